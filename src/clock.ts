@@ -1,0 +1,25 @@
+/** Time as a port: nothing outside this file and `commands/` reads a clock or sets a timer of its own. */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970-01-01 UTC. For records that people read; it may jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary start; never goes back. For waiting and for measuring. */
+  monotonicMs(): number;
+  /** Resolves after at least `delayMs`; at once when `signal` aborts, without throwing. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (delayMs, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const finish = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, delayMs);
+      signal?.addEventListener('abort', finish, { once: true });
+    }),
+};

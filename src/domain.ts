@@ -1,0 +1,76 @@
+/**
+ * The words of the house as types; see the glossary in README.md. Imports nothing.
+ */
+
+/** An area of the service. Each has its base address, its credentials and its lane. */
+export type Area = 'sms' | 'contacts' | 'verification' | 'gateway' | 'campaign' | 'chat';
+
+/** The text of one cell; `undefined` where an NDJSON record lacks the field. */
+export type Cell = string | undefined;
+
+/** Where a row stands in the files that a person knows. */
+export interface Place {
+  /** Path as the job writes it, relative to the job file. */
+  readonly file: string;
+  /** Line on which the row begins, as an editor counts: from 1, the header included. */
+  readonly line: number;
+  /** Number of the row in its file: from 1, the header not counted. */
+  readonly row: number;
+}
+
+/** One row of an input file. `cells` stand in the order of the file's columns. */
+export interface SourceRecord {
+  readonly cells: readonly Cell[];
+  readonly line: number;
+  readonly row: number;
+  /** Set when the row could not be read as a row (too few fields, bad JSON …); it is then a rejection. */
+  readonly fault: Rejection | undefined;
+}
+
+/** The phase that refused a row. */
+export type Stage = 'read' | 'normalize' | 'render' | 'send';
+
+/** A row that will not be sent, or was refused. Codes are listed in README.md. */
+export interface Rejection {
+  readonly stage: Stage;
+  /** The column or field at fault; empty when it is the row as a whole. */
+  readonly field: string;
+  readonly code: string;
+  /** One sentence for the person who owns the file. */
+  readonly reason: string;
+}
+
+/** A row left out on purpose: a duplicate of one that is kept, or on a suppression list. */
+export interface Skip {
+  readonly code: 'duplicate' | 'suppressed';
+  readonly reason: string;
+}
+
+export type RowStatus = 'accepted' | 'rejected' | 'in-doubt';
+
+/** What came of a row; shared by all rows of a request with the same answer. */
+export interface Verdict {
+  readonly status: RowStatus;
+  /** The service's own word (`QUEUED`, `CREATED`, `1002` …) or ours for what it did not say. */
+  readonly code: string;
+  /** The service's description, or why the row is in doubt. */
+  readonly reason: string;
+}
+
+/** The answers for all rows of one request: for each row, in order, the index of its verdict and the ids it was given. */
+export interface RowOutcomes {
+  readonly verdicts: readonly Verdict[];
+  readonly rows: readonly (readonly [verdict: number, ...ids: string[]])[];
+  /** Ids that the rows share, such as the batch id. */
+  readonly shared: readonly string[];
+}
+
+/** Promise 3: read = accepted + rejected + skipped + in doubt + unprocessed. */
+export interface Balance {
+  read: number;
+  accepted: number;
+  rejected: number;
+  skipped: number;
+  inDoubt: number;
+  unprocessed: number;
+}

@@ -1,0 +1,68 @@
+/**
+ * The three kinds of thrown error, and every code they can carry.
+ * Bad rows and bad answers are data (`Rejection`, `Outcome` in domain.ts), never thrown.
+ */
+
+/** What a person did or gave that Volley cannot go on with. Exit code 2, save where a command says otherwise. */
+export type UserErrorCode =
+  | 'bad-flag'
+  | 'bad-job'
+  | 'bad-input'
+  | 'bad-credentials'
+  | 'bad-plan'
+  | 'input-changed'
+  | 'plan-mismatch'
+  | 'guard'
+  | 'lock-held'
+  | 'unsafe-environment';
+
+/** What the service, or the way to it, did that stops a run. */
+export type ServiceErrorCode = 'unauthorized' | 'redirected' | 'unavailable' | 'bad-answer';
+
+/** A promise of ours that does not hold. Always a bug, or a disk that fails. */
+export type InternalErrorCode = 'unbalanced' | 'journal-damaged' | 'write-failed' | 'unexpected';
+
+/** One problem among several: where it is, what it is, and what to do about it. */
+export interface Problem {
+  /** File, with line and column where they are known: `jobs/sale.yaml:12:3`. */
+  readonly where: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Carries every problem found at once; `message` alone must make sense on one line. */
+export class UserError extends Error {
+  override readonly name = 'UserError';
+  readonly code: UserErrorCode;
+  readonly hint: string | undefined;
+  readonly problems: readonly Problem[];
+
+  constructor(code: UserErrorCode, message: string, more: { hint?: string; problems?: readonly Problem[] } = {}) {
+    super(message);
+    this.code = code;
+    this.hint = more.hint;
+    this.problems = more.problems ?? [];
+  }
+}
+
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ServiceErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ServiceErrorCode, message: string, hint?: string) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+export class InternalError extends Error {
+  override readonly name = 'InternalError';
+  readonly code: InternalErrorCode;
+
+  constructor(code: InternalErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}

@@ -1,0 +1,212 @@
+import { constants, promises } from 'node:fs';
+import { dirname } from 'node:path';
+import { InternalError } from './errors.js';
+
+/**
+ * The disk as a port. Directories are made with mode 0700, files with 0600.
+ * A whole file gets its name so: write beside it, fsync, rename, fsync the directory.
+ */
+export interface Files {
+  /** Undefined when there is no such file. */
+  readText(path: string): Promise<string | undefined>;
+  openRead(path: string): Promise<ReadFile>;
+  /** Writes `<path>.part`; the file gets its name in `finish()`, or never. */
+  createWhole(path: string): Promise<WholeFile>;
+  writeWhole(path: string, text: string): Promise<void>;
+  /** Opens for appending; makes the file, and makes its name durable, when it is not there. */
+  openAppend(path: string): Promise<AppendFile>;
+  /** False when the file exists already: of several callers at once exactly one gets true. */
+  createExclusive(path: string, text: string): Promise<boolean>;
+  /** Names in a directory, sorted; none when there is no such directory. */
+  list(directory: string): Promise<string[]>;
+  /** Undefined when there is no such path. */
+  stat(path: string): Promise<{ bytes: number; isFile: boolean; isDirectory: boolean; modifiedMs: number } | undefined>;
+  makeDirectory(path: string): Promise<void>;
+  /** Durable once it returns. */
+  rename(from: string, to: string): Promise<void>;
+  /** A path that is not there is no error. */
+  remove(path: string): Promise<void>;
+  syncDirectory(path: string): Promise<void>;
+}
+
+export interface ReadFile {
+  readonly bytes: number;
+  /** Fewer bytes than `length` only at the end of the file. */
+  read(offset: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export interface WholeFile {
+  write(chunk: string | Uint8Array): Promise<void>;
+  finish(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+export interface AppendFile {
+  readonly bytes: number;
+  append(chunk: Uint8Array): Promise<void>;
+  /** fdatasync: what was appended survives a power cut once this resolves. */
+  sync(): Promise<void>;
+  truncate(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The part of `node:fs/promises` that the port stands on; memfs offers the same. */
+export type RawFiles = Pick<
+  typeof promises,
+  'open' | 'rename' | 'mkdir' | 'readdir' | 'stat' | 'rm' | 'readFile' | 'unlink'
+>;
+type Handle = Awaited<ReturnType<RawFiles['open']>>;
+
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+export function createFiles(raw: RawFiles): Files {
+  const syncDirectory = async (path: string) => {
+    const handle = await raw.open(path, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  };
+
+  const rename = async (from: string, to: string) => {
+    await raw.rename(from, to);
+    await syncDirectory(dirname(to));
+  };
+
+  const createWhole = async (path: string): Promise<WholeFile> => {
+    const part = `${path}.part`;
+    const handle = await raw.open(part, 'w', FILE_MODE);
+    return {
+      write: (chunk) => writeAll(handle, toBytes(chunk)),
+      finish: async () => {
+        await handle.sync();
+        await handle.close();
+        await rename(part, path);
+      },
+      discard: async () => {
+        await handle.close();
+        await raw.rm(part, { force: true });
+      },
+    };
+  };
+
+  return {
+    readText: (path) => raw.readFile(path, 'utf8').catch(undefinedWhenMissing) as Promise<string | undefined>,
+    openRead: async (path) => openRead(raw, path),
+    createWhole,
+    writeWhole: async (path, text) => {
+      const file = await createWhole(path);
+      await file.write(text);
+      await file.finish();
+    },
+    openAppend: async (path) => {
+      const isNew = (await raw.stat(path).catch(undefinedWhenMissing)) === undefined;
+      const handle = await raw.open(path, 'a', FILE_MODE);
+      if (isNew) await syncDirectory(dirname(path));
+      return appendFile(handle, (await handle.stat()).size);
+    },
+    createExclusive: async (path, text) => {
+      let handle: Handle;
+      try {
+        handle = await raw.open(path, 'wx', FILE_MODE);
+      } catch (error) {
+        if (codeOf(error) === 'EEXIST') return false;
+        throw error;
+      }
+      try {
+        await writeAll(handle, toBytes(text));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await syncDirectory(dirname(path));
+      return true;
+    },
+    list: async (directory) => {
+      const names = await raw.readdir(directory).catch(undefinedWhenMissing);
+      return (names ?? []).map(String).sort();
+    },
+    stat: async (path) => {
+      const found = await raw.stat(path).catch(undefinedWhenMissing);
+      if (found === undefined) return undefined;
+      return {
+        bytes: Number(found.size),
+        isFile: found.isFile(),
+        isDirectory: found.isDirectory(),
+        modifiedMs: Number(found.mtimeMs),
+      };
+    },
+    makeDirectory: async (path) => {
+      await raw.mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+    },
+    rename,
+    remove: (path) => raw.rm(path, { recursive: true, force: true }),
+    syncDirectory,
+  };
+}
+
+export const nodeFiles: Files = createFiles(promises);
+
+async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
+  const handle = await raw.open(path, 'r');
+  const { size } = await handle.stat();
+  return {
+    bytes: Number(size),
+    read: async (offset, length) => {
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    },
+    close: () => handle.close(),
+  };
+}
+
+function appendFile(handle: Handle, size: number | bigint): AppendFile {
+  let bytes = Number(size);
+  return {
+    get bytes() {
+      return bytes;
+    },
+    append: async (chunk) => {
+      await writeAll(handle, chunk);
+      bytes += chunk.length;
+    },
+    sync: () => handle.datasync(),
+    truncate: async (length) => {
+      await handle.truncate(length);
+      bytes = length;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** A disk may take fewer bytes than it was given, without an error. */
+async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written);
+    if (bytesWritten === 0) throw new InternalError('write-failed', 'Cannot write: the disk took no bytes');
+    written += bytesWritten;
+  }
+}
+
+function toBytes(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+function undefinedWhenMissing(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT') return undefined;
+  throw error;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
