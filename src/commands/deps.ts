@@ -1,0 +1,62 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { systemClock } from '../clock.js';
+import { nodeFiles } from '../files.js';
+import type { PlanDeps } from '../plan/ports.js';
+import type { LockDeps, Owner } from '../run/lock.js';
+import type { Terminal } from './terminal.js';
+
+/** Adapters of the planner: the disk and the readers. */
+export async function createPlanDeps(terminal: Terminal, onProgress: PlanDeps['onProgress']): Promise<PlanDeps> {
+  const [{ listInputs }, { digestInput }, { readRecords }, { findColumn }, { spoolInput }] = await Promise.all([
+    import('../read/inputs.js'),
+    import('../read/digest.js'),
+    import('../read/records.js'),
+    import('../read/columns.js'),
+    import('../read/spool.js'),
+  ]);
+  return {
+    files: nodeFiles,
+    processId: process.pid,
+    onProgress,
+    reader: {
+      listInputs,
+      digestInput,
+      readRecords,
+      findColumn,
+      spoolStandardInput: (path) => spoolInput(terminal.stdin, path),
+    },
+  };
+}
+
+export function createLockDeps(): LockDeps {
+  return { files: nodeFiles, clock: systemClock, owner: thisOwner, isProcessAlive };
+}
+
+/** This process, told apart from one of another container with the same host name where Linux says more. */
+const thisOwner: Owner = {
+  host: [hostname(), tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()), tell(() => readlinkSync('/proc/self/ns/pid'))]
+    .filter((part) => part !== '')
+    .join('/'),
+  pid: process.pid,
+  instance: randomUUID(),
+};
+
+function tell(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it is there, and somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,40 @@
+import type { Job } from '../job/job.js';
+import type { Log } from '../log.js';
+import type { Plan } from '../plan/file.js';
+import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
+import { createFindTaken, type PastRun } from '../run/history.js';
+import { createPlanDeps } from './deps.js';
+import { createProgressView } from './progress.js';
+import type { Terminal } from './terminal.js';
+
+/** Plans what is new for a job, shows how far it is, and says what it left out. */
+export async function planNewInput(
+  job: Job,
+  context: { terminal: Terminal; log: Log; jobDirectory: string; history: readonly PastRun[]; isAgain: boolean },
+): Promise<PlanOutcome> {
+  const { terminal, log, jobDirectory, history } = context;
+  const view = await createProgressView(terminal, log);
+  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history);
+  try {
+    const deps = await createPlanDeps(terminal, view.planned);
+    const outcome = await makePlan(job, deps, { jobDirectory, occurrence, findTaken: createFindTaken(history, occurrence) });
+    for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
+    for (const notice of listNotices(outcome.made?.plan)) log.info(notice);
+    return outcome;
+  } finally {
+    view.close();
+  }
+}
+
+/** What tells two plans for the same files apart; see `Plan.occurrence`. The day is that of the host's time zone. */
+function nameOccurrence(repeat: Job['repeat'], history: readonly PastRun[]): string {
+  if (repeat === 'never') return '';
+  if (repeat === 'always') return `again-${history.filter((run) => run.state !== 'planned').length + 1}`;
+  const now = new Date();
+  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+}
+
+function listNotices(plan: Plan | undefined): string[] {
+  const inputs = plan?.steps.flatMap((step) => step.inputs) ?? [];
+  return [...new Set(inputs.flatMap(({ file, notices }) => notices.map((notice) => `${file}: ${notice}`)))];
+}

@@ -1,0 +1,31 @@
+import { InternalError, ServiceError, UserError } from '../errors.js';
+import { EXIT } from '../report/exit-code.js';
+import { escapeText } from './terminal.js';
+
+/** What a person reads when a command fails: the message, each problem with its place, and what to do. */
+export function formatError(error: unknown): string {
+  if (error instanceof UserError) {
+    const problems = error.problems.map(({ where, message, hint }) => {
+      const advice = hint === undefined ? '' : `\n      ${escapeText(hint)}`;
+      return `  ${escapeText(where)}: ${escapeText(message)}${advice}\n`;
+    });
+    const hint = error.hint === undefined ? '' : `${escapeText(error.hint)}\n`;
+    return `${escapeText(error.message)}\n${problems.join('')}${hint}`;
+  }
+  if (error instanceof ServiceError) return `${escapeText(error.message)}\n${escapeText(error.hint ?? '')}\n`;
+  if (error instanceof InternalError) return `${escapeText(error.message)}\n`;
+  const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `An error in volley itself, please report it:\n${said.split('\n').map(escapeText).join('\n')}\n`;
+}
+
+/** The exit code of a command that threw; README, "Exit codes". */
+export function exitCodeOfError(error: unknown): number {
+  if (error instanceof UserError) {
+    if (error.code === 'lock-held') return EXIT.again;
+    return error.code === 'guard' ? EXIT.stopped : EXIT.notStarted;
+  }
+  if (error instanceof ServiceError) return error.code === 'unavailable' ? EXIT.again : EXIT.stopped;
+  // A disk that was full may have room again; nothing was sent without its intent on disk.
+  if (error instanceof InternalError && error.code === 'write-failed') return EXIT.again;
+  return EXIT.stopped;
+}

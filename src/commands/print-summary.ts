@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import type { StepSummary, Summary } from '../report/summary.js';
+import { format, formatCounts } from './print-plan.js';
+import { escapeText } from './terminal.js';
+
+/** The account of a run in plain words, for a person. */
+export function formatSummary(summary: Summary): string {
+  const { read, accepted } = summary.balance;
+  const steps = summary.steps.map((step) => formatStep(step, summary.directory)).join('\n');
+  return (
+    `${escapeText(describeState(summary))}\n\n${steps}\n` +
+    `All in all: ${format(accepted)} of ${format(read)} rows accepted. ${describeNext(summary)}\n` +
+    `Everything about this run: ${escapeText(summary.directory)}\n`
+  );
+}
+
+function describeState({ job, plan, state, stop }: Summary): string {
+  const run = `Run ${plan} of job ${job}`;
+  switch (state) {
+    case 'finished':
+      return `${run} is finished: every row is accounted for.`;
+    case 'stopped':
+      return `${run} stopped before its end (${stop?.reason}: ${stop?.detail}).`;
+    case 'unfinished':
+      return `${run} is under way, or its process died.`;
+    case 'planned':
+      return `${run} is planned; nothing was sent.`;
+  }
+}
+
+function formatStep(step: StepSummary, directory: string): string {
+  const { balance, files } = step;
+  const line = (name: string, count: number, more: string, output: keyof StepSummary['files']) =>
+    count === 0 ? [] : [`  ${name.padEnd(12)}${format(count).padStart(9)}${more}\n${' '.repeat(24)}→ ${join(directory, files[output] ?? '')}`];
+  const lines = [
+    `Step ${step.number} (${step.kind}): ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
+    ...line('accepted', balance.accepted, '', 'results'),
+    ...line('rejected', balance.rejected, formatCounts(step.rejections), 'rejections'),
+    ...line('skipped', balance.skipped, formatCounts(step.skips), 'skipped'),
+    ...line('in doubt', balance.inDoubt, '', 'in-doubt'),
+    ...line('unprocessed', balance.unprocessed, '', 'unprocessed'),
+  ];
+  return `${lines.map((each) => each.split('\n').map(escapeText).join('\n')).join('\n')}\n`;
+}
+
+function describeNext({ balance, exitCode }: Summary): string {
+  if (exitCode === 75) return 'Run the same command to go on.';
+  if (exitCode === 4) return 'A person must look at it; then run the same command to go on.';
+  if (balance.inDoubt > 0) return 'Rows in doubt may or may not have been sent; they are never sent again by themselves.';
+  if (balance.rejected > 0) return 'Mend the rejections file and give it to the job as input.';
+  return '';
+}

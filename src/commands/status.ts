@@ -1,0 +1,49 @@
+import { dirname, join, resolve } from 'node:path';
+import { nodeFiles } from '../files.js';
+import { readJournal } from '../journal/reader.js';
+import { RunState } from '../journal/replay.js';
+import { JOURNAL_FILE, type Plan, readPlan } from '../plan/file.js';
+import { readLockOwner } from '../run/lock.js';
+import { printResult } from './print.js';
+import { format } from './print-plan.js';
+import type { Terminal } from './terminal.js';
+
+/** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
+export async function showStatus(flags: { run: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
+  const directory = resolve(flags.run);
+  const plan = await readPlan(nodeFiles, directory);
+  const state = new RunState();
+  await readJournal(nodeFiles, join(directory, JOURNAL_FILE), (line) => state.apply(line.entry));
+  const owner = await readLockOwner({ files: nodeFiles }, dirname(directory));
+  const status = {
+    job: plan.job.name,
+    plan: plan.id,
+    directory,
+    state: nameState(state),
+    runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
+    steps: plan.steps.map((step) => countStep(step, state)),
+  };
+  const lines = status.steps.map(
+    (step) =>
+      `  step ${step.number} (${step.kind}): ${format(step.accepted)} accepted, ${format(step.rejected)} rejected, ` +
+      `${format(step.inDoubt)} in doubt, ${format(step.inFlight)} in flight, ${format(step.open)} to go of ${format(step.planned)} rows\n`,
+  );
+  const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
+  const text = `Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}\n${lines.join('')}`;
+  await printResult(terminal, flags, { json: status, text });
+  return 0;
+}
+
+function nameState({ firstOpen, lastClose }: RunState): string {
+  if (firstOpen === undefined) return 'planned';
+  if (lastClose === undefined) return 'unfinished';
+  return lastClose.reason === 'finished' ? 'finished' : `stopped (${lastClose.reason}: ${lastClose.detail})`;
+}
+
+function countStep({ number, kind, counts }: Plan['steps'][number], state: RunState) {
+  const { settledRows, open } = state.step(number);
+  const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
+  const { accepted, rejected, 'in-doubt': inDoubt } = settledRows;
+  const settled = accepted + rejected + inDoubt;
+  return { number, kind, planned: counts.planned, accepted, rejected, inDoubt, inFlight, open: counts.planned - settled - inFlight };
+}

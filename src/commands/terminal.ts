@@ -1,0 +1,50 @@
+import type { Log } from '../log.js';
+import { createJsonLog, scrubSecrets } from '../log.js';
+
+/** What a command sees of the world: streams, environment, signals. `cli.ts` hands it in; nothing else reads them. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: AsyncIterable<Uint8Array | string>;
+  readonly isStdoutTerminal: boolean;
+  readonly isStderrTerminal: boolean;
+  /** Resolves when the stream took the text; rejects when it is closed or full. */
+  writeStdout(text: string): Promise<void>;
+  writeStderr(text: string): void;
+  /** Calls back on SIGINT and SIGTERM; returns how to stop listening. */
+  onSignal(listener: (name: string) => void): () => void;
+  /** Leaves at once, with what is in flight in doubt. */
+  leave(exitCode: number): never;
+}
+
+/** Secrets known to this process, so that they can be scrubbed from whatever it says. */
+export class SecretKeeper {
+  readonly #values: string[] = [];
+
+  keep(secret: string): string {
+    this.#values.push(secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64'));
+    return secret;
+  }
+
+  get values(): readonly string[] {
+    return this.#values;
+  }
+}
+
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
+
+/** Whatever comes from a file or an answer: no control, bidi or invisible character reaches a terminal. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code === 10 ? '⏎' : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** Plain lines for a person, JSON lines (pino) for a machine; both on stderr. */
+export function createLog(terminal: Terminal, secrets: SecretKeeper): Log {
+  if (!terminal.isStderrTerminal) {
+    return createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);
+  }
+  const say = (message: string) => terminal.writeStderr(`${scrubSecrets(escapeText(message), secrets.values)}\n`);
+  return { info: say, warn: (message) => say(`! ${message}`), error: (message) => say(`✗ ${message}`) };
+}

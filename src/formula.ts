@@ -1,0 +1,25 @@
+/**
+ * Cells that a spreadsheet would run. Outputs neutralise them with a leading apostrophe, and reading a file of ours
+ * takes it off again. Invariant: `restoreCell(neutralizeCell(text)) === text` for every text.
+ */
+
+/** `=`, `+`, `-`, `@`, tab, CR and their full-width forms, after blanks and quotes too. */
+const RUNNABLE = /^[\s'"]*[=+\-@\t\r＝＋－＠]/;
+/** E.164: at most 15 digits, no leading zero. As a formula it is its own value, so it may stand as it is. */
+const E164 = /^\+[1-9][0-9]{6,14}$/;
+
+/** The text as it may stand in a CSV that people open; a number in E.164 is left alone. */
+export function neutralizeCell(text: string): string {
+  return isRunnable(text) ? `'${text}` : text;
+}
+
+/** Undoes `neutralizeCell`; takes off no apostrophe that it would not have put there. */
+export function restoreCell(text: string): string {
+  if (!text.startsWith("'")) return text;
+  const rest = text.slice(1);
+  return isRunnable(rest) ? rest : text;
+}
+
+function isRunnable(text: string): boolean {
+  return RUNNABLE.test(text) && !E164.test(text);
+}

@@ -1,0 +1,50 @@
+/** Where a value stands in a job: the keys and list positions that lead to it. */
+export type Path = readonly (string | number)[];
+
+/** One thing that is wrong with a job file, before it is given its line and column. */
+export interface Finding {
+  /** In the text: an offset. In the value: a path, of which the nearest part that is written is pointed at. */
+  readonly at: number | Path;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+const CREDENTIAL_KEYS = new Set<string | number>(['apiKey', 'env', 'file', 'sms', 'contacts', 'verification']);
+const MAX_SHOWN = 60;
+
+/** `steps[0].input.files[1]`. Below the credentials only known keys are shown: an unknown one may be the secret itself. */
+export function namePath(path: Path): string {
+  if (path.length === 0) return 'the job';
+  const hidden = isSecret(path);
+  return path
+    .map((part, index) => {
+      if (typeof part === 'number') return `[${part}]`;
+      const shown = hidden && index > 1 && !CREDENTIAL_KEYS.has(part) ? '…' : cut(part);
+      return index === 0 ? shown : `.${shown}`;
+    })
+    .join('');
+}
+
+/** What a value looks like, in a few words; never a secret. */
+export function showValue(path: Path, value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (isSecret(path)) return typeof value === 'string' ? 'plain text' : `a ${typeof value}`;
+  if (typeof value === 'string') return hasPassword(value) ? 'an address with a password' : JSON.stringify(cut(value));
+  return String(value);
+}
+
+/** True from `service.credentials` down: nothing that is written there may be repeated. */
+export function isSecret(path: Path): boolean {
+  return path[0] === 'service' && path[1] === 'credentials';
+}
+
+/** A long text, shortened to what fits into a sentence. */
+export function cut(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+function hasPassword(text: string): boolean {
+  return /\/\/[^/]*@/.test(text);
+}

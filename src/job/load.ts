@@ -1,0 +1,118 @@
+import { basename, dirname, extname, resolve } from 'node:path';
+import { type Problem, UserError } from '../errors.js';
+import { type Files, nodeFiles } from '../files.js';
+import { explainIssues, valueAt } from './explain.js';
+import { fillJob } from './fill.js';
+import type { Finding } from './finding.js';
+import type { Job } from './job.js';
+import { checkName } from './job-name.js';
+import { findBrokenRules } from './rules.js';
+import { writtenJob } from './schema.js';
+import { readTree, type Tree } from './tree.js';
+import { MAX_JOB_BYTES, readYaml } from './yaml.js';
+
+const MAX_PROBLEMS = 100;
+
+/** Reads a job file. Refuses with one `bad-job` that carries every problem of the file, each with its line and column. */
+export async function loadJob(path: string, deps: Pick<Files, 'readText' | 'stat'> = nodeFiles): Promise<Job> {
+  const refuse = (what: string, hint: string) =>
+    new UserError('bad-job', `Cannot read the job ${path}: ${what}`, { hint });
+  let text: string | undefined;
+  try {
+    const found = await deps.stat(path);
+    if (found !== undefined && !found.isFile)
+      throw refuse('it is not a file, expected a YAML file', 'Name the file itself.');
+    if (found !== undefined && found.bytes > MAX_JOB_BYTES) {
+      throw refuse(
+        'it is longer than 1 MiB, expected a job file of a few hundred lines',
+        'Is it one of the input files?',
+      );
+    }
+    text = await deps.readText(path);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw refuse(`the disk says ${code}, expected a file that can be read`, 'Check its permissions.');
+  }
+  if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');
+  return parseJob(text, path);
+}
+
+/** The job that a text says; `file` is its path, from which places, the default name and the paths of the job follow. Refuses as `loadJob` does. */
+export function parseJob(text: string, file: string): Job {
+  const clean = text.replace(/^\uFEFF/, '');
+  const yaml = readYaml(clean);
+  if (yaml.findings !== undefined) throw refuseJob(yaml.findings, { file, text: clean });
+
+  const tree = readTree(yaml.root);
+  const name = basename(file, extname(file));
+  const checked = writtenJob.safeParse(tree.value);
+  const findings = [
+    ...tree.findings,
+    ...dropRepeats(
+      [
+        ...findBrokenRules(tree.value),
+        ...checkName(tree.value, name),
+        ...(checked.success ? [] : explainIssues(checked.error, tree)),
+      ],
+      tree,
+    ),
+  ];
+  if (findings.length > 0 || !checked.success) {
+    throw refuseJob(findings, { file, text: clean, tree });
+  }
+  return fillJob(checked.data, { name, directory: dirname(resolve(file)) });
+}
+
+/** One finding for one place, the first; none where the tree has said already why it cannot be read. */
+function dropRepeats(findings: readonly Finding[], tree: Tree): Finding[] {
+  const seen = new Set<string>();
+  return findings.filter(({ at, message }) => {
+    if (typeof at === 'number') return true;
+    const key = JSON.stringify(at) + (valueAt(tree.value, at) === undefined ? message : '');
+    if (tree.isUnreadable(at) || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+  readonly tree?: Tree;
+}
+
+function refuseJob(findings: readonly Finding[], source: Source): UserError {
+  const problems = toProblems(findings, source);
+  const [first] = problems;
+  const what =
+    findings.length === 1 && first !== undefined
+      ? `${first.message} (${first.where})`
+      : `it has ${findings.length} problems, expected none`;
+  return new UserError('bad-job', `Cannot use the job ${source.file}: ${what}`, {
+    hint: 'Nothing was read or sent. Mend the job file and try again.',
+    problems,
+  });
+}
+
+function toProblems(findings: readonly Finding[], source: Source): Problem[] {
+  const placed = findings.map((finding) => ({
+    finding,
+    offset: typeof finding.at === 'number' ? finding.at : (source.tree?.offsetOf(finding.at) ?? 0),
+  }));
+  const shown = placed.toSorted((a, b) => a.offset - b.offset).slice(0, MAX_PROBLEMS);
+  const problems = shown.map(({ finding: { message, hint }, offset }) => ({
+    where: `${source.file}:${findPosition(source.text, offset)}`,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  }));
+  const more = findings.length - shown.length;
+  return more === 0 ? problems : [...problems, { where: source.file, message: `${more} more problems are not shown` }];
+}
+
+/** `line:column`, both from 1, as editors count. */
+function findPosition(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const lastBreak = before.lastIndexOf('\n');
+  return `${before.split('\n').length}:${offset - lastBreak}`;
+}

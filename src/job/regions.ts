@@ -1,0 +1,63 @@
+/**
+ * Where the service is reached, by region, and what a base address may be.
+ * The contract names asia (default), europe and indonesia; north-america is newer and stands in the public documentation only,
+ * as do the host names.
+ */
+
+export const REGIONS = ['asia', 'europe', 'indonesia', 'north-america'] as const;
+export type Region = (typeof REGIONS)[number];
+
+export const DEFAULT_REGION: Region = 'asia';
+
+/** The areas whose address depends on the region. */
+export const REGIONAL_AREAS = ['sms', 'contacts', 'verification'] as const;
+export type RegionalArea = (typeof REGIONAL_AREAS)[number];
+
+/** Host names of the service's public documentation, "Regions"; no trailing slash. */
+export const basesByRegion: Readonly<Record<Region, Readonly<Record<RegionalArea, string>>>> = {
+  asia: {
+    sms: 'https://sms.8x8.com',
+    contacts: 'https://contacts.8x8.com',
+    verification: 'https://verify.8x8.com',
+  },
+  europe: {
+    sms: 'https://sms.8x8.uk',
+    contacts: 'https://contacts.8x8.uk',
+    verification: 'https://verify.8x8.uk',
+  },
+  indonesia: {
+    sms: 'https://sms.8x8.id',
+    contacts: 'https://contacts.8x8.id',
+    verification: 'https://verify.8x8.id',
+  },
+  'north-america': {
+    sms: 'https://sms.us.8x8.com',
+    contacts: 'https://contacts.us.8x8.com',
+    verification: 'https://verify.us.8x8.com',
+  },
+};
+
+/** What a sandbox job holds until the sandbox has said its own address: nothing can listen on port 0, so nothing can be sent by mistake. */
+export const NO_BASE = 'http://127.0.0.1:0';
+
+/** What is wrong with a base address, as "expected …"; undefined when it may be used: https, or http to this machine only. */
+export function findBaseFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'expected an address such as https://sms.example.com';
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+    return 'expected https:// (http:// only for this machine itself)';
+  }
+  if (url.username !== '' || url.password !== '') return 'expected an address without user name and password';
+  if (/[?#]/.test(text)) return 'expected an address without ? and #';
+  return undefined;
+}
+
+/** Origin and path prefix, without a slash at the end; the address must be faultless. */
+export function normalizeBase(text: string): string {
+  const url = new URL(text);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}

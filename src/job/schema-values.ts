@@ -1,0 +1,93 @@
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import { z } from 'zod';
+
+/**
+ * The values that a job file is made of. Each refusal is worded as "expected …", for explain.ts puts the key and what is so before it.
+ */
+
+/** One line of text: not empty, no control characters. */
+export function lineOfText() {
+  return z
+    .string()
+    .min(1)
+    .refine((text) => !/\p{Cc}/u.test(text), 'expected text without control characters');
+}
+
+/** The name of a column, as the header writes it. */
+export function columnName() {
+  return lineOfText();
+}
+
+/** A path, relative to the job file. */
+export function pathText() {
+  return lineOfText();
+}
+
+/** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers. */
+export function countryCode() {
+  return z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, 'expected a two-letter country code such as SG')
+    .superRefine((code, context) => {
+      const fault = findCountryFault(code.toUpperCase());
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    })
+    .meta({ examples: ['SG'] });
+}
+
+/** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`. */
+export function instant() {
+  return z.iso.datetime({
+    offset: true,
+    error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00',
+  });
+}
+
+/** A label of the WHATWG Encoding Standard that can be decoded here. */
+export function encodingLabel() {
+  return z
+    .string()
+    .refine(
+      isKnownEncoding,
+      'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, shift_jis or gbk',
+    );
+}
+
+/** An address that the service can post to. */
+export function webAddress() {
+  return z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && /^https?:\/\//i.test(text),
+      'expected an address that begins with https://',
+    );
+}
+
+/** Of something each second; a fraction is one in several seconds. */
+export function perSecond(ceiling?: number) {
+  const rate = z.number().min(0.01);
+  return ceiling === undefined ? rate : rate.max(ceiling);
+}
+
+/** A whole number from 1. */
+export function count(most = Number.MAX_SAFE_INTEGER) {
+  return z.int().min(1).max(most);
+}
+
+export function percent() {
+  return z.number().min(0).max(100);
+}
+
+function findCountryFault(code: string): string | undefined {
+  if (code === 'UK') return 'expected GB, the code of the United Kingdom';
+  return isSupportedCountry(code) ? undefined : 'expected the two-letter code of a country (ISO 3166-1), such as SG';
+}
+
+function isKnownEncoding(label: string): boolean {
+  try {
+    new TextDecoder(label);
+    return true;
+  } catch {
+    return false;
+  }
+}

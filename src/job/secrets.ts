@@ -1,0 +1,51 @@
+import { UserError } from '../errors.js';
+import type { Files } from '../files.js';
+import type { SecretSource } from './job.js';
+
+/** Longer than any key; a file beyond it is not the file that was meant. */
+const MAX_LENGTH = 8192;
+
+/** Where secrets are read from. */
+export interface SecretDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile: Files['readText'];
+}
+
+/**
+ * Reads a secret, without the line end that editors put after it. `what` names it in errors: "the API key of sms".
+ * Refuses with `bad-credentials` what is missing, empty, or not one line of printable ASCII; the error names the variable or the file, never the value.
+ */
+export async function readSecret(source: SecretSource, deps: SecretDeps, what: string): Promise<string> {
+  const where = 'env' in source ? `the environment variable ${source.env}` : `the file ${source.file}`;
+  const refuse = (so: string, expected: string, hint: string) =>
+    new UserError('bad-credentials', `Cannot read ${what}: ${where} ${so}, expected ${expected}`, { hint });
+
+  let text: string | undefined;
+  if ('env' in source) {
+    text = Object.hasOwn(deps.env, source.env) ? deps.env[source.env] : undefined;
+  } else {
+    try {
+      text = await deps.readFile(source.file);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+      throw refuse(`cannot be read (${code})`, 'a file that holds it', 'Check the path and its permissions.');
+    }
+  }
+  if (text === undefined) {
+    const hint =
+      'env' in source ? 'Set it before Volley is started.' : 'Check the path; it is relative to the job file.';
+    throw refuse('env' in source ? 'is not set' : 'is not there', 'it to hold the secret', hint);
+  }
+
+  const secret = text.replace(/[\r\n]+$/, '');
+  if (secret === '') throw refuse('is empty', 'it to hold the secret', 'Put the secret there.');
+  if (secret.length > MAX_LENGTH || !/^[\x21-\x7e]+$/.test(secret)) {
+    const hint = 'Look for blanks, quotes from a word processor, or a second line.';
+    throw refuse(
+      'holds blanks, control characters or letters beyond ASCII, or is very long',
+      'the secret and nothing else',
+      hint,
+    );
+  }
+  return secret;
+}

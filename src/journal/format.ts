@@ -1,0 +1,98 @@
+import { crc32 } from 'node:zlib';
+import type { RowOutcomes } from '../domain.js';
+
+/**
+ * The journal on disk, version 1: `journal.ndjson`, one entry a line, appended only.
+ *
+ *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
+ *
+ * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline.
+ * `epoch` is that of the lock under which the line was written: lines of an older epoch that stand
+ * behind a newer one came from a runner that had lost its lock, and are passed over.
+ * `seq` counts the lines from 1. `durable` is the highest seq known to be on disk when the line was
+ * written: so a reader can tell a tail that was never synced, and may be cut off, from damage to
+ * lines that other lines have built upon, which refuses the run.
+ */
+export const JOURNAL_VERSION = 1;
+
+export type JournalEntry = OpenEntry | IntentEntry | OutcomeEntry | CloseEntry;
+
+/** A runner begins, or goes on with, the run. */
+export interface OpenEntry {
+  readonly type: 'open';
+  readonly version: number;
+  readonly plan: string;
+  readonly at: number;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/** Names a request of a step, or the part of one that was split: halves are named by a path of `0` and `1`. */
+export interface RequestKey {
+  readonly step: number;
+  readonly request: number;
+  readonly part: string;
+}
+
+/** A request is about to be sent. Durable before its first byte leaves. */
+export interface IntentEntry extends RequestKey {
+  readonly type: 'intent';
+  readonly at: number;
+  /** Where the request's line stands in the step's requests file: byte offset and length. */
+  readonly line: readonly [offset: number, length: number];
+  /** The rows it answers for: index of the first among the step's planned rows, and how many. */
+  readonly rows: readonly [first: number, count: number];
+}
+
+/** What came of an intent. Durable before it is counted. */
+export interface OutcomeEntry extends RequestKey {
+  readonly type: 'outcome';
+  readonly at: number;
+  readonly result: Result;
+}
+
+export type Result =
+  /** It was not processed, for certain: it is sent again. */
+  | { readonly kind: 'again'; readonly why: string }
+  /** Refused as a whole: its two halves take its place. */
+  | { readonly kind: 'split'; readonly why: string }
+  /** Every row has its verdict. */
+  | { readonly kind: 'settled'; readonly outcomes: RowOutcomes };
+
+/** The runner has ended: `finished`, or why it stopped before the end. */
+export interface CloseEntry {
+  readonly type: 'close';
+  readonly at: number;
+  readonly reason: CloseReason;
+  readonly detail: string;
+}
+
+export type CloseReason = 'finished' | 'interrupted' | 'unavailable' | 'unauthorized' | 'redirected' | 'guard';
+
+export interface JournalLine {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly durable: number;
+  readonly entry: JournalEntry;
+}
+
+const CRC_PREFIX = '{"crc":"';
+const BODY_START = CRC_PREFIX.length + 8 + 2;
+
+/** The bytes of one line, its newline included. */
+export function encodeLine(line: JournalLine): Buffer {
+  const { epoch, seq, durable, entry } = line;
+  const body = `"epoch":${epoch},"seq":${seq},"durable":${durable},${JSON.stringify(entry).slice(1)}`;
+  const crc = crc32(body).toString(16).padStart(8, '0');
+  return Buffer.from(`${CRC_PREFIX}${crc}",${body}\n`);
+}
+
+/** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
+export function decodeLine(bytes: Buffer): JournalLine | undefined {
+  if (bytes.length <= BODY_START || bytes.toString('latin1', 0, CRC_PREFIX.length) !== CRC_PREFIX) return undefined;
+  const written = bytes.toString('latin1', CRC_PREFIX.length, CRC_PREFIX.length + 8);
+  const actual = crc32(bytes.subarray(BODY_START)).toString(16).padStart(8, '0');
+  if (written !== actual) return undefined;
+  const { crc: _crc, epoch, seq, durable, ...entry } = JSON.parse(bytes.toString('utf8'));
+  return { epoch, seq, durable, entry };
+}

@@ -1,0 +1,122 @@
+import { InternalError } from '../errors.js';
+import type { Files, ReadFile } from '../files.js';
+import { decodeLine, type JournalLine } from './format.js';
+
+/** An entry with the place of its line, so that it can be read again alone. */
+export interface PlacedLine extends JournalLine {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface JournalEnd {
+  /** Bytes up to the end of the last good line; what stands behind was never durable and may be cut off. */
+  readonly goodBytes: number;
+  readonly tornBytes: number;
+  readonly lastSeq: number;
+  readonly lastEpoch: number;
+}
+
+const CHUNK_BYTES = 1 << 20;
+const NEWLINE = 10;
+
+/**
+ * Calls `visit` for every good line in order, and tells where the good part ends.
+ * A tail that no later line builds upon (see `durable` in format.ts) is torn: left out, counted.
+ * A bad line before that is damage: InternalError 'journal-damaged' with its byte offset.
+ */
+export async function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
+  if ((await files.stat(path)) === undefined) return { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
+  const file = await files.openRead(path);
+  try {
+    const walk = new Walk(path, visit);
+    for await (const { bytes, offset, isWhole } of splitLines(file)) walk.take(bytes, offset, isWhole);
+    return walk.end(file.bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads one line again, at the place that `readJournal` gave for it. */
+export async function readLineAt(file: Pick<ReadFile, 'read'>, offset: number, length: number): Promise<JournalLine> {
+  const bytes = await file.read(offset, length);
+  const line = decodeLine(bytes.subarray(0, -1));
+  if (line === undefined) throw new InternalError('journal-damaged', `Cannot read the journal at byte ${offset}`);
+  return line;
+}
+
+class Walk {
+  readonly #path: string;
+  readonly #visit: (line: PlacedLine) => void;
+  #goodBytes = 0;
+  #lastSeq = 0;
+  #lastEpoch = 0;
+  /** Offset of the first bad line; from there on nothing counts, but lines are looked at for what they build upon. */
+  #badAt: number | undefined;
+
+  constructor(path: string, visit: (line: PlacedLine) => void) {
+    this.#path = path;
+    this.#visit = visit;
+  }
+
+  take(bytes: Buffer, offset: number, isWhole: boolean): void {
+    const line = isWhole ? decodeLine(bytes) : undefined;
+    if (line !== undefined && line.epoch < this.#lastEpoch) {
+      if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
+      return;
+    }
+    if (this.#badAt === undefined && line !== undefined && this.#follows(line)) {
+      this.#visit({ ...line, offset, length: bytes.length + 1 });
+      this.#lastSeq = line.seq;
+      this.#lastEpoch = line.epoch;
+      this.#goodBytes = offset + bytes.length + 1;
+      return;
+    }
+    this.#badAt ??= offset;
+    if (line !== undefined && line.durable > this.#lastSeq) {
+      throw new InternalError(
+        'journal-damaged',
+        `Cannot read ${this.#path}: the line at byte ${this.#badAt} is damaged, and later lines depend on it. ` +
+          'Nothing was sent. Restore the file from a copy; do not edit it',
+      );
+    }
+  }
+
+  /** A new runner counts on from what it read, whatever an ousted one appended in between. */
+  #follows(line: JournalLine): boolean {
+    if (line.seq === this.#lastSeq + 1) return true;
+    return line.entry.type === 'open' && line.epoch > this.#lastEpoch && line.seq <= this.#lastSeq;
+  }
+
+  end(fileBytes: number): JournalEnd {
+    return {
+      goodBytes: this.#goodBytes,
+      tornBytes: fileBytes - this.#goodBytes,
+      lastSeq: this.#lastSeq,
+      lastEpoch: this.#lastEpoch,
+    };
+  }
+}
+
+/** Lines without their newline; the last one is not whole when no newline ends it. */
+export async function* splitLines(
+  file: ReadFile,
+  start = 0,
+): AsyncGenerator<{ bytes: Buffer; offset: number; isWhole: boolean }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let restOffset = start;
+  for (let position = start; ; ) {
+    const chunk = await file.read(position, CHUNK_BYTES);
+    if (chunk.length === 0) break;
+    position += chunk.length;
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    // A newline can only stand in what is new: the rest was searched before.
+    for (let at = bytes.indexOf(NEWLINE, rest.length); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
+      yield { bytes: bytes.subarray(from, at), offset: restOffset + from, isWhole: true };
+      from = at + 1;
+    }
+    rest = bytes.subarray(from);
+    restOffset += from;
+  }
+  if (rest.length > 0) yield { bytes: rest, offset: restOffset, isWhole: false };
+}

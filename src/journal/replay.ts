@@ -1,0 +1,147 @@
+import type { RowOutcomes, RowStatus } from '../domain.js';
+import type { CloseEntry, IntentEntry, JournalEntry, OpenEntry, RequestKey } from './format.js';
+
+/** A request, or part of one, that is not settled. */
+export interface OpenRequest extends RequestKey {
+  readonly line: readonly [offset: number, length: number];
+  readonly rows: readonly [first: number, count: number];
+  /** True between intent and outcome: after a crash it may or may not have been processed. */
+  readonly isInFlight: boolean;
+}
+
+export interface StepProgress {
+  /** The first request that was never begun, and the byte offset of its line in the requests file. */
+  nextRequest: number;
+  nextOffset: number;
+  /** Requests behind that one which were begun all the same: number → offset behind their line. */
+  readonly begunAhead: Map<number, number>;
+  /** Rows with a verdict, by status. */
+  settledRows: Record<RowStatus, number>;
+  /** Requests with an outcome for every row; the halves of a split one count once, together. */
+  settledRequests: number;
+  readonly open: Map<string, OpenRequest>;
+}
+
+/**
+ * The state of a run, from the entries of its journal in their order. Pure.
+ *
+ *   (none) ─intent→ in flight ─outcome again→ waiting ─intent→ in flight
+ *                             ─outcome split→ its two halves, waiting
+ *                             ─outcome settled→ (none)
+ *
+ * A request before `nextRequest`, or in `begunAhead`, that is not open is settled; every other one was never begun.
+ */
+export class RunState {
+  readonly steps = new Map<number, StepProgress>();
+  firstOpen: OpenEntry | undefined;
+  lastClose: CloseEntry | undefined;
+  lastIntentAt: number | undefined;
+  #openParts = new Map<string, number>();
+
+  step(number: number): StepProgress {
+    let progress = this.steps.get(number);
+    if (progress === undefined) {
+      progress = {
+        nextRequest: 1,
+        nextOffset: 0,
+        begunAhead: new Map(),
+        settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0 },
+        settledRequests: 0,
+        open: new Map(),
+      };
+      this.steps.set(number, progress);
+    }
+    return progress;
+  }
+
+  get isFinished(): boolean {
+    return this.lastClose?.reason === 'finished';
+  }
+
+  apply(entry: JournalEntry): void {
+    switch (entry.type) {
+      case 'open':
+        this.firstOpen ??= entry;
+        this.lastClose = undefined;
+        return;
+      case 'intent':
+        this.#begin(entry);
+        return;
+      case 'outcome':
+        this.#end(entry);
+        return;
+      case 'close':
+        this.lastClose = entry;
+    }
+  }
+
+  #begin(entry: IntentEntry): void {
+    const { step, request, part, line, rows } = entry;
+    const progress = this.step(step);
+    const key = keyOf(entry);
+    if (!progress.open.has(key)) this.#countParts(entry, 1);
+    progress.open.set(key, { step, request, part, line, rows, isInFlight: true });
+    advance(progress, request, line[0] + line[1]);
+    this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
+  }
+
+  #end(entry: Extract<JournalEntry, { type: 'outcome' }>): void {
+    const progress = this.step(entry.step);
+    const open = progress.open.get(keyOf(entry));
+    if (open === undefined) return;
+    progress.open.delete(keyOf(entry));
+    if (entry.result.kind === 'again') {
+      progress.open.set(keyOf(entry), { ...open, isInFlight: false });
+      return;
+    }
+    if (entry.result.kind === 'split') {
+      for (const half of halvesOf(open)) progress.open.set(keyOf(half), half);
+      this.#countParts(entry, 1);
+      return;
+    }
+    countRows(entry.result.outcomes, progress.settledRows);
+    if (this.#countParts(entry, -1) === 0) progress.settledRequests += 1;
+  }
+
+  /** Open parts of the entry's request, after the change. */
+  #countParts(key: RequestKey, change: number): number {
+    const name = `${key.step}/${key.request}`;
+    const count = (this.#openParts.get(name) ?? 0) + change;
+    if (count === 0) this.#openParts.delete(name);
+    else this.#openParts.set(name, count);
+    return count;
+  }
+}
+
+/** Moves `nextRequest` over every request that was begun, never over one that was not. */
+function advance(progress: StepProgress, request: number, endOffset: number): void {
+  if (request < progress.nextRequest) return;
+  progress.begunAhead.set(request, endOffset);
+  for (let end = endOffset; ; progress.nextRequest += 1, progress.nextOffset = end) {
+    const begun = progress.begunAhead.get(progress.nextRequest);
+    if (begun === undefined) return;
+    progress.begunAhead.delete(progress.nextRequest);
+    end = begun;
+  }
+}
+
+export function keyOf(key: RequestKey): string {
+  return `${key.request}/${key.part}`;
+}
+
+/** The first half has the odd row. Callers split only what has two rows or more. */
+export function halvesOf(open: OpenRequest): [OpenRequest, OpenRequest] {
+  const [first, count] = open.rows;
+  const firstCount = Math.ceil(count / 2);
+  return [
+    { ...open, part: `${open.part}0`, rows: [first, firstCount], isInFlight: false },
+    { ...open, part: `${open.part}1`, rows: [first + firstCount, count - firstCount], isInFlight: false },
+  ];
+}
+
+function countRows(outcomes: RowOutcomes, counts: Record<RowStatus, number>): void {
+  for (const [index] of outcomes.rows) {
+    const verdict = outcomes.verdicts[index];
+    if (verdict !== undefined) counts[verdict.status] += 1;
+  }
+}

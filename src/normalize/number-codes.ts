@@ -1,0 +1,41 @@
+/** Why a number is refused: every code, with one line for the README. */
+export const numberCodes = {
+  empty: 'The cell is empty.',
+  placeholder: 'The cell holds a word or sign for "no number", such as n/a, null, - or 0000000.',
+  'spreadsheet-number': 'A spreadsheet changed the number: 6.59123E+09, 6591234567.0, 6,591,234,567 or ####.',
+  'stray-apostrophe': "An apostrophe or quote stands before or behind the number: '6591234567.",
+  'two-numbers': 'The cell holds more than one number.',
+  extension: 'The number has an extension, which no message can reach.',
+  letters: 'Letters stand in place of digits: O for 0, l or I for 1.',
+  'stray-character': 'Characters that do not belong in a number stand in it.',
+  'not-a-number': 'The cell holds something other than a phone number.',
+  'no-country': 'The number has no + and nothing says which country it is to be read in.',
+  'bad-country': 'The country is not a two-letter code (ISO 3166-1 alpha-2) such as SG.',
+  'unknown-calling-code': 'The number begins with + and digits that are no calling code.',
+  'lost-plus': 'The number is valid only with a + in front of it.',
+  'lost-zero': 'The number is valid only with a leading 0 put back.',
+  'too-short': 'The number has too few digits for its country.',
+  'too-long': 'The number has too many digits for its country, or more than the 15 of E.164.',
+  'bad-number': 'The number has a possible length, but its country gives out no such number.',
+} as const;
+
+export type NumberCode = keyof typeof numberCodes;
+
+/** E.164 with its +, and the country of the number itself: ISO alpha-2, or `NON_GEOGRAPHIC`. */
+export interface AcceptedNumber {
+  readonly ok: true;
+  readonly e164: string;
+  readonly country: string;
+}
+
+export interface RefusedNumber {
+  readonly ok: false;
+  readonly code: NumberCode;
+  /** A sentence for the owner of the file; may name the likely right value. */
+  readonly reason: string;
+}
+
+export type NumberResult = AcceptedNumber | RefusedNumber;
+
+/** Stands for the country of numbers that belong to none (+800, +883 …): ISO 3166 keeps ZZ free for such use. */
+export const NON_GEOGRAPHIC = 'ZZ';

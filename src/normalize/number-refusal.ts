@@ -1,0 +1,85 @@
+import { nameCountry, normalizeCountry } from './country.js';
+import type { NumberCode, RefusedNumber } from './number-codes.js';
+import { acceptFast } from './number-fast.js';
+import { findNumberCountry, readDigits } from './number-library.js';
+import { explainWriting } from './number-writing.js';
+import { dropNationalPrefix, findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
+
+/** E.164 has no more. */
+const MAX_DIGITS = 15;
+/** The service asks for as many (facts: destination). */
+const MIN_DIGITS = 7;
+
+/** Says why a number that was not accepted is none: first by how it is written, then by its country, then by its digits. */
+export function explainRefusal(value: string, country: string | undefined): RefusedNumber {
+  const byWriting = explainWriting(value, country);
+  if (byWriting !== undefined) return byWriting;
+  const digits = readDigits(value);
+  if (value.startsWith('+')) return explainInternational(digits, country);
+  const home = findNumberCountry(country);
+  const plan = home && planByCountry.get(home);
+  return plan === undefined ? explainCountry(digits, country) : explainNational(digits, plan);
+}
+
+function explainCountry(digits: string, country: string | undefined): RefusedNumber {
+  const international = acceptFast(`+${digits.replace(/^00/, '')}`, undefined)?.e164;
+  const instead = international === undefined ? '' : ` If it is ${international}, write that.`;
+  if (country === undefined || country.trim() === '') {
+    const hint = instead || ' Write it with + and the calling code, or name the country.';
+    return refuse('no-country', `The number has no + and no country to read it in.${hint}`);
+  }
+  const found = normalizeCountry(country);
+  const reason = found.ok ? `${nameCountry(found.country)} has no telephone numbers of its own.` : found.reason;
+  return refuse('bad-country', `${reason}${instead}`);
+}
+
+function explainInternational(digits: string, country: string | undefined): RefusedNumber {
+  const plans = findPlans(digits);
+  if (plans === undefined) {
+    const national = acceptFast(digits, country)?.e164;
+    const instead = national === undefined ? '' : ` The number is probably ${national}.`;
+    return refuse('unknown-calling-code', `What follows the + is no country's calling code.${instead}`);
+  }
+  const national = digits.slice(plans[0].callingCode.length);
+  return explainLength(national, plans, plans.length === 1 ? nameOf(plans[0]) : `+${plans[0].callingCode}`);
+}
+
+function explainNational(digits: string, plan: NumberingPlan): RefusedNumber {
+  return explainLoss(digits, plan) ?? explainLength(dropNationalPrefix(plan, digits) ?? digits, [plan], nameOf(plan));
+}
+
+/** What a spreadsheet takes from a number that it holds to be one: the plus, or the zero in front. */
+function explainLoss(digits: string, plan: NumberingPlan): RefusedNumber | undefined {
+  const withZero = digits.startsWith('0') ? undefined : acceptFast(`0${digits}`, plan.country)?.e164;
+  const withPlus = acceptFast(`+${digits.replace(/^00/, '')}`, undefined)?.e164;
+  if (withZero !== undefined && withPlus !== undefined) {
+    return refuse(
+      'lost-zero',
+      `The number may have lost a leading 0 (then it is ${withZero}) or a + (then ${withPlus}).`,
+    );
+  }
+  if (withZero !== undefined) return refuse('lost-zero', `The number lost its leading 0; it is probably ${withZero}.`);
+  if (withPlus !== undefined) return refuse('lost-plus', `The number lost its +; it is probably ${withPlus}.`);
+  return undefined;
+}
+
+function explainLength(national: string, plans: readonly NumberingPlan[], where: string): RefusedNumber {
+  const callingCode = plans[0]?.callingCode ?? '';
+  const lengths = plans.flatMap((plan) => [...plan.possibleLengths]);
+  const total = callingCode.length + national.length;
+  if (total < MIN_DIGITS || national.length < Math.min(...lengths)) {
+    return refuse('too-short', `The number has too few digits for ${where}.`);
+  }
+  if (total > MAX_DIGITS || national.length > Math.max(...lengths)) {
+    return refuse('too-long', `The number has too many digits for ${where}.`);
+  }
+  return refuse('bad-number', `No number of ${where} is built like this; check its digits.`);
+}
+
+function nameOf(plan: NumberingPlan): string {
+  return plan.country === undefined ? `+${plan.callingCode}` : nameCountry(plan.country);
+}
+
+function refuse(code: NumberCode, reason: string): RefusedNumber {
+  return { ok: false, code, reason };
+}

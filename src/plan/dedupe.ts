@@ -1,0 +1,93 @@
+import { InternalError } from '../errors.js';
+
+/** Numbers of a step with the row each was first seen in: duplicates, and suppression lists. */
+export interface NumberSet {
+  readonly size: number;
+  /** The ordinal of the row that holds the number already; undefined when it is new, and is then kept with `ordinal`. */
+  add(e164: string, ordinal: number): number | undefined;
+  has(e164: string): boolean;
+}
+
+const FIRST_SLOTS = 1024;
+const MAX_DIGITS = 15;
+const PLUS = 43;
+const DIGIT_0 = 48;
+
+/**
+ * Open addressing on typed arrays, 12 bytes a slot, 18 to 36 bytes a key: a Set of strings takes 80 and ends at 16.7 million.
+ * Keys are E.164 digits as doubles (15 digits fit exactly), 0 is a free slot; refuses by InternalError what is not E.164.
+ */
+export function createNumberSet(): NumberSet {
+  let keys = new Float64Array(FIRST_SLOTS);
+  let ordinals = new Uint32Array(FIRST_SLOTS);
+  let size = 0;
+
+  const grow = () => {
+    const oldKeys = keys;
+    const oldOrdinals = ordinals;
+    keys = new Float64Array(oldKeys.length * 2);
+    ordinals = new Uint32Array(oldKeys.length * 2);
+    for (let at = 0; at < oldKeys.length; at++) {
+      const key = oldKeys[at] ?? 0;
+      if (key === 0) continue;
+      const slot = findSlot(keys, key);
+      keys[slot] = key;
+      ordinals[slot] = oldOrdinals[at] ?? 0;
+    }
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    add: (e164, ordinal) => {
+      if (ordinal >>> 0 !== ordinal)
+        throw new InternalError('unexpected', 'Cannot keep a row: its ordinal is no 32-bit number');
+      const key = readKey(e164);
+      const slot = findSlot(keys, key);
+      if (keys[slot] === key) return ordinals[slot];
+      keys[slot] = key;
+      ordinals[slot] = ordinal;
+      size++;
+      if (size * 3 > keys.length * 2) grow();
+      return undefined;
+    },
+    has: (e164) => {
+      const key = readKey(e164);
+      return keys[findSlot(keys, key)] === key;
+    },
+  };
+}
+
+/** The slot of the key, or the free one where it belongs. At most two thirds are taken, so there is one. */
+function findSlot(keys: Float64Array, key: number): number {
+  const mask = keys.length - 1;
+  let slot = hashKey(key) & mask;
+  while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask;
+  return slot;
+}
+
+/** Numbers of one campaign differ in few digits: both halves are mixed until every bit depends on all of them. */
+function hashKey(key: number): number {
+  const high = Math.floor(key / 0x1_0000_0000);
+  let hash = ((key % 0x1_0000_0000) ^ Math.imul(high, 0x9e3779b1)) | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Digits with or without their plus. The number itself never stands in the error. */
+function readKey(e164: string): number {
+  let key = 0;
+  let at = e164.charCodeAt(0) === PLUS ? 1 : 0;
+  if (e164.length - at <= MAX_DIGITS) {
+    for (; at < e164.length; at++) {
+      const digit = e164.charCodeAt(at) - DIGIT_0;
+      if (digit < 0 || digit > 9) break;
+      key = key * 10 + digit;
+    }
+  }
+  if (key === 0 || at < e164.length)
+    throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
+  return key;
+}

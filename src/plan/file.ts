@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { Cell, Rejection, Skip } from '../domain.js';
+import { InternalError, UserError } from '../errors.js';
+import type { Files } from '../files.js';
+import type { Job } from '../job/job.js';
+
+/**
+ * The plan on disk, format 1. In the run directory, for step n of kind k:
+ *
+ *   plan.json               this interface `Plan`
+ *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
+ *                           {"request":1,"first":0,"rows":1000,"messages":1000,"segments":1200,"crc":"…","body":{…}}
+ *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
+ *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
+ *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs
+ *
+ * A directory has its name only when all of it is written and synced; then nothing in it changes.
+ */
+export const PLAN_FORMAT = 1;
+export const PLAN_FILE = 'plan.json';
+/** Begins to exist when the plan is first applied. */
+export const JOURNAL_FILE = 'journal.ndjson';
+
+export interface Plan {
+  readonly format: number;
+  readonly id: string;
+  /** Tells a repeated plan for the same files apart: '' the first, a date (`repeat: per-day`) or `again-<n>`. */
+  readonly occurrence: string;
+  readonly job: Job;
+  readonly steps: readonly PlannedStep[];
+}
+
+export interface PlannedStep {
+  readonly number: number;
+  readonly kind: string;
+  readonly inputs: readonly PlannedInput[];
+  readonly suppression: readonly SuppressionInput[];
+  readonly counts: StepCounts;
+  /** Rows by code. */
+  readonly rejections: Readonly<Record<string, number>>;
+  readonly skips: Readonly<Record<string, number>>;
+  /** Messages by country of the number, ISO alpha-2. */
+  readonly countries: Readonly<Record<string, number>>;
+  /** Messages by the character that forces UCS-2, which makes their parts less than half as long. */
+  readonly ucs2: Readonly<Record<string, number>>;
+  readonly examples: readonly { readonly to: string; readonly text: string }[];
+  /** Least time that the limits allow. */
+  readonly estimateSeconds: number;
+}
+
+export interface PlannedInput {
+  /** As places show it. */
+  readonly file: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly columns: readonly string[];
+  readonly rows: number;
+  readonly notices: readonly string[];
+}
+
+export interface SuppressionInput {
+  readonly file: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly numbers: number;
+}
+
+export interface StepCounts {
+  readonly read: number;
+  readonly planned: number;
+  readonly rejected: number;
+  readonly skipped: number;
+  readonly requests: number;
+  readonly messages: number;
+  readonly segments: number;
+}
+
+export interface RequestHead {
+  readonly request: number;
+  readonly first: number;
+  readonly rows: number;
+  readonly messages: number;
+  readonly segments: number;
+}
+
+export function requestsFile(directory: string, step: { number: number; kind: string }): string {
+  return join(directory, `${step.number}-${step.kind}.requests.ndjson`);
+}
+
+export function rowsFile(directory: string, step: { number: number; kind: string }): string {
+  return join(directory, `${step.number}-${step.kind}.rows.ndjson`);
+}
+
+export async function readPlan(files: Files, directory: string): Promise<Plan> {
+  const text = await files.readText(join(directory, PLAN_FILE));
+  if (text === undefined) {
+    throw new UserError('bad-plan', `Cannot read a plan in ${directory}: there is no ${PLAN_FILE}`, {
+      hint: 'Give the directory that `volley plan` or `volley run` printed.',
+    });
+  }
+  const plan: Plan = JSON.parse(text);
+  if (plan.format !== PLAN_FORMAT) {
+    throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, expected ${PLAN_FORMAT}`, {
+      hint: 'Finish it with the version of volley that made it.',
+    });
+  }
+  return plan;
+}
+
+const BODY_KEY = ',"body":';
+
+export function encodeRequestLine(head: RequestHead, body: string): string {
+  const crc = crc32(body).toString(16).padStart(8, '0');
+  return `${JSON.stringify(head).slice(0, -1)},"crc":"${crc}"${BODY_KEY}${body}}\n`;
+}
+
+/** `bytes` is without the newline. The body is a view of them, not a copy. */
+export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & { readonly body: Buffer } {
+  const split = bytes.indexOf(BODY_KEY);
+  const body = bytes.subarray(split + BODY_KEY.length, -1);
+  const head = split === -1 ? undefined : JSON.parse(`${bytes.toString('utf8', 0, split)}}`);
+  if (head?.crc !== crc32(body).toString(16).padStart(8, '0')) {
+    throw new InternalError(
+      'journal-damaged',
+      `Cannot read ${where}: a request in the plan is damaged; make a new plan`,
+    );
+  }
+  const { crc: _crc, ...known } = head;
+  return { ...known, body };
+}
+
+export type RowLine = {
+  readonly file: number;
+  readonly line: number;
+  readonly row: number;
+  readonly cells: readonly Cell[];
+} & (
+  | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
+  | { readonly state: 'rejected'; readonly rejection: Rejection }
+  | { readonly state: 'skipped'; readonly skip: Skip }
+);
+
+export function encodeRowLine(line: RowLine): string {
+  const place = `${line.file},${line.line},${line.row}`;
+  const cells = JSON.stringify(line.cells);
+  switch (line.state) {
+    case 'planned':
+      return `["p",${place},${JSON.stringify([line.request, ...line.facts])},${cells}]\n`;
+    case 'rejected': {
+      const { stage, field, code, reason } = line.rejection;
+      return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cells}]\n`;
+    }
+    case 'skipped':
+      return `["s",${place},${JSON.stringify([line.skip.code, line.skip.reason])},${cells}]\n`;
+  }
+}
+
+export function decodeRowLine(text: string): RowLine {
+  const [state, file, line, row, about, written] = JSON.parse(text);
+  const cells = written.map((cell: string | null) => cell ?? undefined);
+  const place = { file, line, row, cells };
+  if (state === 'p') return { ...place, state: 'planned', request: about[0], facts: about.slice(1) };
+  if (state === 's') return { ...place, state: 'skipped', skip: { code: about[0], reason: about[1] } };
+  const [stage, field, code, reason] = about;
+  return { ...place, state: 'rejected', rejection: { stage, field, code, reason } };
+}

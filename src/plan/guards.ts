@@ -1,0 +1,34 @@
+import { UserError, type Problem } from '../errors.js';
+import type { Guards } from '../job/job.js';
+import type { Plan } from './file.js';
+
+/** Refuses a plan that a guard of the job does not let pass; nothing was sent then. Pure. */
+export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
+  const problems: Problem[] = [];
+  const { maxRejectedPercent, maxMessages, maxSegments } = guards;
+  for (const { number, kind, counts } of plan.steps) {
+    const percent = counts.read === 0 ? 0 : (counts.rejected * 100) / counts.read;
+    if (maxRejectedPercent !== undefined && percent > maxRejectedPercent) {
+      const share = `${counts.rejected} of ${counts.read} rows (${percent.toFixed(1)} %)`;
+      problems.push({
+        where: `step ${number} (${kind})`,
+        message: `${share} would be rejected, expected at most maxRejectedPercent ${maxRejectedPercent}`,
+        hint: 'Look at the rejections file; mend the input, or raise the guard if this is right.',
+      });
+    }
+  }
+  const total = (of: 'messages' | 'segments') => plan.steps.reduce((sum, step) => sum + step.counts[of], 0);
+  const limits = [
+    ['messages', 'maxMessages', maxMessages],
+    ['segments', 'maxSegments', maxSegments],
+  ] as const;
+  for (const [of, guard, most] of limits) {
+    if (most === undefined || total(of) <= most) continue;
+    problems.push({ where: 'plan', message: `${total(of)} ${of} would be sent, expected at most ${guard} ${most}` });
+  }
+  if (problems.length === 0) return;
+  throw new UserError('guard', 'Cannot send: a guard of the job does not let the plan pass', {
+    hint: 'Nothing was sent.',
+    problems,
+  });
+}

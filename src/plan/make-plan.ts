@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { InternalError } from '../errors.js';
+import type { Files } from '../files.js';
+import type { Job } from '../job/job.js';
+import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
+import { planStep } from './plan-step.js';
+import type { PlanDeps } from './ports.js';
+import { ProblemList } from './problems.js';
+import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './select.js';
+
+export interface PlanOutcome {
+  /** Undefined when there is nothing new to take. */
+  readonly made: { readonly plan: Plan; readonly directory: string } | undefined;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/**
+ * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent.
+ * Refuses with one UserError 'bad-input' that carries the problems of all files; no directory is left then.
+ */
+export async function makePlan(
+  job: Job,
+  deps: PlanDeps,
+  options: { jobDirectory: string; findTaken: FindTaken; occurrence: string },
+): Promise<PlanOutcome> {
+  const { files } = deps;
+  const { jobDirectory, occurrence } = options;
+  await files.makeDirectory(jobDirectory);
+  const problems = new ProblemList();
+  const selection = await selectInputs(job, deps, { ...options, problems });
+  const leftOut = selection.steps.flatMap((step) => step.leftOut);
+  try {
+    problems.throwIfAny();
+    if (selection.steps.every((step) => step.inputs.length === 0)) return { made: undefined, leftOut };
+    const id = identifyPlan(job, selection, occurrence);
+    const directory = join(jobDirectory, id);
+    const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
+    await files.remove(scratch);
+    await files.makeDirectory(scratch);
+    try {
+      const plan = await writePlan({ job, id, occurrence, selection }, { deps, problems, scratch, directory });
+      await replaceDraft(files, scratch, directory);
+      return { made: { plan, directory }, leftOut };
+    } finally {
+      await files.remove(scratch);
+    }
+  } finally {
+    if (selection.spool !== undefined) await files.remove(selection.spool);
+  }
+}
+
+async function writePlan(
+  { job, id, occurrence, selection }: { job: Job; id: string; occurrence: string; selection: Selection },
+  context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string },
+): Promise<Plan> {
+  const { deps, problems, scratch } = context;
+  const steps: PlannedStep[] = [];
+  for (const step of selection.steps) {
+    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems });
+    steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
+  }
+  problems.throwIfAny();
+  if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
+  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps };
+  await deps.files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
+  await deps.files.syncDirectory(scratch);
+  return plan;
+}
+
+/** The same requests may have been planned before under other limits or guards; once applied, a plan stays as it is. */
+async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
+  if ((await files.stat(join(directory, JOURNAL_FILE))) !== undefined) {
+    throw new InternalError('unexpected', `Cannot write a plan over ${directory}: it was applied already`);
+  }
+  await files.remove(directory);
+  await files.rename(scratch, directory);
+}
+
+/** Standard input is kept in the run directory, where the next look at the input finds it. */
+function moveSpool(step: PlannedStep, spool: string | undefined, path: string): PlannedStep {
+  const inputs = step.inputs.map((input) => (input.path === spool ? { ...input, path } : input));
+  return { ...step, inputs };
+}

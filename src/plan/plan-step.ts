@@ -1,0 +1,124 @@
+import type { SourceRecord } from '../domain.js';
+import type { RowPlanner, RowReader } from '../steps/kind.js';
+import { kindOf } from '../steps/table.js';
+import { ColumnBinding } from './bind.js';
+import type { PlannedInput, PlannedStep } from './file.js';
+import type { PlanDeps } from './ports.js';
+import type { ProblemList } from './problems.js';
+import type { DigestedInput, StepSelection } from './select.js';
+import { StepWriter } from './step-writer.js';
+import { loadSuppression } from './suppression.js';
+import { RowOrdinals, Tally } from './tally.js';
+
+export interface PlanStepContext {
+  readonly planId: string;
+  /** Where the step's two files are written. */
+  readonly directory: string;
+  readonly deps: PlanDeps;
+  readonly problems: ProblemList;
+}
+
+/** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
+export async function planStep(selection: StepSelection, context: PlanStepContext): Promise<PlannedStep> {
+  const { step, number } = selection;
+  const { deps, problems, planId, directory } = context;
+  const suppression =
+    step.kind === 'sms' && step.suppress !== undefined
+      ? await loadSuppression(selection.suppression, step.suppress, context)
+      : undefined;
+  const rows = new RowOrdinals();
+  const planner = kindOf(step).createPlanner(step, {
+    planId,
+    step: number,
+    findColumn: deps.reader.findColumn,
+    isSuppressed: (e164) => suppression?.numbers.has(e164) ?? false,
+    describeRow: (ordinal) => rows.describe(ordinal),
+  });
+  const { kind, limits } = step;
+  const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
+  const planning = new StepPlanning({ selection, context, planner, writer, rows });
+  const inputs: PlannedInput[] = [];
+  for (const [index, input] of selection.inputs.entries()) inputs.push(await planning.planFile(index, input));
+  if (problems.isEmpty) await writer.finish();
+  else await writer.discard();
+  return { number, kind, inputs, suppression: suppression?.inputs ?? [], ...planning.figures() };
+}
+
+class StepPlanning {
+  readonly #selection: StepSelection;
+  readonly #context: PlanStepContext;
+  readonly #planner: RowPlanner;
+  readonly #writer: StepWriter;
+  readonly #rows: RowOrdinals;
+  readonly #tally = new Tally();
+
+  constructor(parts: {
+    selection: StepSelection;
+    context: PlanStepContext;
+    planner: RowPlanner;
+    writer: StepWriter;
+    rows: RowOrdinals;
+  }) {
+    this.#selection = parts.selection;
+    this.#context = parts.context;
+    this.#planner = parts.planner;
+    this.#writer = parts.writer;
+    this.#rows = parts.rows;
+  }
+
+  async planFile(index: number, input: DigestedInput): Promise<PlannedInput> {
+    const { deps, problems } = this.#context;
+    const { shown, path, format } = input.file;
+    const reader = deps.reader.readRecords(input.file, this.#selection.step.input);
+    const binding = new ColumnBinding(this.#planner, reader, format === 'ndjson');
+    const from = this.#rows.next;
+    this.#rows.beginFile(shown);
+    await problems.gather(shown, async () => {
+      await reader.open();
+      for await (const batch of reader.batches()) await this.#planBatch(batch, index, binding.rows);
+      binding.addProblems(shown, problems);
+      if (reader.sha256 !== input.sha256) {
+        const hint = 'Run again when nobody writes to it.';
+        problems.add({ where: shown, message: 'the file changed while it was read', hint });
+      }
+    });
+    const { columns, notices } = reader;
+    const { sha256, bytes } = input;
+    return {
+      file: shown,
+      path,
+      sha256,
+      bytes,
+      columns: [...columns],
+      rows: this.#rows.next - from,
+      notices: [...notices],
+    };
+  }
+
+  async #planBatch(batch: readonly SourceRecord[], file: number, read: RowReader | undefined): Promise<void> {
+    if (read === undefined) return;
+    for (const record of batch) this.#planRow(record, file, read);
+    await this.#writer.flush();
+    this.#context.deps.onProgress({ step: this.#selection.number, rows: this.#rows.next });
+  }
+
+  #planRow(record: SourceRecord, file: number, read: RowReader): void {
+    const writer = this.#writer;
+    const { line, row, cells, fault } = record;
+    const place = { file, line, row, cells };
+    const ordinal = this.#rows.take();
+    const plan =
+      fault === undefined ? read(record, ordinal, writer.planned) : ({ kind: 'rejected', rejection: fault } as const);
+    this.#tally.add(plan);
+    if (plan.kind === 'planned') writer.addPlanned(place, plan.row);
+    else if (plan.kind === 'rejected') writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection });
+    else writer.addRow({ ...place, state: 'skipped', skip: plan.skip });
+  }
+
+  figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'suppression'> {
+    const { planned, requests, messages, segments, seconds } = this.#writer;
+    const { rejected, skipped, ...told } = this.#tally.figures();
+    const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
+    return { counts, ...told, estimateSeconds: Math.ceil(seconds) };
+  }
+}

@@ -1,0 +1,41 @@
+import type { SourceRecord } from '../domain.js';
+import type { Files } from '../files.js';
+import type { Input } from '../job/job.js';
+import type { FindColumn } from '../steps/kind.js';
+
+/** How the planner reaches input files; `read/` offers it. Refusals are thrown as UserError 'bad-input'. */
+export interface InputReader {
+  /** Files and globs, absolute, as files that exist; each once, sorted by path. */
+  listInputs(patterns: readonly string[], directory: string): Promise<readonly InputFile[]>;
+  /** Over the bytes on disk, compressed as they are. */
+  digestInput(path: string): Promise<{ sha256: string; bytes: number }>;
+  readRecords(file: InputFile, input: Input): RecordReader;
+  findColumn: FindColumn;
+  /** Standard input, written whole and durable to `path`. */
+  spoolStandardInput(path: string): Promise<void>;
+}
+
+export interface InputFile {
+  readonly path: string;
+  /** Relative to the job file, with forward slashes: what places show. */
+  readonly shown: string;
+  readonly format: 'csv' | 'ndjson';
+}
+
+export interface RecordReader {
+  /** Known after `open` for CSV; for NDJSON they grow while batches are read. */
+  readonly columns: readonly string[];
+  readonly notices: readonly string[];
+  open(): Promise<void>;
+  batches(): AsyncIterable<readonly SourceRecord[]>;
+  /** Of the bytes that were read; complete when `batches` has ended. */
+  readonly sha256: string;
+}
+
+export interface PlanDeps {
+  readonly files: Files;
+  readonly reader: InputReader;
+  /** Tells two planners apart that write beside each other. */
+  readonly processId: number;
+  readonly onProgress: (progress: { step: number; rows: number }) => void;
+}

@@ -1,0 +1,40 @@
+import { type Problem, UserError } from '../errors.js';
+
+/** Gathers the problems of all files, so that a person hears of them at once. */
+export class ProblemList {
+  readonly #problems: Problem[] = [];
+
+  get isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  add(problem: Problem): void {
+    this.#problems.push(problem);
+  }
+
+  /** Runs the task; a UserError that it throws is gathered, and the result is undefined. */
+  async gather<T>(where: string, task: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await task();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      const { message, hint, problems } = error;
+      if (problems.length > 0) this.#problems.push(...problems);
+      else this.#problems.push({ where, message, ...(hint === undefined ? {} : { hint }) });
+      return undefined;
+    }
+  }
+
+  throwIfAny(): void {
+    const count = this.#problems.length;
+    if (count === 0) return;
+    throw new UserError(
+      'bad-input',
+      `Cannot plan the job: ${count === 1 ? 'a problem' : `${count} problems`} in its input`,
+      {
+        hint: 'Nothing was sent. Mend the input and run the same command again.',
+        problems: this.#problems,
+      },
+    );
+  }
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { Job, Step } from '../job/job.js';
+import { planIdOf } from '../steps/ids.js';
+import { PLAN_FORMAT } from './file.js';
+import type { InputFile, PlanDeps } from './ports.js';
+import type { ProblemList } from './problems.js';
+
+/** The files that a plan will take, step by step, and those that it leaves out. */
+export interface Selection {
+  readonly steps: readonly StepSelection[];
+  /** Where standard input was spooled to; undefined when no step reads it. */
+  readonly spool: string | undefined;
+}
+
+export interface StepSelection {
+  readonly step: Step;
+  readonly number: number;
+  readonly inputs: readonly DigestedInput[];
+  readonly suppression: readonly DigestedInput[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+export interface DigestedInput {
+  readonly file: InputFile;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface LeftOut {
+  readonly file: string;
+  readonly reason: string;
+}
+
+/** The run of this job that already took a file with this content for a step of this kind, if there is one. */
+export type FindTaken = (kind: string, sha256: string) => string | undefined;
+
+/**
+ * Reads every file once for its digest, and leaves out what the job already took (a file is sent once per job).
+ * Files are known by content: a copy under another name is the same file.
+ */
+export async function selectInputs(
+  job: Job,
+  deps: PlanDeps,
+  options: { jobDirectory: string; findTaken: FindTaken; problems: ProblemList },
+): Promise<Selection> {
+  const digests = new Map<string, Promise<{ sha256: string; bytes: number }>>();
+  const digest = (path: string) => {
+    const known = digests.get(path) ?? deps.reader.digestInput(path);
+    digests.set(path, known);
+    return known;
+  };
+  const spool = job.steps.some((step) => step.input.files.includes('-'))
+    ? join(options.jobDirectory, `.stdin-${deps.processId}.part`)
+    : undefined;
+  if (spool !== undefined) await deps.reader.spoolStandardInput(spool);
+
+  const list = async (patterns: readonly string[], format: InputFile['format'] | undefined) => {
+    const named = patterns.filter((pattern) => pattern !== '-');
+    const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory);
+    const files = found.map((file) => (format === undefined ? file : { ...file, format }));
+    if (spool !== undefined && patterns.includes('-')) files.push({ path: spool, shown: '-', format: format ?? 'csv' });
+    const digested: DigestedInput[] = [];
+    for (const file of files) digested.push({ file, ...(await digest(file.path)) });
+    return digested;
+  };
+
+  const steps: StepSelection[] = [];
+  for (const [index, step] of job.steps.entries()) {
+    const where = `steps[${index}]`;
+    const listed = await options.problems.gather(where, () => list(step.input.files, step.input.format));
+    const suppress = step.kind === 'sms' ? step.suppress : undefined;
+    const suppression =
+      suppress === undefined ? [] : await options.problems.gather(where, () => list(suppress.files, suppress.format));
+    const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
+    steps.push({ step, number: index + 1, inputs, suppression: suppression ?? [], leftOut });
+  }
+  return { steps, spool };
+}
+
+function leaveOut(
+  kind: string,
+  listed: readonly DigestedInput[],
+  findTaken: FindTaken,
+): { inputs: DigestedInput[]; leftOut: LeftOut[] } {
+  const inputs: DigestedInput[] = [];
+  const leftOut: LeftOut[] = [];
+  const seen = new Map<string, string>();
+  for (const input of listed) {
+    const { shown } = input.file;
+    const twin = seen.get(input.sha256);
+    const run = findTaken(kind, input.sha256);
+    if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
+    else if (run !== undefined) leftOut.push({ file: shown, reason: `was already taken by run ${run}` });
+    else inputs.push(input);
+    seen.set(input.sha256, twin ?? shown);
+  }
+  return { inputs, leftOut };
+}
+
+/**
+ * The plan's id: a digest of what determines the requests. Limits, guards, credentials, output and the directory of
+ * the job are not in it; the account and its addresses are.
+ */
+export function identifyPlan(job: Job, selection: Selection, occurrence: string): string {
+  const { account, subAccountId, bases, sandbox } = job.service;
+  const steps = selection.steps.map(({ step, inputs, suppression }) => {
+    const { input, limits: _limits, ...content } = step;
+    const { files: _files, limits: _readLimits, ...reading } = input;
+    const { suppress, ...rest } = { suppress: undefined, ...content };
+    const suppressReading = suppress === undefined ? undefined : { ...suppress, files: undefined, limits: undefined };
+    const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);
+    return { ...rest, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
+  });
+  return planIdOf(
+    JSON.stringify({ format: PLAN_FORMAT, name: job.name, occurrence, account, subAccountId, bases, sandbox, steps }),
+  );
+}

@@ -1,0 +1,104 @@
+import type { Files, WholeFile } from '../files.js';
+import type { Limits } from '../job/job.js';
+import type { PlannedRow, RowPlanner } from '../steps/kind.js';
+import { encodeRequestLine, encodeRowLine, type RowLine, requestsFile, rowsFile } from './file.js';
+
+const FLUSH_CHARACTERS = 1 << 20;
+
+/** Gathers planned rows into requests, and writes both files of a step. */
+export class StepWriter {
+  requests = 0;
+  planned = 0;
+  messages = 0;
+  segments = 0;
+  /** Least time that the limits allow for all requests. */
+  seconds = 0;
+  readonly #planner: RowPlanner;
+  readonly #limits: Limits;
+  readonly #requestsFile: WholeFile;
+  readonly #rowsFile: WholeFile;
+  #requestText = '';
+  #rowText = '';
+  #batch = emptyBatch();
+
+  static async create(
+    files: Files,
+    directory: string,
+    step: { number: number; kind: string; planner: RowPlanner; limits: Limits },
+  ): Promise<StepWriter> {
+    return new StepWriter(
+      step.planner,
+      step.limits,
+      await files.createWhole(requestsFile(directory, step)),
+      await files.createWhole(rowsFile(directory, step)),
+    );
+  }
+
+  private constructor(planner: RowPlanner, limits: Limits, requests: WholeFile, rows: WholeFile) {
+    this.#planner = planner;
+    this.#limits = limits;
+    this.#requestsFile = requests;
+    this.#rowsFile = rows;
+  }
+
+  addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow): void {
+    this.addRow({ ...line, state: 'planned', request: this.requests + 1, facts: row.facts });
+    this.#batch.fragments.push(row.fragment);
+    this.#batch.messages += row.messages;
+    this.#batch.segments += row.segments;
+    this.planned += 1;
+    if (this.#batch.fragments.length === this.#planner.rowsPerRequest) this.#endRequest();
+  }
+
+  addRow(line: RowLine): void {
+    this.#rowText += encodeRowLine(line);
+  }
+
+  /** Writes what has gathered, once it is worth a write. */
+  async flush(atLeast = FLUSH_CHARACTERS): Promise<void> {
+    if (this.#requestText.length >= atLeast && this.#requestText !== '') {
+      await this.#requestsFile.write(this.#requestText);
+      this.#requestText = '';
+    }
+    if (this.#rowText.length >= atLeast && this.#rowText !== '') {
+      await this.#rowsFile.write(this.#rowText);
+      this.#rowText = '';
+    }
+  }
+
+  async finish(): Promise<void> {
+    if (this.#batch.fragments.length > 0) this.#endRequest();
+    await this.flush(0);
+    await this.#requestsFile.finish();
+    await this.#rowsFile.finish();
+  }
+
+  async discard(): Promise<void> {
+    await this.#requestsFile.discard();
+    await this.#rowsFile.discard();
+  }
+
+  #endRequest(): void {
+    const { fragments, messages, segments } = this.#batch;
+    this.requests += 1;
+    this.messages += messages;
+    this.segments += segments;
+    this.seconds += secondsFor({ messages, segments }, this.#limits);
+    const first = this.planned - fragments.length;
+    const body = `${this.#planner.openBody(this.requests)}${fragments.join(',')}${this.#planner.closeBody}`;
+    this.#requestText += encodeRequestLine(
+      { request: this.requests, first, rows: fragments.length, messages, segments },
+      body,
+    );
+    this.#batch = emptyBatch();
+  }
+}
+
+function emptyBatch(): { fragments: string[]; messages: number; segments: number } {
+  return { fragments: [], messages: 0, segments: 0 };
+}
+
+function secondsFor(cost: { messages: number; segments: number }, limits: Limits): number {
+  const { requestsPerSecond, messagesPerSecond = Infinity, segmentsPerSecond = Infinity } = limits;
+  return Math.max(1 / requestsPerSecond, cost.messages / messagesPerSecond, cost.segments / segmentsPerSecond);
+}

@@ -1,0 +1,49 @@
+import type { Rejection, SourceRecord } from '../domain.js';
+import { restoreCell } from '../formula.js';
+import type { Header } from './header.js';
+import { countLineEnds } from './line-count.js';
+
+/** A row as a record; one with too few or too many fields carries a fault. Its cells are as many as the columns. */
+export function buildRecord(cells: string[], header: Header, place: { line: number; row: number }): SourceRecord {
+  const { line, row } = place;
+  const fault = cells.length === header.width ? undefined : describeWidth(cells, header);
+  while (cells.length < header.width) cells.push('');
+  if (cells.length > header.width) cells.length = header.width;
+  const own = header.kept?.map((index) => restoreCell(cells[index] ?? ''));
+  return { cells: own ?? cells, line, row, fault };
+}
+
+function describeWidth(cells: readonly string[], { width }: Header): Rejection {
+  const found = `the row has ${cells.length} ${cells.length === 1 ? 'field' : 'fields'}, expected ${width} as in the header`;
+  if (cells.length < width) return { stage: 'read', field: '', code: 'too-few-fields', reason: found };
+  const surplus = cells.slice(width).map((cell) => JSON.stringify(cell));
+  const reason = `${found}; beyond them stands ${surplus.join(', ')}`;
+  return { stage: 'read', field: '', code: 'too-many-fields', reason };
+}
+
+/** Whether a row holds nothing: no cell, or only blanks. */
+export function isBlankRow(cells: readonly string[]): boolean {
+  for (const cell of cells) {
+    // Almost every row has text in its first cell: look at one character before the whole cell is trimmed.
+    if (cell.charCodeAt(0) > 0x20 || cell.trim() !== '') return false;
+  }
+  return true;
+}
+
+/**
+ * Whether a field looks as if a quote that was never closed had taken in whole rows: it spans lines, and cut into
+ * lines each has just the delimiters that a row of its own would have.
+ */
+export function looksSwallowed(cells: readonly string[], delimiter: string): boolean {
+  const width = cells.length;
+  if (width < 2) return false;
+  return cells.some((cell, column) => {
+    if (countLineEnds(cell) === 0) return false;
+    const counts = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter).length - 1);
+    const last = counts.length - 1;
+    return counts.every((count, index) => {
+      if (index === 0) return count === width - 1 - column;
+      return count === (index === last ? column : width - 1);
+    });
+  });
+}

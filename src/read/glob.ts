@@ -1,0 +1,71 @@
+import { type Dirent, lstat, readdir, realpath, type Stats, stat } from 'node:fs';
+import { stat as statPath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type GlobOptions, glob, isDynamicPattern } from 'tinyglobby';
+
+/** Whether a path has to be searched for rather than opened. */
+export function isPattern(path: string): boolean {
+  return isDynamicPattern(path);
+}
+
+/**
+ * Absolute paths that fit an absolute glob pattern, sorted, directories left out. Whatever else fits is given, be it a broken
+ * link or a pipe, so that it is refused and not passed over; `unlisted` are directories that could not be searched.
+ */
+export async function searchPattern(
+  pattern: string,
+): Promise<{ paths: string[]; unlisted: { path: string; error: unknown }[] }> {
+  const unlisted: { path: string; error: unknown }[] = [];
+  const { root, rest } = await splitPattern(pattern);
+  const paths = await glob([rest], {
+    cwd: root,
+    absolute: true,
+    expandDirectories: false,
+    fs: attentiveFs((path, error) => unlisted.push({ path, error })),
+  });
+  return { paths: paths.sort(), unlisted };
+}
+
+/** A directory that is there is meant by its name, even when the name holds characters of a pattern. */
+async function splitPattern(pattern: string): Promise<{ root: string; rest: string }> {
+  const segments = pattern.split('/');
+  let root = '/';
+  let taken = 1;
+  while (taken < segments.length - 1) {
+    const next = join(root, segments[taken] ?? '');
+    if (!(await isDirectory(next))) break;
+    root = next;
+    taken += 1;
+  }
+  return { root, rest: segments.slice(taken).join('/') };
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await statPath(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+type GlobFs = NonNullable<GlobOptions['fs']>;
+type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
+
+/** The globbing library leaves out in silence what it cannot list, follow or send; this file system hides nothing from it. */
+function attentiveFs(onUnlisted: (path: string, error: unknown) => void): GlobFs {
+  const list = (path: string, options: { withFileTypes: true }, callback: Callback<Dirent[]>) =>
+    readdir(path, options, (error, entries) => {
+      if (error !== null) onUnlisted(path, error);
+      callback(error, entries?.map(countAsFile));
+    });
+  const follow = (path: string, callback: Callback<string>) =>
+    realpath(path, (error, target) => callback(null, error === null ? target : path));
+  const inspect = (path: string, callback: Callback<Stats>) =>
+    stat(path, (error, found) => (error === null ? callback(null, found) : lstat(path, callback)));
+  return { readdir: list, realpath: follow, stat: inspect } as unknown as GlobFs;
+}
+
+function countAsFile(entry: Dirent): Dirent {
+  if (!entry.isDirectory() && !entry.isSymbolicLink()) entry.isFile = () => true;
+  return entry;
+}

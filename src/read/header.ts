@@ -1,0 +1,58 @@
+import type { Problem } from '../errors.js';
+import { restoreCell } from '../formula.js';
+import { isOwnColumn, isOwnHeader } from './columns.js';
+import { FORBIDDEN_NAMES } from './reader.js';
+import { refuseAll } from './refusal.js';
+
+export interface Header {
+  /** Names without the blanks around them; empty where a column has none. */
+  readonly columns: readonly string[];
+  /** Fields of a row. */
+  readonly width: number;
+  /** For a file of ours, the fields that are columns of the input; undefined when all are. */
+  readonly kept: readonly number[] | undefined;
+  readonly notices: readonly string[];
+}
+
+/** Columns from the first row of a file. Refuses, all at once, names that stand twice or are forbidden, and too many. */
+export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
+  const isOwn = isOwnHeader(cells.map((cell) => cell.trim()));
+  const names = cells.map((cell) => (isOwn ? restoreCell(cell) : cell).trim());
+  const problems = findProblems(names, place);
+  if (problems.length > 0) throw refuseAll(problems);
+  const kept = isOwn ? [...names.keys()].filter((index) => !isOwnColumn(names[index] ?? '')) : undefined;
+  const columns = kept === undefined ? names : kept.map((index) => names[index] ?? '');
+  const notices: string[] = [];
+  if (kept !== undefined)
+    notices.push(`it is a file of ours: ${names.length - kept.length} columns that we added are left out`);
+  const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
+  if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
+  return { columns, width: names.length, kept, notices };
+}
+
+function findProblems(
+  names: readonly string[],
+  { where, maxColumns }: { where: string; maxColumns: number },
+): Problem[] {
+  if (names.length > maxColumns) {
+    const message = `the header has ${names.length} columns, expected at most ${maxColumns}`;
+    return [{ where, message, hint: 'Take columns out of the file, or raise limits.maxColumns of the input.' }];
+  }
+  const problems: Problem[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, name] of names.entries()) {
+    const first = seen.get(name);
+    seen.set(name, first ?? index + 1);
+    if (FORBIDDEN_NAMES.has(name)) {
+      problems.push({
+        where,
+        message: `column ${index + 1} is named ${name}, expected another name`,
+        hint: 'Rename it.',
+      });
+    } else if (first !== undefined && name !== '') {
+      const message = `columns ${first} and ${index + 1} are both named ${JSON.stringify(name)}, expected each name once`;
+      problems.push({ where, message, hint: 'Rename one of them.' });
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,144 @@
+import type { Cell, Rejection, SourceRecord } from '../domain.js';
+import type { Input } from '../job/job.js';
+import { isOwnColumn, isOwnHeader, TEXT_COLUMN } from './columns.js';
+import { Digest } from './digest.js';
+import type { InputFile } from './inputs.js';
+import { parseJsonRow } from './json-row.js';
+import { splitLines } from './lines.js';
+import { BATCH_RECORDS, type RecordReader } from './reader.js';
+import { refuse } from './refusal.js';
+import { readText } from './text.js';
+
+/**
+ * Reads NDJSON: one object a line; blank lines are passed over. Cells hold strings as they are, numbers and booleans
+ * as JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined.
+ * A line that is no such object is a record with a fault, whose text stands in the column `_text`.
+ */
+export class NdjsonReader implements RecordReader {
+  readonly notices: string[] = [];
+  readonly #file: InputFile;
+  readonly #input: Input;
+  readonly #digest = new Digest();
+  readonly #text: AsyncGenerator<Buffer>;
+  readonly #columns: string[] = [];
+  readonly #indexes = new Map<string, number>();
+  #line = 0;
+  #row = 0;
+  #ownRows = 0;
+  #blankLines = 0;
+
+  constructor(file: InputFile, input: Input) {
+    this.#file = file;
+    this.#input = input;
+    this.#text = readText(
+      { path: file.path, shown: file.shown, maxFileBytes: input.limits.maxFileBytes },
+      { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.notices.push(notice) },
+    );
+  }
+
+  get columns(): readonly string[] {
+    return this.#columns;
+  }
+
+  get sha256(): string {
+    return this.#digest.sha256;
+  }
+
+  get bytes(): number {
+    return this.#digest.bytes;
+  }
+
+  /** There is no header: what is wrong with the file comes out while it is read. */
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await this.#text.return(undefined);
+  }
+
+  async *batches(): AsyncGenerator<readonly SourceRecord[]> {
+    const { maxLineBytes } = this.#input.limits;
+    let batch: SourceRecord[] = [];
+    try {
+      for await (const lines of splitLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
+        for (const line of lines) {
+          this.#line += 1;
+          if (line.trim() === '') {
+            this.#blankLines += 1;
+            continue;
+          }
+          batch.push(this.#readRow(line));
+          if (batch.length < BATCH_RECORDS) continue;
+          yield batch;
+          batch = [];
+        }
+      }
+      if (batch.length > 0) yield batch;
+      this.#noticeEnd();
+    } finally {
+      await this.close();
+    }
+  }
+
+  #readRow(text: string): SourceRecord {
+    this.#row += 1;
+    const parsed = parseJsonRow(text);
+    if (!parsed.ok) return this.#buildFaulty(text, parsed.fault);
+    const names = Object.keys(parsed.values);
+    const isOwn = names.length >= 4 && isOwnHeader(names);
+    if (isOwn) this.#ownRows += 1;
+    const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
+    for (const name of names) {
+      if (isOwn && isOwnColumn(name)) continue;
+      const cell = toCell(parsed.values[name]);
+      if (cell !== undefined && this.#isTooLong(cell)) return this.#buildFaulty(text, this.#describeLong(name));
+      cells[this.#indexOf(name)] = cell;
+    }
+    return { cells, line: this.#line, row: this.#row, fault: undefined };
+  }
+
+  #buildFaulty(text: string, fault: Rejection): SourceRecord {
+    const index = this.#indexOf(TEXT_COLUMN);
+    const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
+    cells[index] = text;
+    return { cells, line: this.#line, row: this.#row, fault };
+  }
+
+  #isTooLong(cell: string): boolean {
+    const { maxFieldBytes } = this.#input.limits;
+    return cell.length * 3 > maxFieldBytes && Buffer.byteLength(cell) > maxFieldBytes;
+  }
+
+  #describeLong(field: string): Rejection {
+    const reason = `the field is too long, expected at most ${this.#input.limits.maxFieldBytes} bytes`;
+    return { stage: 'read', field, code: 'field-too-long', reason };
+  }
+
+  #indexOf(name: string): number {
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    const index = this.#columns.length;
+    const { maxColumns } = this.#input.limits;
+    if (index >= maxColumns) {
+      throw refuse({
+        where: `${this.#file.shown}:${this.#line}`,
+        message: `the lines up to this one have more than ${maxColumns} different keys, expected at most that many`,
+        hint: 'Use the same keys in every line, or raise limits.maxColumns of the input.',
+      });
+    }
+    this.#columns.push(name);
+    this.#indexes.set(name, index);
+    return index;
+  }
+
+  #noticeEnd(): void {
+    if (this.#blankLines > 0) this.notices.push(`${this.#blankLines} blank lines were passed over`);
+    if (this.#ownRows > 0) this.notices.push('it is a file of ours: the keys that we added are left out');
+    if (this.#row === 0) this.notices.push('it holds no rows');
+  }
+}
+
+function toCell(value: unknown): Cell {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,39 @@
+import type { Cell } from '../domain.js';
+import { neutralizeCell } from '../formula.js';
+
+export type OutputFormat = 'csv' | 'ndjson';
+
+/** Turns the rows of an output into lines: RFC 4180 with LF, or one JSON object a line. */
+export interface LineFormat {
+  readonly header: string;
+  line(cells: readonly (Cell | number)[]): string;
+}
+
+export function createLineFormat(format: OutputFormat, columns: readonly string[]): LineFormat {
+  if (format === 'csv') return { header: formatCsvLine(columns), line: formatCsvLine };
+  const keys = columns.map((column) => JSON.stringify(column));
+  return {
+    header: '',
+    line: (cells) => {
+      const members = keys.flatMap((key, index) => {
+        const cell = cells[index];
+        return cell === undefined ? [] : [`${key}:${JSON.stringify(cell)}`];
+      });
+      return `{${members.join(',')}}\n`;
+    },
+  };
+}
+
+const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
+
+/** Cells that a spreadsheet would run are neutralised; a missing cell is empty. */
+export function formatCsvLine(cells: readonly (Cell | number)[]): string {
+  return `${cells.map(formatCell).join(',')}\n`;
+}
+
+function formatCell(cell: Cell | number): string {
+  if (cell === undefined) return '';
+  if (typeof cell === 'number') return String(cell);
+  const text = neutralizeCell(cell);
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,69 @@
+import type { Cell, Rejection, Skip, Verdict } from '../domain.js';
+
+/** The five outputs of a step; between them every row of its input stands exactly once. */
+export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
+export type Output = (typeof OUTPUTS)[number];
+
+/** Columns that we add begin with `_`; those of a file are its own. */
+export const PLACE_COLUMNS = ['_step', '_file', '_line', '_row'] as const;
+
+export interface OutputRow {
+  readonly output: Output;
+  readonly place: readonly [step: number, file: string, line: number, row: number];
+  /** What the output says of the row, in the order of its own columns behind the place. */
+  readonly about: readonly string[];
+  /** In the order of the step's original columns. */
+  readonly cells: readonly Cell[];
+}
+
+/** What an output says of a row, and whether that stands before the original columns or behind them. */
+export function describeOutput(
+  output: Output,
+  resultColumns: readonly string[],
+): { columns: string[]; isFirst: boolean } {
+  switch (output) {
+    case 'results':
+      return { columns: ['_status', ...resultColumns], isFirst: true };
+    case 'rejections':
+      return { columns: ['_stage', '_field', '_code', '_reason'], isFirst: false };
+    case 'skipped':
+      return { columns: ['_code', '_reason'], isFirst: false };
+    case 'in-doubt':
+      return { columns: ['_code', '_reason', ...resultColumns], isFirst: false };
+    case 'unprocessed':
+      return { columns: [...resultColumns], isFirst: false };
+  }
+}
+
+/** All columns of an output, in order. */
+export function outputColumns(output: Output, resultColumns: readonly string[], original: readonly string[]): string[] {
+  const { columns, isFirst } = describeOutput(output, resultColumns);
+  return isFirst ? [...PLACE_COLUMNS, ...columns, ...original] : [...original, ...PLACE_COLUMNS, ...columns];
+}
+
+/** The cells of a row, in the order of `outputColumns`. */
+export function outputCells(row: OutputRow): (Cell | number)[] {
+  return row.output === 'results'
+    ? [...row.place, ...row.about, ...row.cells]
+    : [...row.cells, ...row.place, ...row.about];
+}
+
+/** Which output a row with this verdict belongs to, and what it says; undefined: never sent. */
+export function describeVerdict(
+  verdict: Verdict | undefined,
+  resultCells: readonly string[],
+): { output: Output; about: string[] } {
+  if (verdict === undefined) return { output: 'unprocessed', about: [...resultCells] };
+  if (verdict.status === 'accepted') return { output: 'results', about: [verdict.code, ...resultCells] };
+  if (verdict.status === 'in-doubt')
+    return { output: 'in-doubt', about: [verdict.code, verdict.reason, ...resultCells] };
+  return describeRejection({ stage: 'send', field: '', code: verdict.code, reason: verdict.reason });
+}
+
+export function describeRejection({ stage, field, code, reason }: Rejection): { output: Output; about: string[] } {
+  return { output: 'rejections', about: [stage, field, code, reason] };
+}
+
+export function describeSkip({ code, reason }: Skip): { output: Output; about: string[] } {
+  return { output: 'skipped', about: [code, reason] };
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { Balance } from '../domain.js';
+import { InternalError } from '../errors.js';
+import type { Files, WholeFile } from '../files.js';
+import type { Plan, PlannedStep, RowLine } from '../plan/file.js';
+import { createLineFormat, type LineFormat } from './format.js';
+import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
+import { emptyBalance } from './summary.js';
+
+const FLUSH_CHARACTERS = 1 << 18;
+
+export interface StepReport {
+  readonly balance: Balance;
+  readonly rejections: Record<string, number>;
+  /** Output → name of its file in the run directory. */
+  readonly files: Partial<Record<Output, string>>;
+}
+
+interface OutputWriter {
+  readonly file: WholeFile;
+  readonly name: string;
+  readonly format: LineFormat;
+  /** Gathered, not yet written. */
+  text: string;
+}
+
+/** The five output files of a step, written beside their names until all rows are in them. */
+export class StepOutputs {
+  readonly #planned: PlannedStep;
+  readonly #columns: readonly string[];
+  /** For each input, where its columns stand among those of the step. */
+  readonly #columnMaps: readonly (readonly number[])[];
+  readonly #writers: ReadonlyMap<Output, OutputWriter>;
+  readonly #balance = emptyBalance();
+  readonly #rejections = new Map<string, number>();
+
+  static async create(
+    files: Files,
+    { plan, planned, directory }: { plan: Plan; planned: PlannedStep; directory: string },
+    resultColumns: readonly string[],
+  ): Promise<StepOutputs> {
+    const columns = [...new Set(planned.inputs.flatMap((input) => input.columns))];
+    const { format } = plan.job.output;
+    const open = async (output: Output) => {
+      const name = `${planned.number}-${planned.kind}.${output}.${format}`;
+      const lines = createLineFormat(format, outputColumns(output, resultColumns, columns));
+      const file = await files.createWhole(join(directory, name));
+      return [output, { file, name, format: lines, text: lines.header }] as const;
+    };
+    const writers = new Map(await Promise.all(OUTPUTS.map(open)));
+    return new StepOutputs(planned, columns, writers);
+  }
+
+  private constructor(planned: PlannedStep, columns: readonly string[], writers: ReadonlyMap<Output, OutputWriter>) {
+    this.#planned = planned;
+    this.#columns = columns;
+    this.#writers = writers;
+    this.#columnMaps = planned.inputs.map((input) => input.columns.map((column) => columns.indexOf(column)));
+  }
+
+  get isFull(): boolean {
+    for (const { text } of this.#writers.values()) if (text.length >= FLUSH_CHARACTERS) return true;
+    return false;
+  }
+
+  add(row: RowLine, { output, about }: { output: Output; about: readonly string[] }): void {
+    this.#balance.read += 1;
+    this.#balance[COUNTED_AS[output]] += 1;
+    if (output === 'rejections') {
+      const code = about[2] ?? '';
+      this.#rejections.set(code, (this.#rejections.get(code) ?? 0) + 1);
+    }
+    const writer = this.#writers.get(output);
+    if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
+    const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
+    writer.text += writer.format.line(outputCells({ output, place, about, cells: this.#spread(row) }));
+  }
+
+  async flush(): Promise<void> {
+    for (const writer of this.#writers.values()) {
+      const { text } = writer;
+      writer.text = '';
+      if (text !== '') await writer.file.write(text);
+    }
+  }
+
+  async finish(): Promise<StepReport> {
+    await this.flush();
+    const names: Partial<Record<Output, string>> = {};
+    for (const [output, writer] of this.#writers) {
+      await writer.file.finish();
+      names[output] = writer.name;
+    }
+    const rejections = Object.fromEntries([...this.#rejections].sort((a, b) => b[1] - a[1]));
+    return { balance: this.#balance, rejections, files: names };
+  }
+
+  async discard(): Promise<void> {
+    for (const writer of this.#writers.values()) await writer.file.discard();
+  }
+
+  /** The row's cells in the order of the step's columns: the files of a step may have different ones. */
+  #spread(row: RowLine): RowLine['cells'] {
+    const map = this.#columnMaps[row.file] ?? [];
+    const cells: (string | undefined)[] = new Array(this.#columns.length).fill(undefined);
+    for (const [index, column] of map.entries()) cells[column] = row.cells[index];
+    return cells;
+  }
+}
+
+const COUNTED_AS: Record<Output, keyof Balance> = {
+  results: 'accepted',
+  rejections: 'rejected',
+  skipped: 'skipped',
+  'in-doubt': 'inDoubt',
+  unprocessed: 'unprocessed',
+};

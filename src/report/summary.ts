@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { Balance } from '../domain.js';
+
+const count = z.number().int().nonnegative();
+
+const balance = z.strictObject({
+  read: count,
+  accepted: count,
+  rejected: count,
+  skipped: count,
+  inDoubt: count,
+  unprocessed: count,
+}) satisfies z.ZodType<Balance>;
+
+const counts = z.record(z.string(), count);
+
+/** The figures of a run: `summary.json`, and what `run` and `apply` print on stdout. */
+export const summarySchema = z.strictObject({
+  format: z.literal(1),
+  job: z.string(),
+  plan: z.string(),
+  /** Absolute path of the run directory. */
+  directory: z.string(),
+  state: z.enum(['planned', 'unfinished', 'stopped', 'finished']),
+  /** Why it stopped before the end; null unless `stopped`. */
+  stop: z.strictObject({ reason: z.string(), detail: z.string() }).nullable(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+  exitCode: count,
+  balance,
+  steps: z.array(
+    z.strictObject({
+      number: count,
+      kind: z.string(),
+      balance,
+      inputs: z.array(z.strictObject({ file: z.string(), rows: count, sha256: z.string() })),
+      requests: z.strictObject({ planned: count, settled: count }),
+      messages: count,
+      segments: count,
+      /** Rows by code, of the plan and of the service together. */
+      rejections: counts,
+      skips: counts,
+      /** Names of the step's output files in the run directory. */
+      files: z.partialRecord(z.enum(['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed']), z.string()),
+    }),
+  ),
+});
+
+export type Summary = z.infer<typeof summarySchema>;
+export type StepSummary = Summary['steps'][number];
+
+export function emptyBalance(): Balance {
+  return { read: 0, accepted: 0, rejected: 0, skipped: 0, inDoubt: 0, unprocessed: 0 };
+}
+
+/** Promise 3; callers treat false as an internal error. */
+export function isBalanced(balance: Balance): boolean {
+  const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
+  return read === accepted + rejected + skipped + inDoubt + unprocessed;
+}
+
+export function addBalances(balances: readonly Balance[]): Balance {
+  const total = emptyBalance();
+  for (const each of balances) {
+    for (const key of Object.keys(total) as (keyof Balance)[]) total[key] += each[key];
+  }
+  return total;
+}

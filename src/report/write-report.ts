@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { InternalError } from '../errors.js';
+import type { Files } from '../files.js';
+import type { RunState } from '../journal/replay.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
+import { exitCodeOf } from './exit-code.js';
+import { OutcomeIndex } from './outcome-index.js';
+import { writeStepReport } from './step-report.js';
+import { addBalances, isBalanced, type StepSummary, type Summary } from './summary.js';
+
+export const SUMMARY_FILE = 'summary.json';
+
+/**
+ * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time.
+ * Throws InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
+ */
+export async function writeReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
+  const index = await OutcomeIndex.read(files, join(directory, JOURNAL_FILE), plan);
+  try {
+    const steps: StepSummary[] = [];
+    for (const planned of plan.steps) {
+      const report = await writeStepReport(files, { plan, planned, directory, index });
+      assertBalanced(planned, report.balance, index.state);
+      steps.push(summarizeStep(planned, report, index.state));
+    }
+    const summary = summarizeRun(plan, directory, steps, index.state);
+    await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
+    return summary;
+  } finally {
+    await index.close();
+  }
+}
+
+function summarizeRun(plan: Plan, directory: string, steps: StepSummary[], state: RunState): Summary {
+  const { firstOpen, lastClose } = state;
+  const balance = addBalances(steps.map((step) => step.balance));
+  const isPlanned = firstOpen === undefined;
+  const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
+  return {
+    format: 1,
+    job: plan.job.name,
+    plan: plan.id,
+    directory,
+    state: isPlanned ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
+    stop:
+      lastClose === undefined || closed === 'finished' ? null : { reason: lastClose.reason, detail: lastClose.detail },
+    startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),
+    endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
+    exitCode: exitCodeOf(lastClose?.reason, balance, plan.job.failOn),
+    balance,
+    steps,
+  };
+}
+
+function summarizeStep(
+  planned: PlannedStep,
+  report: Awaited<ReturnType<typeof writeStepReport>>,
+  state: RunState,
+): StepSummary {
+  const { number, kind, counts, skips } = planned;
+  return {
+    number,
+    kind,
+    balance: report.balance,
+    inputs: planned.inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
+    requests: { planned: counts.requests, settled: state.step(number).settledRequests },
+    messages: counts.messages,
+    segments: counts.segments,
+    rejections: report.rejections,
+    skips: { ...skips },
+    files: report.files,
+  };
+}
+
+// Invariant: every row that was read stands in exactly one output, and the outputs agree with the journal.
+function assertBalanced(planned: PlannedStep, balance: StepSummary['balance'], state: RunState): void {
+  const { settledRows } = state.step(planned.number);
+  const isWhole =
+    isBalanced(balance) &&
+    balance.read === planned.counts.read &&
+    balance.skipped === planned.counts.skipped &&
+    balance.accepted === settledRows.accepted &&
+    balance.rejected === planned.counts.rejected + settledRows.rejected &&
+    balance.inDoubt >= settledRows['in-doubt'];
+  if (isWhole) return;
+  const told = JSON.stringify({ read: planned.counts.read, outputs: balance, journal: settledRows });
+  throw new InternalError('unbalanced', `Cannot account for every row of step ${planned.number}: ${told}`);
+}

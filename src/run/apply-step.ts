@@ -1,0 +1,194 @@
+import type { RowStatus } from '../domain.js';
+import type { Step } from '../job/job.js';
+import { halvesOf, type StepProgress } from '../journal/replay.js';
+import type { PlannedStep } from '../plan/file.js';
+import { Breaker } from './breaker.js';
+import type { Cost, Lane } from './ports.js';
+import { type PartToSend, RequestReader } from './request-reader.js';
+import { type Attempt, type SendContext, sendPart } from './send-part.js';
+
+export interface StepContext extends SendContext {
+  readonly directory: string;
+  readonly step: Step;
+  readonly planned: PlannedStep;
+  readonly progress: StepProgress;
+  /** Wall-clock time at which the run last sent anything to the area, in this process or one before. */
+  readonly lastSentAt: number | undefined;
+  readonly maxFailedPercent: number;
+}
+
+/** The guard counts once so many rows have an answer; before that a few bad rows would stop a good run. */
+const GUARD_FROM_ROWS = 100;
+
+/** Sends what is open of a step, then what was never begun, until all is settled or the run is told to stop. */
+export async function applyStep(context: StepContext): Promise<void> {
+  const { deps, directory, planned, progress, step, lastSentAt } = context;
+  const reader = await RequestReader.open(deps.files, directory, planned, progress);
+  const lane = deps.createLane({
+    limits: step.limits,
+    lastSentMsAgo: lastSentAt === undefined ? undefined : Math.max(0, deps.clock.now() - lastSentAt),
+    signal: context.stop.nothingNew,
+  });
+  try {
+    await new StepRunner(context, reader, lane).run();
+  } finally {
+    await lane.close();
+    await reader.close();
+  }
+}
+
+class StepRunner {
+  readonly #context: StepContext;
+  readonly #reader: RequestReader;
+  readonly #lane: Lane;
+  readonly #breaker: Breaker;
+  readonly #settled: Record<RowStatus, number>;
+  /** Parts to be sent (again), before any new request. */
+  readonly #waiting: PartToSend[] = [];
+  #inFlight = 0;
+  #wake: () => void = () => {};
+  #failure: unknown;
+  #probe: Promise<unknown> = Promise.resolve();
+
+  constructor(context: StepContext, reader: RequestReader, lane: Lane) {
+    this.#context = context;
+    this.#reader = reader;
+    this.#lane = lane;
+    this.#settled = { ...context.progress.settledRows };
+    const { clock, random } = context.deps;
+    this.#breaker = new Breaker({ clock, random, giveUpAfterMs: context.service.giveUpAfterSeconds * 1000 });
+  }
+
+  async run(): Promise<void> {
+    for (const open of this.#context.progress.open.values()) this.#waiting.push(await this.#reader.readAgain(open));
+    this.#report();
+    // Twice what may be in flight: the next requests are read while the lane is full.
+    const window = this.#context.step.limits.concurrency * 2;
+    while (!this.#context.stop.isRequested && this.#failure === undefined) {
+      const part = this.#waiting.shift() ?? (await this.#reader.next());
+      if (part !== undefined) this.#dispatch(part);
+      else if (this.#inFlight === 0 && this.#waiting.length === 0) break;
+      if (this.#inFlight >= window || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
+    }
+    while (this.#inFlight > 0) await this.#anyToEnd();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #dispatch(part: PartToSend): void {
+    this.#inFlight += 1;
+    this.#send(part)
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+        this.#context.stop.request('interrupted', 'the run failed');
+      })
+      .finally(() => {
+        this.#inFlight -= 1;
+        this.#wake();
+      });
+  }
+
+  #anyToEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #send(part: PartToSend): Promise<void> {
+    if (!this.#breaker.isOpen) return this.#attempt(part);
+    // While the breaker is open one request at a time is a probe; the others wait for what it finds.
+    const turn = this.#probe.then(() => this.#attempt(part));
+    this.#probe = turn.catch(() => {});
+    return turn;
+  }
+
+  async #attempt(part: PartToSend): Promise<void> {
+    let isBegun = false;
+    try {
+      const attempt = await this.#lane.run(costOf(part), (gate) => {
+        isBegun = true;
+        return sendPart(part, this.#context, gate);
+      });
+      if (attempt !== undefined) this.#take(part, attempt);
+    } catch (error) {
+      // A lane that is stopped turns away what it had not let in: no intent was written for it.
+      if (isBegun || !this.#context.stop.isRequested) throw error;
+    }
+  }
+
+  #take(part: PartToSend, { result, decision }: NonNullable<Attempt>): void {
+    const { stop } = this.#context;
+    if (result.kind === 'again') this.#waiting.push(part);
+    if (result.kind === 'split') {
+      for (const open of halvesOf(part.open)) this.#waiting.push({ ...part, open });
+    }
+    if (result.kind === 'settled') {
+      for (const [index] of result.outcomes.rows) {
+        const verdict = result.outcomes.verdicts[index];
+        if (verdict !== undefined) this.#settled[verdict.status] += 1;
+      }
+      this.#report();
+      this.#guard();
+    }
+    if (decision === undefined) return;
+    if (decision.kind === 'stop') {
+      stop.request(decision.reason, `${decision.why} from the service`);
+      return;
+    }
+    const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isAllInDoubt(result));
+    if (isAnswered) {
+      this.#breaker.noteGood();
+      this.#lane.noteSuccess();
+      return;
+    }
+    this.#noteBad(decision);
+  }
+
+  #noteBad(decision: Exclude<NonNullable<Attempt>['decision'], undefined>): void {
+    const { stop, service } = this.#context;
+    const isInDoubt = decision.kind === 'in-doubt' || decision.kind === 'read';
+    const pauseMs = this.#breaker.noteBad(isInDoubt);
+    const why = 'why' in decision ? decision.why : 'answers that account for no row';
+    const retryAfterMs = decision.kind === 'wait' ? decision.retryAfterMs : undefined;
+    if (retryAfterMs !== undefined && retryAfterMs > service.giveUpAfterSeconds * 1000) {
+      stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`);
+    } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);
+    if (decision.kind === 'wait') this.#lane.slowDown();
+    this.#lane.pauseFor(retryAfterMs ?? pauseMs);
+  }
+
+  /** Stops a run that mostly fails: the job, not the rows, is wrong then. */
+  #guard(): void {
+    const { maxFailedPercent, stop } = this.#context;
+    const failed = this.#settled.rejected + this.#settled['in-doubt'];
+    const answered = failed + this.#settled.accepted;
+    if (answered < GUARD_FROM_ROWS || (failed * 100) / answered <= maxFailedPercent) return;
+    stop.request(
+      'guard',
+      `${failed} of ${answered} rows answered failed, more than maxFailedPercent ${maxFailedPercent}`,
+    );
+  }
+
+  #report(): void {
+    const { deps, planned } = this.#context;
+    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
+    deps.onProgress({
+      step: planned.number,
+      kind: planned.kind,
+      rows: planned.counts.planned,
+      settled: accepted + rejected + inDoubt,
+      accepted,
+      rejected,
+      inDoubt,
+    });
+  }
+}
+
+function isAllInDoubt(result: NonNullable<Attempt>['result']): boolean {
+  return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
+}
+
+/** A part bears its share of the request's segments. */
+function costOf({ open, head }: PartToSend): Cost {
+  const share = open.rows[1] / head.rows;
+  return { messages: Math.ceil(head.messages * share), segments: Math.ceil(head.segments * share) };
+}

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { Files } from '../files.js';
+import { decodeLine } from '../journal/format.js';
+import { splitLines } from '../journal/reader.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
+import type { FindTaken } from '../plan/select.js';
+
+export interface PastRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly state: 'planned' | 'unfinished' | 'finished';
+}
+
+/** Every plan and run of a job, in the order of their names. */
+export async function readHistory(files: Files, jobDirectory: string): Promise<PastRun[]> {
+  const runs: PastRun[] = [];
+  for (const name of await files.list(jobDirectory)) {
+    const directory = join(jobDirectory, name);
+    if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) === undefined) continue;
+    const plan = await readPlan(files, directory);
+    runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
+  }
+  return runs;
+}
+
+/**
+ * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
+ * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
+ */
+export function createFindTaken(history: readonly PastRun[], occurrence: string): FindTaken {
+  const taken = new Map<string, string>();
+  for (const { plan, state } of history) {
+    if (state === 'planned' || (occurrence !== '' && plan.occurrence !== occurrence)) continue;
+    for (const step of plan.steps) {
+      for (const input of step.inputs) taken.set(`${step.kind}\n${input.sha256}`, plan.id);
+    }
+  }
+  return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
+}
+
+const TAIL_BYTES = 1 << 16;
+
+/** The journal's last whole line tells: reading all of every past journal would take longer each night. */
+async function readState(files: Files, path: string): Promise<PastRun['state']> {
+  if ((await files.stat(path)) === undefined) return 'planned';
+  const file = await files.openRead(path);
+  try {
+    let last: Buffer | undefined;
+    for await (const { bytes, isWhole } of splitLines(file, Math.max(0, file.bytes - TAIL_BYTES))) {
+      if (isWhole) last = bytes;
+    }
+    const entry = last === undefined ? undefined : decodeLine(last)?.entry;
+    return entry?.type === 'close' && entry.reason === 'finished' ? 'finished' : 'unfinished';
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,173 @@
+import { join } from 'node:path';
+import type { Clock } from '../clock.js';
+import { InternalError, UserError } from '../errors.js';
+import type { Files } from '../files.js';
+
+/**
+ * One runner per job at a time, on a local disk or a shared volume, without flock.
+ *
+ * The lock is the file `lock-<epoch>.json` with the highest epoch. Taking it means to create the next
+ * epoch's file exclusively: of several takers one wins. It may be taken when the present one was
+ * released, when its process is dead on this very host, or when its lease ran out.
+ * The owner renews its lease; `assertHeld` fails as soon as the lease may have run out or a higher epoch
+ * stands, so a runner that slept sends nothing after it wakes.
+ */
+export interface Lock {
+  readonly epoch: number;
+  /** Throws UserError 'lock-held' when another has taken the lock, or may have. */
+  assertHeld(): Promise<void>;
+  /** The part of `assertHeld` that needs no disk: for the last moment before a request leaves. */
+  assertFresh(): void;
+  release(): Promise<void>;
+}
+
+export interface Owner {
+  /** Host name with what tells two containers of that name apart. */
+  readonly host: string;
+  readonly pid: number;
+  /** Random, one a process: tells a restarted container from itself, where host and pid are the same. */
+  readonly instance: string;
+}
+
+export interface LockDeps {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly owner: Owner;
+  readonly isProcessAlive: (pid: number) => boolean;
+}
+
+interface LockFile extends Owner {
+  readonly epoch: number;
+  readonly renewedAt: number;
+  readonly state: 'held' | 'released';
+}
+
+export const LEASE_MS = 60_000;
+/** Renewals between two lease ends; one may fail or be late without harm. */
+const RENEW_EVERY_MS = LEASE_MS / 4;
+/** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
+const SAFETY_MS = 10_000;
+
+export async function acquireLock(deps: LockDeps, directory: string): Promise<Lock> {
+  await deps.files.makeDirectory(directory);
+  const current = await readHighest(deps, directory);
+  if (current !== undefined) assertFree(deps, current);
+  const epoch = (current?.epoch ?? 0) + 1;
+  const content = (state: LockFile['state']) =>
+    `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state })}\n`;
+  const path = pathOf(directory, epoch);
+  const takenAtMs = deps.clock.monotonicMs();
+  if (!(await deps.files.createExclusive(path, content('held')))) {
+    throw new UserError('lock-held', `Cannot run this job: another process took it at this moment (${path})`);
+  }
+  for (let old = epoch - 1; current !== undefined && old >= current.lowest; old--) {
+    await deps.files.remove(pathOf(directory, old));
+  }
+  return holdLock(deps, { directory, epoch, takenAtMs, content });
+}
+
+/** Who holds the job now; undefined when nobody does. */
+export async function readLockOwner(deps: Pick<LockDeps, 'files'>, directory: string): Promise<Owner | undefined> {
+  const current = await readHighest(deps, directory);
+  return current?.state === 'held' ? current : undefined;
+}
+
+function holdLock(
+  deps: LockDeps,
+  own: { directory: string; epoch: number; takenAtMs: number; content: (state: LockFile['state']) => string },
+): Lock {
+  const path = pathOf(own.directory, own.epoch);
+  const next = pathOf(own.directory, own.epoch + 1);
+  const stop = new AbortController();
+  // Both clocks: the monotonic one stands still while a machine sleeps, the wall clock may be set back.
+  let renewed = { monotonicMs: own.takenAtMs, atMs: deps.clock.now() };
+
+  const assertFresh = () => {
+    const { clock } = deps;
+    const ageMs = Math.max(clock.monotonicMs() - renewed.monotonicMs, clock.now() - renewed.atMs);
+    if (ageMs > LEASE_MS - SAFETY_MS) throw lostLock();
+  };
+  const assertHeld = async () => {
+    assertFresh();
+    if ((await deps.files.stat(next)) !== undefined) throw lostLock();
+  };
+
+  const renew = async () => {
+    while (!stop.signal.aborted) {
+      await deps.clock.sleep(RENEW_EVERY_MS, stop.signal);
+      if (stop.signal.aborted) return;
+      const start = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
+      try {
+        await assertHeld();
+        await deps.files.writeWhole(path, own.content('held'));
+        renewed = start;
+      } catch {
+        // The lease then runs out by itself, and assertHeld says so before the next request.
+      }
+    }
+  };
+  const renewing = renew();
+
+  return {
+    epoch: own.epoch,
+    assertHeld,
+    assertFresh,
+    release: async () => {
+      stop.abort();
+      await renewing;
+      if ((await deps.files.stat(next)) === undefined) await deps.files.writeWhole(path, own.content('released'));
+    },
+  };
+}
+
+function lostLock(): UserError {
+  return new UserError('lock-held', 'Cannot go on: this process lost its lock on the job, nothing more is sent', {
+    hint: 'It was paused, or could not write to its disk, for longer than its lease. Run the same command to go on.',
+  });
+}
+
+function assertFree(deps: LockDeps, current: LockFile): void {
+  if (current.state === 'released') return;
+  const isOnThisHost = current.host === deps.owner.host;
+  const isEarlierSelf = current.pid === deps.owner.pid && current.instance !== deps.owner.instance;
+  if (isOnThisHost && (isEarlierSelf || !deps.isProcessAlive(current.pid))) return;
+  const leftMs = current.renewedAt + LEASE_MS - deps.clock.now();
+  if (leftMs <= 0) return;
+  const host = current.host.split('/')[0];
+  throw new UserError('lock-held', `Cannot run this job: process ${current.pid} on ${host} is running it`, {
+    hint: `Wait until it ends; if that process is gone, the job is free in ${Math.ceil(leftMs / 1000)} s.`,
+  });
+}
+
+async function readHighest(
+  { files }: Pick<LockDeps, 'files'>,
+  directory: string,
+): Promise<(LockFile & { lowest: number }) | undefined> {
+  const epochs = (await files.list(directory)).flatMap((name) => {
+    const match = /^lock-(\d+)\.json$/.exec(name);
+    return match === null ? [] : [Number(match[1])];
+  });
+  if (epochs.length === 0) return undefined;
+  const epoch = Math.max(...epochs);
+  const path = pathOf(directory, epoch);
+  const lowest = Math.min(...epochs);
+  const found = parseLock(await files.readText(path));
+  if (found !== undefined) return { ...found, epoch, lowest };
+  // Created but not yet written, or torn by a crash: held until a lease has passed since.
+  const stat = await files.stat(path);
+  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt: stat?.modifiedMs ?? 0, state: 'held' };
+}
+
+function parseLock(text: string | undefined): LockFile | undefined {
+  try {
+    const value = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null && typeof value.renewedAt === 'number' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function pathOf(directory: string, epoch: number): string {
+  if (!Number.isSafeInteger(epoch)) throw new InternalError('unexpected', 'Cannot name the lock: epoch out of range');
+  return join(directory, `lock-${String(epoch).padStart(6, '0')}.json`);
+}

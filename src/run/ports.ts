@@ -1,0 +1,55 @@
+import type { Clock } from '../clock.js';
+import type { Area } from '../domain.js';
+import type { Files } from '../files.js';
+import type { Limits } from '../job/job.js';
+import type { Transport } from '../service/transport.js';
+import type { Owner } from './lock.js';
+
+/** Everything that a run reaches outside of itself. */
+export interface RunDeps {
+  readonly files: Files;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly transport: Transport;
+  /** Headers of every call to an area, its authentication among them. */
+  readonly headersFor: (area: Area) => Readonly<Record<string, string>>;
+  readonly createLane: (options: LaneOptions) => Lane;
+  readonly owner: Owner;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onNotice: (notice: string) => void;
+}
+
+export interface LaneOptions {
+  readonly limits: Limits;
+  /** How long ago the run last sent, in a process before this one; undefined when it never did. */
+  readonly lastSentMsAgo: number | undefined;
+  /** Once it aborts, the lane rejects what has not passed the gate, and nothing else. */
+  readonly signal: AbortSignal;
+}
+
+/** One rate-limited path to the service; `throttle/` builds it. */
+export interface Lane {
+  /** Runs the task when the limits allow it. The task awaits `gate` at once before its first byte leaves. */
+  run<T>(cost: Cost, task: (gate: () => Promise<void>) => Promise<T>): Promise<T>;
+  /** Nothing is sent for at least so long. */
+  pauseFor(delayMs: number): void;
+  slowDown(): void;
+  noteSuccess(): void;
+  close(): void | Promise<void>;
+}
+
+export interface Cost {
+  readonly messages: number;
+  readonly segments: number;
+}
+
+export interface Progress {
+  readonly step: number;
+  readonly kind: string;
+  readonly rows: number;
+  readonly settled: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly inDoubt: number;
+}

@@ -1,0 +1,91 @@
+import { InternalError } from '../errors.js';
+import type { Files, ReadFile } from '../files.js';
+import { splitLines } from '../journal/reader.js';
+import type { OpenRequest, StepProgress } from '../journal/replay.js';
+import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } from '../plan/file.js';
+
+/** A request, or a part of one, with what is needed to send it. */
+export interface PartToSend {
+  readonly open: OpenRequest;
+  readonly head: RequestHead;
+  /** The whole request's body, as planned. */
+  readonly body: Buffer;
+}
+
+/** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
+export class RequestReader {
+  readonly #file: ReadFile;
+  readonly #path: string;
+  readonly #step: PlannedStep;
+  readonly #fresh: AsyncGenerator<PartToSend>;
+
+  static async open(
+    files: Files,
+    directory: string,
+    step: PlannedStep,
+    progress: StepProgress,
+  ): Promise<RequestReader> {
+    const path = requestsFile(directory, step);
+    return new RequestReader(await files.openRead(path), path, step, progress);
+  }
+
+  private constructor(file: ReadFile, path: string, step: PlannedStep, progress: StepProgress) {
+    this.#file = file;
+    this.#path = path;
+    this.#step = step;
+    this.#fresh = this.#readFresh(progress.nextRequest, progress.nextOffset, new Set(progress.begunAhead.keys()));
+  }
+
+  /** Undefined when every request of the plan was begun. */
+  async next(): Promise<PartToSend | undefined> {
+    const { value, done } = await this.#fresh.next();
+    return done === true ? undefined : value;
+  }
+
+  async readAgain(open: OpenRequest): Promise<PartToSend> {
+    const [offset, length] = open.line;
+    const bytes = await this.#file.read(offset, length);
+    const { body, ...head } = decodeRequestLine(bytes.subarray(0, -1), this.#path);
+    if (head.request !== open.request) {
+      throw new InternalError(
+        'journal-damaged',
+        `Cannot read ${this.#path}: no request ${open.request} at byte ${offset}`,
+      );
+    }
+    return { open, head, body };
+  }
+
+  async close(): Promise<void> {
+    await this.#fresh.return(undefined);
+    await this.#file.close();
+  }
+
+  async *#readFresh(from: number, offset: number, begun: ReadonlySet<number>): AsyncGenerator<PartToSend> {
+    let expected = from;
+    for await (const line of splitLines(this.#file, offset)) {
+      const { body, ...head } = decodeRequestLine(line.bytes, this.#path);
+      if (head.request !== expected) throw this.#damaged(expected);
+      expected += 1;
+      if (begun.has(head.request)) continue;
+      const place = [line.offset, line.bytes.length + 1] as const;
+      const { request, first, rows } = head;
+      const open = {
+        step: this.#step.number,
+        request,
+        part: '',
+        line: place,
+        rows: [first, rows],
+        isInFlight: false,
+      } as const;
+      yield { open, head, body };
+    }
+    if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
+  }
+
+  #damaged(request: number): InternalError {
+    return new InternalError(
+      'journal-damaged',
+      `Cannot read ${this.#path}: request ${request} is not where it should be`,
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import { UserError, type Problem } from '../errors.js';
+import type { Files } from '../files.js';
+import type { Job, Step } from '../job/job.js';
+import type { Plan } from '../plan/file.js';
+
+type Settings = Pick<Job, 'service' | 'guards' | 'steps'>;
+
+/**
+ * How an unfinished run goes on under a job file that may have been mended: credentials, limits, guards and time-outs
+ * are those of the job now; what is sent, and to which account, is the plan's. Refuses where the account differs.
+ */
+export function joinSettings(plan: Plan, job: Job): Settings {
+  const planned = plan.job.service;
+  const now = job.service;
+  const identity = ({ account, subAccountId, bases, sandbox }: typeof now) =>
+    JSON.stringify([account, subAccountId, bases, sandbox]);
+  if (identity(planned) !== identity(now)) {
+    throw new UserError(
+      'plan-mismatch',
+      `Cannot go on with run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,
+      { hint: 'Finish it with `volley apply` and its directory, or set the job back; then run the job again.' },
+    );
+  }
+  const steps = plan.job.steps.map((step, index): Step => {
+    const current = job.steps[index];
+    return current?.kind === step.kind ? { ...step, limits: current.limits } : step;
+  });
+  return { service: now, guards: job.guards, steps };
+}
+
+/** Refuses when an input of an unfinished run has another content by now. One that is gone is no problem: the plan holds it. */
+export async function assertInputsUnchanged(
+  plan: Plan,
+  deps: { files: Files; digestInput: (path: string) => Promise<{ sha256: string }> },
+): Promise<void> {
+  const problems: Problem[] = [];
+  const inputs = plan.steps.flatMap((step) => [...step.inputs, ...step.suppression]);
+  const seen = new Set<string>();
+  for (const { file, path, sha256 } of inputs) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    if ((await deps.files.stat(path)) === undefined) continue;
+    if ((await deps.digestInput(path)).sha256 !== sha256) {
+      problems.push({ where: file, message: 'the file changed since the plan was made' });
+    }
+  }
+  if (problems.length === 0) return;
+  throw new UserError('input-changed', `Cannot go on with run ${plan.id}: its input changed`, {
+    hint: 'Put the files back, or finish the run as it was planned with `volley apply --ignore-changed-inputs` and its directory.',
+    problems,
+  });
+}

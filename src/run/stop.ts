@@ -1,0 +1,41 @@
+import type { CloseReason } from '../journal/format.js';
+
+export type StopReason = Exclude<CloseReason, 'finished'>;
+
+/**
+ * How a run is told to stop: first nothing new is sent, what is in flight is awaited; `abandon` then ends even that.
+ * The first reason stands.
+ */
+export class StopSwitch {
+  readonly #nothingNew = new AbortController();
+  readonly #nothingMore = new AbortController();
+  #reason: { readonly reason: StopReason; readonly detail: string } | undefined;
+
+  get reason(): { readonly reason: StopReason; readonly detail: string } | undefined {
+    return this.#reason;
+  }
+
+  get isRequested(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  /** Aborts when nothing new may be sent. */
+  get nothingNew(): AbortSignal {
+    return this.#nothingNew.signal;
+  }
+
+  /** Aborts when what is in flight is no longer awaited. */
+  get nothingMore(): AbortSignal {
+    return this.#nothingMore.signal;
+  }
+
+  request(reason: StopReason, detail: string): void {
+    this.#reason ??= { reason, detail };
+    this.#nothingNew.abort();
+  }
+
+  /** What is in flight becomes in doubt. */
+  abandon(): void {
+    this.#nothingMore.abort();
+  }
+}

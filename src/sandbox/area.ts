@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../clock.js';
+import type { Answer } from './answer.js';
+import type { AreaName } from './area-name.js';
+import type { Keyring } from './credentials.js';
+import type { ChosenFault } from './faults/chosen.js';
+import type { Distortion } from './faults/fault.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { LedgerEntry } from './ledger/page.js';
+import type { Random } from './random.js';
+import type { RateLimits } from './rate-limit.js';
+
+/** One request to an area, its body parsed. */
+export interface Call {
+  /** Number of the HTTP request, from 1. */
+  readonly number: number;
+  readonly url: string;
+  readonly ip: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  /** Faults that say which rows of this request the service refuses. */
+  readonly rowFaults: readonly ChosenFault[];
+}
+
+/** What a distortion of a good answer may need besides the body. */
+export interface Distortable {
+  readonly body: unknown;
+  /** The body of an earlier good answer of the same route; undefined when there was none. */
+  readonly previousBody: unknown;
+  /** Which of these recipients the fault is about: true at the places of those chosen. */
+  readonly choose: (recipients: readonly string[]) => readonly boolean[];
+  readonly random: Random;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` for parameters. */
+  readonly path: string;
+  readonly takesBody: boolean;
+  /** Who may call, and how often; looked at before the body is. Undefined = go on. */
+  authorize(call: Call): Answer | undefined;
+  /** The numbers that a body is about, '' where a row has none: one for each row. */
+  recipients(body: unknown): readonly string[];
+  /** Processes the call. What it accepts is in the ledger when the promise resolves. */
+  handle(call: Call): Promise<Answer>;
+  readonly distortions: Readonly<Partial<Record<Distortion, (answer: Distortable) => unknown>>>;
+}
+
+/** One area: its routes, and its state as far as the ledger can bring it back. */
+export interface Area {
+  readonly name: AreaName;
+  readonly routes: readonly Route[];
+  /** Takes up an entry of an earlier process; called in the ledger's order before any request. */
+  restore(entry: LedgerEntry): void;
+  /** Forgets everything that was accepted. */
+  clear(): void;
+}
+
+/** What every area is made from; nothing of it is shared between sandboxes. */
+export interface AreaDeps {
+  readonly clock: Clock;
+  /** A new UUID. */
+  readonly newId: () => string;
+  readonly keyring: Keyring;
+  readonly ledger: Ledger;
+  readonly rateLimits: RateLimits;
+}

@@ -1,0 +1,112 @@
+import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../answer.js';
+import type { Area, AreaDeps, Call, Distortable } from '../area.js';
+import { chooseRows } from '../faults/chosen.js';
+import { type Contact, ContactBook } from './contact-book.js';
+import { type ContactRequest, readContactRequest } from './contact-request.js';
+
+const FIRST_CONTACT_ID = 41_000_001;
+
+/** The reference has the path without a prefix, the service's documentation with one. */
+const PREFIXES = ['', '/api/v1'] as const;
+
+/** Contacts: a contact is created, or merged into the one that has one of its addresses. */
+export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Area {
+  const books = new Map<string, ContactBook>();
+  let nextId = FIRST_CONTACT_ID;
+
+  const bookOf = (account: string): ContactBook => {
+    const book = books.get(account) ?? new ContactBook();
+    books.set(account, book);
+    return book;
+  };
+
+  const authorize = ({ headers, params: { accountId = '' } }: Call) =>
+    keyring.refuseAccount(headers.authorization, accountId, clock.now());
+
+  const createContact = async (call: Call): Promise<Answer> => {
+    const now = clock.now();
+    const request = readContactRequest(call.body);
+    if (isRefusal(request)) return answerError(400, request, now);
+    const refused = refuseByFault(call, request, now);
+    if (refused !== undefined) return refused;
+    const { accountId: account = '' } = call.params;
+    const book = bookOf(account);
+    const matches = book.match(request.addresses);
+    if (matches.length > 1) return answerError(409, CONFLICT, now);
+    const [knownId] = matches;
+    // Nothing is awaited between match and merge: two creations of one address can't both find nothing.
+    const contact = book.merge(knownId ?? nextId++, request, new Date(now).toISOString());
+    const outcome = knownId === undefined ? 'created' : 'merged';
+    const { externalId = null } = request;
+    const row = { account, contactId: contact.id, outcome, externalId, contact };
+    await ledger.append({ at: now, area: 'contacts', request: call.number }, [row]);
+    const body = toAnswerBody(contact, book);
+    if (outcome === 'merged') return answerJson(200, body);
+    return answerJson(201, body, { location: `${pathOf(call.url)}/${contact.id}` });
+  };
+
+  return {
+    name: 'contacts',
+    routes: PREFIXES.map((prefix) => ({
+      method: 'POST',
+      path: `${prefix}/accounts/:accountId/contacts`,
+      takesBody: true,
+      authorize,
+      recipients: readNumber,
+      handle: createContact,
+      distortions: { partial: leaveIdOut, foreign: giveAnother },
+    })),
+    restore: (entry) => {
+      if (entry.area !== 'contacts') return;
+      bookOf(entry.account).put(entry.contact as unknown as Contact);
+      nextId = Math.max(nextId, entry.contactId + 1);
+    },
+    clear: () => books.clear(),
+  };
+}
+
+const CONFLICT = {
+  code: ERROR_CODE.conflict,
+  message: 'More than one contact was found based on a provided set of addresses',
+};
+
+function readNumber(body: unknown): readonly string[] {
+  const addresses = typeof body === 'object' && body !== null && 'addresses' in body ? body.addresses : undefined;
+  const isKnown = typeof addresses === 'object' && addresses !== null && 'msisdn' in addresses;
+  return [isKnown && typeof addresses.msisdn === 'string' ? addresses.msisdn : ''];
+}
+
+function refuseByFault(call: Call, request: ContactRequest, now: number): Answer | undefined {
+  for (const chosen of call.rowFaults) {
+    const { kind, description } = chosen.fault;
+    if (kind === 'strict-numbers' || chooseRows(chosen, [request.addresses.msisdn ?? ''])[0] !== true) continue;
+    if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
+    return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
+  }
+  return undefined;
+}
+
+function toAnswerBody(contact: Contact, book: ContactBook) {
+  const groups = contact.groups.map((id) => ({
+    id,
+    contacts: book.groupSize(id),
+    createdAt: contact.createdAt,
+    name: `group ${id}`,
+    isBlacklist: false,
+  }));
+  return { ...contact, groups };
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? url;
+}
+
+function leaveIdOut({ body }: Distortable): unknown {
+  const { id: _, ...rest } = body as Contact;
+  return rest;
+}
+
+/** Another contact's answer, or one that nobody asked for when there was no other. */
+function giveAnother({ body, previousBody }: Distortable): unknown {
+  return previousBody ?? { ...(body as Contact), id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' };
+}

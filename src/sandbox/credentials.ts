@@ -1,0 +1,76 @@
+import { type Answer, answerError, ERROR_CODE } from './answer.js';
+
+/** What a client needs to call the sandbox. */
+export interface SandboxCredentials {
+  readonly account: string;
+  readonly subAccountId: string;
+  readonly apiKey: string;
+}
+
+/** An account beside `acme`. Its subaccount defaults to `<account>_hq`, its key to the sandbox's test key. */
+export interface SandboxAccount {
+  readonly account: string;
+  readonly apiKey?: string;
+  readonly subAccountIds?: readonly string[];
+}
+
+/** Open to everybody and good for the sandbox only. */
+export const TEST_CREDENTIALS: SandboxCredentials = {
+  account: 'acme',
+  subAccountId: 'acme_hq',
+  apiKey: 'sandbox-test-key-not-a-secret',
+};
+
+/** The service's own pattern of a subaccount's id. */
+const SUBACCOUNT_ID = /^[A-Za-z0-9\-._&]{3,50}$/;
+
+/** Who holds which key. Undefined = may go on; otherwise the 400, 401 or 403 to answer. */
+export interface Keyring {
+  refuseSubAccount(authorization: string | undefined, subAccountId: string, now: number): Answer | undefined;
+  refuseAccount(authorization: string | undefined, account: string, now: number): Answer | undefined;
+}
+
+/** Takes `acme` and the given accounts; several accounts may hold one key. */
+export function createKeyring(accounts: readonly SandboxAccount[]): Keyring {
+  const accountsOfKey = new Map<string, Set<string>>();
+  const subAccountsOfKey = new Map<string, Set<string>>();
+  for (const { account, apiKey = TEST_CREDENTIALS.apiKey, subAccountIds = [`${account}_hq`] } of [
+    { account: TEST_CREDENTIALS.account },
+    ...accounts,
+  ] satisfies SandboxAccount[] as SandboxAccount[]) {
+    accountsOfKey.set(apiKey, new Set([...(accountsOfKey.get(apiKey) ?? []), account]));
+    subAccountsOfKey.set(apiKey, new Set([...(subAccountsOfKey.get(apiKey) ?? []), ...subAccountIds]));
+  }
+
+  const refuse = (held: Set<string> | undefined, id: string, what: string, now: number) => {
+    if (held === undefined) return answerError(401, NOT_AUTHENTICATED, now);
+    if (held.has(id)) return undefined;
+    return answerError(
+      403,
+      { code: ERROR_CODE.forbidden, message: `Provided ${what} doesn't belong to your account` },
+      now,
+    );
+  };
+
+  return {
+    refuseSubAccount: (authorization, subAccountId, now) => {
+      const held = subAccountsOfKey.get(readBearer(authorization));
+      if (held !== undefined && !SUBACCOUNT_ID.test(subAccountId)) {
+        return answerError(400, { code: ERROR_CODE.illegalSubAccount, message: 'Illegal subAccountId' }, now);
+      }
+      return refuse(held, subAccountId, 'subAccountId', now);
+    },
+    refuseAccount: (authorization, account, now) =>
+      refuse(accountsOfKey.get(readBearer(authorization)), account, 'accountId', now),
+  };
+}
+
+const NOT_AUTHENTICATED = {
+  code: ERROR_CODE.notAuthenticated,
+  message: 'Request was not authenticated properly',
+};
+
+/** '' for a header that is missing or of another scheme; no account has that key. */
+function readBearer(authorization: string | undefined): string {
+  return /^Bearer ([^\s]+)$/i.exec(authorization ?? '')?.[1] ?? '';
+}

@@ -1,0 +1,16 @@
+import { choosePlaces, type Random } from '../random.js';
+import type { Fault } from './fault.js';
+
+/** A fault that befalls a request, with the randomness that is its own for that request. */
+export interface ChosenFault {
+  readonly fault: Fault;
+  readonly random: Random;
+}
+
+/** The rows of a request that a fault is about: those whose number ends so, or a share of them, one at least. */
+export function chooseRows({ fault, random }: ChosenFault, recipients: readonly string[]): boolean[] {
+  const { endingWith } = fault;
+  if (endingWith !== undefined) return recipients.map((recipient) => recipient.endsWith(endingWith));
+  const count = fault.rows === 0 ? 0 : Math.max(1, Math.round(fault.rows * recipients.length));
+  return choosePlaces(count, recipients.length, random);
+}

@@ -1,0 +1,80 @@
+import type { FastifyReply } from 'fastify';
+import { type Answer, answerError, answerHtml, ERROR_CODE } from '../answer.js';
+import { type Fault, statusOf } from './fault.js';
+
+/** Lets an answer leave, or not, as the fault says. Returns the status that left; 0 when no answer did. */
+export async function deliver(reply: FastifyReply, answer: Answer, fault: Fault | undefined): Promise<number> {
+  switch (fault?.kind) {
+    case 'reset-before':
+    case 'reset-after':
+      reply.hijack();
+      reply.raw.socket?.resetAndDestroy();
+      return 0;
+    case 'close-before':
+    case 'close-after':
+      reply.hijack();
+      reply.raw.socket?.destroy();
+      return 0;
+    case 'stall':
+    case 'stall-after':
+      // The socket stays open until the client, or the closing sandbox, ends it.
+      reply.hijack();
+      return 0;
+    case 'truncated':
+      sendTruncated(reply, answer);
+      return answer.status;
+    case 'empty':
+      return send(reply, { status: answer.status, headers: {}, body: undefined });
+    case 'html':
+      return send(reply, answerHtml(answer.status));
+    default:
+      return send(reply, answer);
+  }
+}
+
+/** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
+export function answerOfFault(fault: Fault, url: string, now: number): Answer {
+  const status = statusOf(fault.kind) ?? fault.status;
+  const headers = faultHeaders(fault, { status, url, now });
+  if (status < 300) return { status, headers, body: undefined };
+  const code = CODE_OF_STATUS[status];
+  if (code === undefined) return answerHtml(status, headers);
+  return answerError(status, { code, message: `The sandbox was told to answer ${status}` }, now, headers);
+}
+
+const CODE_OF_STATUS: Readonly<Record<number, number>> = {
+  400: ERROR_CODE.invalidParameter,
+  401: ERROR_CODE.notAuthenticated,
+  403: ERROR_CODE.forbidden,
+  404: ERROR_CODE.notFound,
+  410: ERROR_CODE.notFound,
+  422: ERROR_CODE.invalidParameter,
+  426: 1014,
+  429: ERROR_CODE.quotaExceeded,
+  500: ERROR_CODE.internal,
+};
+
+function faultHeaders(fault: Fault, came: { status: number; url: string; now: number }): Record<string, string> {
+  if (came.status >= 300 && came.status < 400) return { location: fault.location ?? `/redirected${came.url}` };
+  if ((came.status !== 429 && came.status !== 503) || fault.retryAfterForm === 'none') return {};
+  if (fault.retryAfterForm === 'seconds') return { 'retry-after': String(fault.retryAfter) };
+  return { 'retry-after': new Date(came.now + fault.retryAfter * 1000).toUTCString() };
+}
+
+async function send(reply: FastifyReply, answer: Answer): Promise<number> {
+  reply.code(answer.status).headers(answer.headers);
+  await reply.send(answer.body === undefined ? undefined : toBytes(answer.body));
+  return answer.status;
+}
+
+/** Promises the whole body in Content-Length, sends half of it, and closes. */
+function sendTruncated(reply: FastifyReply, answer: Answer): void {
+  const bytes = toBytes(answer.body);
+  reply.hijack();
+  reply.raw.writeHead(answer.status, { ...answer.headers, 'content-length': String(bytes.length) });
+  reply.raw.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => reply.raw.socket?.destroySoon());
+}
+
+function toBytes(body: unknown): Buffer {
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''));
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { type Clock, systemClock } from '../clock.js';
+import { UserError } from '../errors.js';
+import { type Files, nodeFiles } from '../files.js';
+import type { Area, AreaDeps } from './area.js';
+import { createContactsArea } from './contacts/contacts.js';
+import { addControl } from './control.js';
+import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './credentials.js';
+import type { FaultInput } from './faults/fault.js';
+import { FaultSet } from './faults/fault-set.js';
+import { createMemoryLog, openFileLog } from './ledger/byte-log.js';
+import { Ledger } from './ledger/ledger.js';
+import type { LedgerEntry } from './ledger/page.js';
+import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
+import { type RequestEntry, RequestLog } from './request-log.js';
+import { createServer } from './server.js';
+import { createSmsArea } from './sms/sms.js';
+
+/** One line for each area that the sandbox serves. */
+const AREAS: readonly ((deps: AreaDeps) => Area)[] = [createSmsArea, createContactsArea];
+
+export interface SandboxOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** 127.0.0.1 by default: nothing in the sandbox is protected. */
+  readonly host?: string;
+  /** Keeps ledger and contacts over restarts; without it all is in memory. One sandbox at a time may use a directory. */
+  readonly dataDirectory?: string;
+  /** True, the default: 1,800 requests/s for each subaccount, 3,000/s for each address. False: none. */
+  readonly rateLimits?: boolean | Partial<RateLimits>;
+  /** Accounts beside `acme`. */
+  readonly accounts?: readonly SandboxAccount[];
+  readonly faults?: readonly FaultInput[];
+  readonly clock?: Clock;
+  readonly files?: Files;
+  /** UUIDs for batches. */
+  readonly newId?: () => string;
+}
+
+export interface Sandbox {
+  /** `http://127.0.0.1:4010` */
+  readonly origin: string;
+  readonly credentials: SandboxCredentials;
+  /** What had been accepted when the reading began, in order. */
+  readLedger(): AsyncIterable<LedgerEntry>;
+  /** Every request that arrived, in order, faults and refusals included. */
+  readRequests(): Iterable<RequestEntry>;
+  /** Replaces all faults; throws a UserError when one makes no sense. */
+  setFaults(faults: readonly FaultInput[]): void;
+  /** Forgets everything that was accepted: messages, batches and contacts. */
+  clearLedger(): Promise<void>;
+  /** Ends all connections; what was accepted is on disk when it resolves. */
+  close(): Promise<void>;
+}
+
+/** Serves SMS batch and contacts on one origin, as README.md beside this file describes. Sandboxes share nothing. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { clock = systemClock, files = nodeFiles, newId = randomUUID, dataDirectory, accounts = [] } = options;
+  const faults = new FaultSet();
+  faults.set(options.faults ?? []);
+  const log = dataDirectory === undefined ? createMemoryLog() : await openFileLog(files, dataDirectory);
+  const ledger = new Ledger(log);
+  const keyring = createKeyring(accounts);
+  const rateLimits = toRateLimits(options.rateLimits ?? true);
+  const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits }));
+  await ledger
+    .open((entry) => {
+      for (const area of areas) area.restore(entry);
+    })
+    .catch(async (error) => {
+      await log.close();
+      throw error;
+    });
+
+  const requests = new RequestLog(ledger.lastRequest + 1);
+  const closing = new AbortController();
+  const clearLedger = async () => {
+    // Areas first, and in one turn: a request that comes meanwhile is in both or in neither.
+    for (const area of areas) area.clear();
+    await ledger.clear();
+  };
+  const app = createServer(areas, { clock, requests, faults, closing: closing.signal });
+  addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
+  const close = async () => {
+    closing.abort();
+    await app.close();
+    await ledger.close();
+  };
+  const origin = await listen(app, options).catch(async (error) => {
+    await close();
+    throw error;
+  });
+
+  return {
+    origin,
+    credentials: TEST_CREDENTIALS,
+    readLedger: () => ledger.read(),
+    readRequests: () => requests.read(),
+    setFaults: (written) => faults.set(written),
+    clearLedger,
+    close,
+  };
+}
+
+function toRateLimits(asked: boolean | Partial<RateLimits>): RateLimits {
+  if (asked === false) return NO_RATE_LIMITS;
+  return asked === true ? DOCUMENTED_RATE_LIMITS : { ...NO_RATE_LIMITS, ...asked };
+}
+
+async function listen(app: FastifyInstance, { port = 0, host = '127.0.0.1' }: SandboxOptions): Promise<string> {
+  try {
+    return await app.listen({ port, host });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError('bad-flag', `Cannot start the sandbox: ${host}:${port} can't be listened on (${reason})`, {
+      hint: 'Choose another port, or 0 for any free one.',
+    });
+  }
+}

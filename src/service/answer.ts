@@ -1,0 +1,27 @@
+/** What came back for one request: a whole answer, or the way in which there was none. */
+export type Answer = Response | Failure;
+
+export interface Response {
+  readonly kind: 'response';
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+export interface Failure {
+  readonly kind: 'failure';
+  /** False only when it is certain that no byte of the request was processed. */
+  readonly mayHaveBeenProcessed: boolean;
+  /** Short and free of secrets: an error code such as `ECONNREFUSED`. */
+  readonly reason: string;
+}
+
+/** The body as JSON; undefined when it is empty or something else. */
+export function readJsonBody(response: Response): unknown {
+  try {
+    return JSON.parse(response.body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Answer, Response } from './answer.js';
+
+/** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
+export type Decision =
+  /** Not processed, for certain: send again after a backoff. */
+  | { readonly kind: 'again'; readonly why: string }
+  /** Not processed; the whole lane waits at least `retryAfterMs`, undefined where the service named no time. */
+  | { readonly kind: 'wait'; readonly why: string; readonly retryAfterMs: number | undefined }
+  /** 2xx: the body must account for each row. */
+  | { readonly kind: 'read' }
+  /** Refused as a whole: rejected, a batch in halves until the rows at fault stand alone. */
+  | { readonly kind: 'refused'; readonly status: number }
+  /** A person must look; nothing more is sent. The request was not processed. */
+  | { readonly kind: 'stop'; readonly reason: 'unauthorized' | 'redirected'; readonly why: string }
+  /** It may have been processed: held, never sent again by itself. */
+  | { readonly kind: 'in-doubt'; readonly why: string };
+
+/**
+ * Decides what an answer means (design: "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay.
+ * `isRepeatable`: the service makes it safe to send the same request again (a read, an upsert).
+ */
+export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; nowMs: number }): Decision {
+  if (answer.kind === 'failure') {
+    return answer.mayHaveBeenProcessed
+      ? hold(answer.reason, request.isRepeatable)
+      : { kind: 'again', why: answer.reason };
+  }
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'read' };
+  if (status >= 300 && status < 400) return { kind: 'stop', reason: 'redirected', why: `HTTP ${status}` };
+  if (status === 401 || status === 403) return { kind: 'stop', reason: 'unauthorized', why: `HTTP ${status}` };
+  if (status === 429 || status === 503) {
+    return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs: readRetryAfterMs(answer, request.nowMs) };
+  }
+  if (status >= 400 && status < 500) return { kind: 'refused', status };
+  // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
+  return hold(`HTTP ${status}`, request.isRepeatable);
+}
+
+function hold(why: string, isRepeatable: boolean): Decision {
+  return isRepeatable ? { kind: 'again', why } : { kind: 'in-doubt', why };
+}
+
+/** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative. */
+export function readRetryAfterMs(response: Response, nowMs: number): number | undefined {
+  const header = response.headers['retry-after'];
+  const text = (Array.isArray(header) ? header[0] : header)?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

@@ -1,0 +1,91 @@
+import { Agent, type Dispatcher } from 'undici';
+import type { Timeouts } from '../job/job.js';
+import type { Answer, Failure } from './answer.js';
+
+/** One HTTP call, ready to go. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Origin and path prefix, without a trailing slash. */
+  readonly base: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | undefined;
+}
+
+/** Sends a call exactly once and never throws: whatever happens is an answer. */
+export interface Transport {
+  send(call: Call, signal: AbortSignal | undefined): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** An answer for 10,000 messages is about 3 MB. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_HEADER_BYTES = 32 * 1024;
+
+/** undici with bounded answers; follows no redirect and repeats nothing by itself. */
+export function createTransport(timeouts: Timeouts): Transport {
+  const agent = new Agent({
+    connect: { timeout: timeouts.connectSeconds * 1000 },
+    headersTimeout: timeouts.answerSeconds * 1000,
+    bodyTimeout: timeouts.answerSeconds * 1000,
+    maxResponseSize: MAX_ANSWER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    pipelining: 1,
+  });
+  return {
+    send: async (call, signal) => {
+      // bodyTimeout starts anew with every byte; a drip-fed answer is ended by this one.
+      const deadline = AbortSignal.timeout((timeouts.connectSeconds + 2 * timeouts.answerSeconds) * 1000);
+      try {
+        return await sendOnce(agent, call, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
+      } catch (error) {
+        return readFailure(error);
+      }
+    },
+    close: () => agent.close(),
+  };
+}
+
+async function sendOnce(agent: Agent, call: Call, signal: AbortSignal): Promise<Answer> {
+  const url = new URL(`${call.base}${call.path}`);
+  const options: Dispatcher.RequestOptions = {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: call.method,
+    headers: { ...call.headers },
+    body: call.body ?? null,
+    signal,
+  };
+  const { statusCode, headers, body } = await agent.request(options);
+  const bytes = Buffer.from(await body.arrayBuffer());
+  return { kind: 'response', status: statusCode, headers, body: bytes };
+}
+
+/** Failures before a connection stood. Measured on undici 7.30, Node 20; see test/service/transport.test.ts. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const TLS_REFUSED = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Only what is certain counts as not sent; all else may have been processed. */
+export function readFailure(error: unknown): Failure {
+  const code = textOf(error, 'code') ?? textOf(error, 'name') ?? 'unknown';
+  const isConnecting = textOf(error, 'syscall') === 'connect' || code.startsWith('EAI_');
+  const causes = error instanceof AggregateError ? error.errors : [];
+  const isNotSent =
+    NOT_SENT.has(code) ||
+    TLS_REFUSED.test(code) ||
+    (isConnecting && ['ECONNRESET', 'ETIMEDOUT', 'EADDRNOTAVAIL', 'EMFILE'].includes(code)) ||
+    (causes.length > 0 && causes.every((cause) => !readFailure(cause).mayHaveBeenProcessed));
+  return { kind: 'failure', mayHaveBeenProcessed: !isNotSent, reason: code };
+}
+
+function textOf(error: unknown, key: string): string | undefined {
+  const value = typeof error === 'object' && error !== null ? Reflect.get(error, key) : undefined;
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,105 @@
+import type { RowOutcomes } from '../domain.js';
+import type { ContactField, ContactsStep } from '../job/job.js';
+import { type ContactBinding, createContactNormalizer } from '../normalize/contact.js';
+import type { Response } from '../service/answer.js';
+import { contactCall, readContactAnswer } from '../service/contacts.js';
+import {
+  type BindProblems,
+  describeMissing,
+  type PlannerContext,
+  type RequestPart,
+  type RowPlanner,
+  type RowReader,
+  type StepKind,
+} from './kind.js';
+import { giveAllRows, inDoubt } from './outcomes.js';
+
+/** One create request a row. A repeated create merges by address, so it is safe to repeat (facts: Contacts). */
+export const contactsKind: StepKind<ContactsStep> = {
+  area: 'contacts',
+  isRepeatable: true,
+  resultColumns: ['_contactId', '_location', '_description'],
+  resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],
+  createPlanner,
+  call: contactCall,
+  splitBody: (body) => body,
+  readOutcomes,
+};
+
+function createPlanner(step: ContactsStep, context: PlannerContext): RowPlanner {
+  return {
+    rowsPerRequest: 1,
+    bind: (columns) => bindColumns(step, columns, context),
+    openBody: () => '',
+    closeBody: '',
+  };
+}
+
+function bindColumns(
+  step: ContactsStep,
+  columns: readonly string[],
+  context: PlannerContext,
+): RowReader | BindProblems {
+  const problems: { column: string; message: string; hint: string }[] = [];
+  const find = (column: string, key: string): number => {
+    const found = context.findColumn(columns, column);
+    if (found === undefined) problems.push(describeMissing(column, key, columns));
+    return found?.index ?? -1;
+  };
+  const fieldColumns: Partial<Record<ContactField, number>> = {};
+  for (const [field, column] of Object.entries(step.fields)) {
+    fieldColumns[field as ContactField] = find(column, `fields.${field}`);
+  }
+  const { country, countryColumn } = step.input;
+  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
+  const taken = new Set(Object.values(fieldColumns));
+  const attributeColumns: ContactBinding['attributeColumns'] =
+    step.customAttributes === 'rest'
+      ? columns.flatMap((name, index) => (name === '' || taken.has(index) ? [] : [{ name, index }]))
+      : Object.entries(step.customAttributes).map(([name, column]) => ({
+          name,
+          index: find(column, `customAttributes.${name}`),
+        }));
+  if (problems.length > 0) return { problems };
+
+  const normalize = createContactNormalizer({
+    columns,
+    fieldColumns,
+    attributeColumns,
+    countryIndex,
+    country,
+    groups: step.groups,
+  });
+  return (record) => {
+    const contact = normalize(record);
+    if (!contact.ok) return { kind: 'rejected', rejection: contact.rejection };
+    const fragment = JSON.stringify(contact.body);
+    return {
+      kind: 'planned',
+      row: {
+        fragment,
+        facts: [],
+        messages: 0,
+        segments: 0,
+        country: contact.country,
+        forcesUcs2: undefined,
+        preview: { to: contact.msisdn ?? 'a contact without a number', text: fragment },
+      },
+    };
+  };
+}
+
+/** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; facts: Contacts. */
+function readOutcomes(response: Response, part: RequestPart): RowOutcomes {
+  const contact = readContactAnswer(response);
+  if (contact === undefined) {
+    return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no contact`));
+  }
+  const isNew = response.status === 201;
+  const verdict = {
+    status: 'accepted',
+    code: isNew ? 'CREATED' : 'MERGED',
+    reason: isNew ? 'Contact created' : 'Merged into the contact that has one of the addresses',
+  } as const;
+  return { verdicts: [verdict], rows: [[0, contact.contactId, contact.location]], shared: [] };
+}

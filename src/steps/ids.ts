@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+/** Crockford's alphabet in lower case: no i, l, o, u to be misread. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** `length` characters of 5 bits from the SHA-256 of the text. Pure. */
+export function digestText(text: string, length: number): string {
+  const bytes = createHash('sha256').update(text).digest();
+  let digits = '';
+  for (let at = 0; at < length; at++) digits += ALPHABET.charAt((bytes[at] ?? 0) & 31);
+  return digits;
+}
+
+/** Of a plan: 12 characters, 60 bits. */
+export function planIdOf(identity: string): string {
+  return digestText(`volley plan\n${identity}`, 12);
+}
+
+/**
+ * Of a request: the 20 characters that the service allows (facts: SMS batch), 100 bits, so unique over all runs.
+ * A part of a split request has an id of its own; the same part sent again keeps it.
+ */
+export function clientBatchIdOf(key: { planId: string; step: number; request: number; part: string }): string {
+  return digestText(`volley batch\n${key.planId}\n${key.step}\n${key.request}\n${key.part}`, 20);
+}
+
+/** Begins every clientMessageId of a step; the number of the planned row (from 0) follows. */
+export function messageIdPrefix(planId: string, step: number): string {
+  return `${planId}-${step}-`;
+}
+
+/** The planned row that an id names; undefined for anything that is not an id of this step. */
+export function readMessageIndex(id: unknown, prefix: string): number | undefined {
+  if (typeof id !== 'string' || !id.startsWith(prefix)) return undefined;
+  const digits = id.slice(prefix.length);
+  return /^(0|[1-9]\d{0,14})$/.test(digits) ? Number(digits) : undefined;
+}

@@ -1,0 +1,118 @@
+import type { Area, Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain.js';
+import type { ServiceSettings, Step } from '../job/job.js';
+import type { Response } from '../service/answer.js';
+
+/**
+ * What a kind of step must say, so that planner and applier need to know none: what a row must have, how rows
+ * become requests, and how an answer becomes outcomes. Every kind is pure; the table is in table.ts.
+ */
+export interface StepKind<S extends Step = Step> {
+  readonly area: Area;
+  /** The service makes it safe to send the same request again after an unknown outcome. */
+  readonly isRepeatable: boolean;
+  /** Output columns of a planned row, behind `_status`. */
+  readonly resultColumns: readonly string[];
+  /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
+  resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
+  createPlanner(step: S, context: PlannerContext): RowPlanner;
+  /** What the service is asked; the body comes from the plan. */
+  call(service: ServiceSettings): { readonly method: 'POST'; readonly base: string; readonly path: string };
+  /** The body for a part of a request, from the whole body as planned. */
+  splitBody(body: Buffer, part: RequestPart): Buffer;
+  /** Reads a 2xx answer. Every row of the part gets a verdict; what the answer leaves out is in doubt. */
+  readOutcomes(response: Response, part: RequestPart): RowOutcomes;
+}
+
+export interface RequestPart {
+  readonly planId: string;
+  readonly step: number;
+  readonly request: number;
+  readonly part: string;
+  /** Index of its first row among the step's planned rows, and of the first row of the whole request. */
+  readonly first: number;
+  readonly requestFirst: number;
+  readonly count: number;
+}
+
+export interface RowOutcome {
+  readonly verdict: Verdict;
+  readonly ids: readonly string[];
+  readonly shared: readonly string[];
+}
+
+/** What the plan keeps of a row beside its original cells. */
+export interface PlannedRowFacts {
+  readonly planId: string;
+  readonly step: number;
+  readonly index: number;
+  /** As the kind's planner gave them. */
+  readonly facts: readonly string[];
+}
+
+export interface PlannerContext {
+  readonly planId: string;
+  readonly step: number;
+  readonly findColumn: FindColumn;
+  /** Whether a number is on a suppression list of the step. */
+  readonly isSuppressed: (e164: string) => boolean;
+  /** Where the row with this ordinal (over all files of the step) stands, for people. */
+  readonly describeRow: (ordinal: number) => string;
+}
+
+export type FindColumn = (columns: readonly string[], wanted: string) => { index: number } | undefined;
+
+/** Turns the rows of one step into requests, in order. */
+export interface RowPlanner {
+  readonly rowsPerRequest: number;
+  /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
+  bind(columns: readonly string[]): RowReader | BindProblems;
+  /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
+  openBody(request: number): string;
+  readonly closeBody: string;
+}
+
+export interface BindProblems {
+  /** One for each column that is named and is not there. */
+  readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
+}
+
+/** `ordinal` counts all rows of the step, `index` only those planned before this one; both from 0. */
+export type RowReader = (record: SourceRecord, ordinal: number, index: number) => RowPlan;
+
+export type RowPlan =
+  | { readonly kind: 'planned'; readonly row: PlannedRow }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection }
+  | { readonly kind: 'skipped'; readonly skip: Skip };
+
+export interface PlannedRow {
+  /** JSON text: what the row adds to the body. */
+  readonly fragment: string;
+  /** Kept in the plan for the results. */
+  readonly facts: readonly string[];
+  readonly messages: number;
+  readonly segments: number;
+  /** ISO alpha-2 of the number; undefined where there is none. */
+  readonly country: string | undefined;
+  /** The first character that is not in GSM-7, for people; undefined where there is none. */
+  readonly forcesUcs2: string | undefined;
+  /** For a person who looks at the plan. */
+  readonly preview: { readonly to: string; readonly text: string };
+}
+
+/** The text of a cell, or '' where the record lacks it. */
+export function cellText(cells: readonly Cell[], index: number): string {
+  return cells[index] ?? '';
+}
+
+/** A problem for a column that a job names and a file does not have. */
+export function describeMissing(
+  column: string,
+  key: string,
+  columns: readonly string[],
+): { column: string; message: string; hint: string } {
+  return {
+    column,
+    message: `there is no one column "${column}", which the job names as ${key}; expected one of ${columns.join(', ')}`,
+    hint: 'Correct the name in the job, or the header of the file.',
+  };
+}

@@ -1,0 +1,53 @@
+import type { Rejection } from '../domain.js';
+import { countSegments, nameCharacter, type SegmentCount } from './segments.js';
+
+/** A text longer than this is cut off or refused by the service: its public documentation, "SMS length". */
+export const MAX_SEGMENTS = 10;
+
+const LONE_SURROGATE = /\p{Cs}/u;
+
+export type TextCheck =
+  | { readonly ok: true; readonly count: SegmentCount }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+/**
+ * Refuses a rendered text that cannot be sent as it stands: `empty-text` (blank counts as empty), `lone-surrogate`,
+ * `not-gsm7` (where the job asks for GSM7) and `text-too-long`; else gives its count. The reasons never quote the text.
+ */
+export function checkText(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): TextCheck {
+  if (text.trim() === '') {
+    return refuse('empty-text', 'Cannot send the message: its text is empty, expected at least one character');
+  }
+  const count = countSegments(text, encoding);
+  const half = count.firstUcs2Character === undefined ? null : LONE_SURROGATE.exec(text);
+  if (half !== null) {
+    const name = nameCharacter(half[0].charCodeAt(0));
+    return refuse(
+      'lone-surrogate',
+      `Cannot send the message: its text holds ${name}, half of a character, expected whole ones; export the file again as UTF-8`,
+    );
+  }
+  if (encoding === 'GSM7' && count.firstUcs2Character !== undefined) {
+    return refuse(
+      'not-gsm7',
+      `Cannot send the message as GSM7: its text holds ${count.firstUcs2Character}, expected GSM-7 characters only; replace it, or set encoding: AUTO`,
+    );
+  }
+  if (count.segments > MAX_SEGMENTS) {
+    return refuse(
+      'text-too-long',
+      `Cannot send the message: ${describeLength(count)}, expected at most ${MAX_SEGMENTS} parts`,
+    );
+  }
+  return { ok: true, count };
+}
+
+function describeLength(count: SegmentCount): string {
+  const because = count.firstUcs2Character === undefined ? '' : `, which ${count.firstUcs2Character} asks for`;
+  const encoding = count.encoding === 'GSM7' ? 'GSM-7' : 'UCS-2';
+  return `its text takes ${count.segments} parts in ${encoding}${because}`;
+}
+
+function refuse(code: string, reason: string): TextCheck {
+  return { ok: false, rejection: { stage: 'render', field: 'text', code, reason } };
+}

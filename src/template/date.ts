@@ -1,0 +1,101 @@
+/**
+ * The `date` filter, in place of LiquidJS's own: that one reads the clock ("now"), the machine's time zone and locale, takes
+ * `1/11/2026` for January, and leaves what it cannot read as it is. Here a date is ISO 8601, is shown with the clock time that
+ * is written in it, in English, and anything else refuses the row: a plan must be the same on every machine, on every day.
+ */
+
+/** A cell that is no ISO 8601 date, or a format that we do not have. */
+export class BadDate extends Error {
+  override readonly name = 'BadDate';
+}
+
+interface DateParts {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  /** Sunday is 0. */
+  readonly weekday: number;
+}
+
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+const DIRECTIVE = /%([-_0^]?)(.?)/gs;
+
+/** Writes an ISO 8601 date in a strftime format; throws `BadDate` for anything else. */
+export function formatDate(value: unknown, format: unknown): string {
+  const parts = parseDate(value);
+  return String(format).replace(DIRECTIVE, (whole, flag: string, letter: string) => {
+    const write = directives[letter];
+    if (write === undefined) throw new BadDate(describeUnknown(whole));
+    return applyFlag(flag, write(parts));
+  });
+}
+
+/** What is wrong with a strftime format; undefined where every directive of it is known. */
+export function findBadDirective(format: string): string | undefined {
+  for (const [whole, , letter] of format.matchAll(DIRECTIVE)) {
+    if (directives[letter ?? ''] === undefined) return describeUnknown(whole);
+  }
+  return undefined;
+}
+
+function describeUnknown(directive: string): string {
+  const known = Object.keys(directives).map((letter) => `%${letter}`);
+  return `the date format holds ${directive}, expected only ${known.join(' ')}`;
+}
+
+function parseDate(value: unknown): DateParts {
+  const match = typeof value === 'string' ? ISO.exec(value.trim()) : null;
+  if (match === null) throw new BadDate('it is no ISO 8601 date, expected one such as 2026-11-01 or 2026-11-01T18:30');
+  const [year, month, day, hour, minute, second] = match.slice(1).map((part) => Number(part ?? 0)) as SixNumbers;
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+  // Date.UTC rolls 31 November over to 1 December, and hour 25 to the next day.
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || minute > 59 || second > 59) {
+    throw new BadDate('there is no such day or time, expected a date such as 2026-11-01');
+  }
+  return { year, month, day, hour, minute, second, weekday: date.getUTCDay() };
+}
+
+type SixNumbers = [number, number, number, number, number, number];
+
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+
+const directives: Readonly<Record<string, (date: DateParts) => string>> = {
+  Y: (date) => String(date.year),
+  y: (date) => pad(date.year % 100),
+  m: (date) => pad(date.month),
+  B: (date) => MONTHS[date.month - 1] ?? '',
+  b: (date) => (MONTHS[date.month - 1] ?? '').slice(0, 3),
+  d: (date) => pad(date.day),
+  e: (date) => pad(date.day, ' '),
+  A: (date) => WEEKDAYS[date.weekday] ?? '',
+  a: (date) => (WEEKDAYS[date.weekday] ?? '').slice(0, 3),
+  H: (date) => pad(date.hour),
+  k: (date) => pad(date.hour, ' '),
+  I: (date) => pad(date.hour % 12 || 12),
+  l: (date) => pad(date.hour % 12 || 12, ' '),
+  M: (date) => pad(date.minute),
+  S: (date) => pad(date.second),
+  p: (date) => (date.hour < 12 ? 'AM' : 'PM'),
+  P: (date) => (date.hour < 12 ? 'am' : 'pm'),
+  F: (date) => `${date.year}-${pad(date.month)}-${pad(date.day)}`,
+  R: (date) => `${pad(date.hour)}:${pad(date.minute)}`,
+  T: (date) => `${pad(date.hour)}:${pad(date.minute)}:${pad(date.second)}`,
+  '%': () => '%',
+};
+
+function pad(value: number, fill = '0'): string {
+  return String(value).padStart(2, fill);
+}
+
+/** `-` takes the padding away, `_` pads with blanks, `0` with zeros, `^` writes capitals. */
+function applyFlag(flag: string, written: string): string {
+  if (flag === '^') return written.toUpperCase();
+  if (!/^[ 0-9]+$/.test(written) || flag === '') return written;
+  const bare = written.replace(/^[ 0]+(?=\d)/, '');
+  if (flag === '-') return bare;
+  return bare.padStart(written.length, flag === '_' ? ' ' : '0');
+}

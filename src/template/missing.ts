@@ -1,0 +1,75 @@
+import { Drop, type FilterImplOptions } from 'liquidjs';
+
+/**
+ * What stands for an empty cell while LiquidJS renders. It is falsy in conditions and equal to nothing but "nothing"; a filter
+ * that gets it gives it on, so that `default` catches it wherever it stands; where it would be printed or looped over, `MissingValue` is thrown.
+ */
+export class MissingCell extends Drop {
+  readonly #variable: string;
+
+  constructor(variable: string) {
+    super();
+    this.#variable = variable;
+  }
+
+  static refuse(value: unknown): void {
+    if (value instanceof MissingCell) throw new MissingValue(value.#variable);
+    if (value === undefined || value === null) throw new MissingValue(undefined);
+  }
+
+  override valueOf(): null {
+    return null;
+  }
+
+  /** `{{ name.size }}` of a missing name is missing too. */
+  override liquidMethodMissing(): this {
+    return this;
+  }
+
+  equals(other: unknown): boolean {
+    if (other === undefined || other === null || other === '' || other === false) return true;
+    // `empty` and `blank` compare the same way round as nil does: by what they hold.
+    return other instanceof Drop && !other.valueOf();
+  }
+
+  gt(): boolean {
+    return false;
+  }
+
+  geq(): boolean {
+    return false;
+  }
+
+  lt(): boolean {
+    return false;
+  }
+
+  leq(): boolean {
+    return false;
+  }
+}
+
+/** Nothing is there where a text needs a value. `variable` is undefined where it is none of the row's cells. */
+export class MissingValue extends Error {
+  override readonly name = 'MissingValue';
+  readonly variable: string | undefined;
+
+  constructor(variable: string | undefined) {
+    super('a value is missing');
+    this.variable = variable;
+  }
+}
+
+/** The filter as it is for values, and giving a missing cell on as it came. */
+export function passMissing(filter: FilterImplOptions): FilterImplOptions {
+  const handler = typeof filter === 'function' ? filter : filter.handler;
+  return function (this: ThisParameterType<typeof handler>, value: unknown, ...args: unknown[]) {
+    for (const given of [value, ...args]) {
+      // A named argument arrives as [name, value].
+      const operand = Array.isArray(given) ? given[1] : given;
+      if (given instanceof MissingCell) return given;
+      if (operand instanceof MissingCell) return operand;
+    }
+    return handler.call(this, value, ...args);
+  };
+}

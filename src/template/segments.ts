@@ -1,0 +1,100 @@
+import { septetsByCodeUnit } from './gsm7.js';
+
+/**
+ * How a text is cut into parts, 3GPP TS 23.040, 9.2.3.24: 140 octets, less 6 for the header once there is more than one part.
+ * GSM-7: 160 septets, or 153 a part. UCS-2: 70 code units, or 67 a part.
+ * An escape and its code, or the two halves of a surrogate pair, stay in one part; the unit before them is then left empty.
+ */
+const GSM7_SINGLE = 160;
+const GSM7_PART = 153;
+const UCS2_SINGLE = 70;
+const UCS2_PART = 67;
+
+export interface SegmentCount {
+  readonly encoding: 'GSM7' | 'UCS2';
+  /** Parts that the message is billed as; 0 for an empty text. */
+  readonly segments: number;
+  /** Septets (GSM-7, escapes included) or UTF-16 code units (UCS-2). */
+  readonly units: number;
+  /** The first character that GSM-7 does not have, as `’ (U+2019 …)`; undefined where GSM-7 has them all. */
+  readonly firstUcs2Character: string | undefined;
+}
+
+/**
+ * Counts the parts of a text as the network bills them. `UCS2` asks for it even where GSM-7 would do; a character outside
+ * GSM-7 is counted as UCS-2 even where `GSM7` is asked for (`checkText` refuses that text).
+ */
+export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): SegmentCount {
+  let septets = 0;
+  for (let index = 0; index < text.length; index++) {
+    const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
+    if (width === 0) return countUcs2(text, nameCharacter(text.codePointAt(index) as number));
+    septets += width;
+  }
+  if (encoding === 'UCS2') return countUcs2(text, undefined);
+  const segments = septets <= GSM7_SINGLE ? Math.min(septets, 1) : countGsm7Parts(text);
+  return { encoding: 'GSM7', segments, units: septets, firstUcs2Character: undefined };
+}
+
+function countUcs2(text: string, firstUcs2Character: string | undefined): SegmentCount {
+  const units = text.length;
+  const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countUcs2Parts(text);
+  return { encoding: 'UCS2', segments, units, firstUcs2Character };
+}
+
+function countGsm7Parts(text: string): number {
+  let parts = 1;
+  let used = 0;
+  for (let index = 0; index < text.length; index++) {
+    const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
+    if (used + width > GSM7_PART) {
+      parts++;
+      used = 0;
+    }
+    used += width;
+  }
+  return parts;
+}
+
+function countUcs2Parts(text: string): number {
+  let parts = 1;
+  let used = 0;
+  for (let index = 0; index < text.length; index++) {
+    const width = (text.codePointAt(index) as number) > 0xffff ? 2 : 1;
+    if (used + width > UCS2_PART) {
+      parts++;
+      used = 0;
+    }
+    used += width;
+    index += width - 1;
+  }
+  return parts;
+}
+
+/** What word processors and chat programs put into texts without being asked. Names of the Unicode standard. */
+const NAMES: Readonly<Record<number, string>> = {
+  9: 'TAB',
+  96: 'GRAVE ACCENT',
+  160: 'NO-BREAK SPACE',
+  8203: 'ZERO WIDTH SPACE',
+  8205: 'ZERO WIDTH JOINER',
+  8211: 'EN DASH',
+  8212: 'EM DASH',
+  8216: 'LEFT SINGLE QUOTATION MARK',
+  8217: 'RIGHT SINGLE QUOTATION MARK',
+  8220: 'LEFT DOUBLE QUOTATION MARK',
+  8221: 'RIGHT DOUBLE QUOTATION MARK',
+  8226: 'BULLET',
+  8230: 'HORIZONTAL ELLIPSIS',
+  65279: 'ZERO WIDTH NO-BREAK SPACE',
+};
+const INVISIBLE = /[\p{C}\p{Z}\p{M}]/u;
+
+/** Names a character for people: itself where it can be seen, its code point, and its Unicode name where that helps. */
+export function nameCharacter(codePoint: number): string {
+  const code = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+  const name = NAMES[codePoint];
+  const label = name === undefined ? code : `${code} ${name}`;
+  const character = String.fromCodePoint(codePoint);
+  return INVISIBLE.test(character) ? label : `${character} (${label})`;
+}

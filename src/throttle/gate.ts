@@ -1,0 +1,61 @@
+import type { Clock } from '../clock.js';
+import { LaneStopped } from './lane-stopped.js';
+import type { Cost, Rate } from './rate.js';
+import type { Timeline } from './timeline.js';
+
+/** A longer wait is looked at again after this time, since limits and pauses change meanwhile. */
+export const MAX_SLEEP_MS = 250;
+
+interface Waiting {
+  readonly cost: Cost;
+  readonly askedMs: number;
+  readonly pass: () => void;
+  readonly refuse: (reason: LaneStopped) => void;
+}
+
+/** The last door before the network: lets requests through in the order they come, each at its turn, whatever happened before. */
+export class Gate {
+  readonly #clock: Clock;
+  readonly #timeline: Timeline;
+  readonly #rate: Rate;
+  readonly #signal: AbortSignal;
+  readonly #queue: Waiting[] = [];
+  #isPumping = false;
+
+  constructor(deps: { clock: Clock; timeline: Timeline; rate: Rate; signal: AbortSignal }) {
+    this.#clock = deps.clock;
+    this.#timeline = deps.timeline;
+    this.#rate = deps.rate;
+    this.#signal = deps.signal;
+  }
+
+  /** Resolves at the moment at which the request, asked for since `askedMs`, may leave; rejects with LaneStopped when it no longer may. */
+  pass(cost: Cost, askedMs: number): Promise<void> {
+    return new Promise((pass, refuse) => {
+      this.#queue.push({ cost, askedMs, pass, refuse });
+      if (!this.#isPumping) void this.#pump();
+    });
+  }
+
+  async #pump(): Promise<void> {
+    this.#isPumping = true;
+    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+      const nowMs = this.#clock.monotonicMs();
+      const waitMs = this.#timeline.nextMs(nowMs) - nowMs;
+      if (this.#signal.aborted) {
+        this.#queue.shift();
+        head.refuse(new LaneStopped());
+      } else if (waitMs > 0) {
+        await this.#clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#signal);
+      } else {
+        this.#timeline.pass(nowMs, head.askedMs, this.#rate.costMs(head.cost));
+        this.#rate.noteSent();
+        this.#queue.shift();
+        head.pass();
+        // The request leaves now, and takes time; the next look at the clock must come after it.
+        await new Promise(setImmediate);
+      }
+    }
+    this.#isPumping = false;
+  }
+}

@@ -1,0 +1,151 @@
+import pLimit from 'p-limit';
+import type { Clock } from '../clock.js';
+import type { Limits } from '../job/job.js';
+import { Gate } from './gate.js';
+import { LaneStopped } from './lane-stopped.js';
+import { Pace } from './pace.js';
+import { type Cost, Rate } from './rate.js';
+import { Timeline } from './timeline.js';
+
+/**
+ * One rate-limited path to the service: an area with its credentials. A request goes through it in this order:
+ *
+ *     slot (p-limit: how many are in flight) → pace (bottleneck: when to begin) → the task, which makes its intent durable
+ *     → gate (when to send) → the first byte
+ *
+ * - In any second, at most as many requests, messages and segments pass the gate as the limits say. What comes together
+ *   in a request can't be parted: a second may hold one request more than fits when requests are of different size.
+ * - A request costs the time that the limit it uses up most of gives it; the next one passes after that time.
+ *   Time without requests is not saved up (timeline.ts). A lane starts by waiting out the second after the last send of a process before it.
+ * - A pause holds the gate for everything that waits; what has passed is not touched.
+ * - A refusal halves the rate, success wins it back at 5 % a second (rate.ts).
+ * - Stopped, by `close` or by its signal, the lane rejects with LaneStopped whatever has not passed the gate, and nothing else.
+ */
+export interface Lane {
+  /** Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again. */
+  run<T>(cost: Cost, task: (gate: () => Promise<void>) => Promise<T>): Promise<T>;
+  /** Nothing passes the gate for at least so long; up to a quarter more (5 s at most), so that lanes do not come back together. */
+  pauseFor(delayMs: number): void;
+  /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
+  slowDown(): void;
+  /** The service took a request: wins back what `slowDown` took, bit by bit, never more than the limits. */
+  noteSuccess(): void;
+  setLimits(limits: Limits): void;
+  /** Stops the lane; resolves when the tasks that have passed the gate have ended. */
+  close(): Promise<void>;
+  readonly state: LaneState;
+}
+
+export interface LaneState {
+  /** As it stands: the limit, less what refusals took of it. */
+  readonly requestsPerSecond: number;
+  /** In (0, 1]: 1 when the lane uses all of its limits. */
+  readonly share: number;
+  /** Tasks that have begun and not ended. */
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** Zero when the lane is not paused. */
+  readonly pausedForMs: number;
+}
+
+export interface LaneOptions {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** How long ago a process before this one sent through the same lane; undefined when it never did. */
+  readonly lastSentMsAgo?: number | undefined;
+  /** Stops the lane, as `close` does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const SECOND_MS = 1000;
+const MAX_JITTER_SHARE = 0.25;
+const MAX_JITTER_MS = 5000;
+
+export function createLane({ limits, clock, random, lastSentMsAgo, signal }: LaneOptions): Lane {
+  const stopping = new AbortController();
+  const slots = pLimit({ concurrency: limits.concurrency, rejectOnClear: true });
+  const rate = new Rate(limits);
+  const startMs = clock.monotonicMs();
+  const timeline = new Timeline(startMs);
+  if (lastSentMsAgo !== undefined) timeline.holdUntil(startMs + SECOND_MS - Math.max(0, lastSentMsAgo));
+  const deps = { clock, timeline, rate, signal: stopping.signal };
+  const pace = new Pace(deps);
+  const gate = new Gate(deps);
+  const running = new Set<Promise<unknown>>();
+  let pausedUntilMs = startMs;
+
+  const runInSlot = async <T>(cost: Cost, task: (gate: () => Promise<void>) => Promise<T>): Promise<T> => {
+    const begun = await pace.enter(cost);
+    let hasLeft = false;
+    const leave = () => {
+      if (!hasLeft) pace.leave(begun);
+      hasLeft = true;
+    };
+    try {
+      return await task(async () => {
+        if (!hasLeft) pace.noteReady(begun);
+        await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs);
+        leave();
+      });
+    } finally {
+      leave();
+    }
+  };
+
+  const run: Lane['run'] = async (cost, task) => {
+    if (stopping.signal.aborted) throw new LaneStopped();
+    let hasSlot = false;
+    const result = slots(() => {
+      hasSlot = true;
+      return runInSlot(cost, task);
+    });
+    running.add(result);
+    try {
+      return await result;
+    } catch (error) {
+      // Without a slot, it can only be p-limit's own error: its queue was cleared.
+      throw hasSlot ? error : new LaneStopped();
+    } finally {
+      running.delete(result);
+    }
+  };
+
+  const stop = () => {
+    stopping.abort();
+    slots.clearQueue();
+    signal?.removeEventListener('abort', stop);
+  };
+  if (signal?.aborted) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
+
+  return {
+    run,
+    pauseFor: (delayMs) => {
+      const jitterMs = random() * Math.min(delayMs * MAX_JITTER_SHARE, MAX_JITTER_MS);
+      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + delayMs + jitterMs);
+      timeline.holdUntil(pausedUntilMs);
+    },
+    slowDown: () => rate.slowDown(clock.monotonicMs()),
+    noteSuccess: () => rate.noteSuccess(clock.monotonicMs()),
+    setLimits: (changed) => {
+      rate.setLimits(changed);
+      slots.concurrency = changed.concurrency;
+    },
+    close: async () => {
+      stop();
+      await Promise.allSettled(running);
+    },
+    get state() {
+      const waiting = slots.pendingCount + pace.waiting;
+      return {
+        requestsPerSecond: rate.requestsPerSecond,
+        share: rate.share,
+        inFlight: slots.activeCount - pace.waiting,
+        waiting,
+        pausedForMs: Math.max(0, pausedUntilMs - clock.monotonicMs()),
+      };
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { UserError } from '../../src/errors.js';
+import { parseJob } from '../../src/job/load.js';
+import { aContactsStep, aJobFile, anSmsStep, aService } from './a-job-file.js';
+
+/** What parseJob made of a text: true for a job, the error for a refusal; any other throw fails the test. */
+function attempt(text: string): true | UserError {
+  try {
+    parseJob(text, 'sale.yaml');
+    return true;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return error;
+  }
+}
+
+function expectJobOrRefusal(text: string): void {
+  const result = attempt(text);
+  if (result === true) return;
+  expect(result.code).toBe('bad-job');
+  expect(result.problems.length).toBeGreaterThan(0);
+  for (const problem of result.problems) {
+    expect(problem.where).toMatch(/^sale\.yaml:\d+:\d+$|^sale\.yaml$/);
+    expect(problem.message).not.toBe('');
+  }
+}
+
+/** Letters that YAML gives a meaning, more often than others. */
+const yamlish = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(
+      ...'[]{}:,-?&*!|>%@`"\'#\n\t \r~<$0123',
+      'name',
+      'steps',
+      'service',
+      'kind: ',
+      '- ',
+      '\n  ',
+      '---\n',
+    ),
+    fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }),
+  ),
+  maxLength: 200,
+});
+
+describe('a job file of any kind gives a job or a refusal, never another throw', () => {
+  test('any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) =>
+        expectJobOrRefusal(Buffer.from(bytes).toString('utf8')),
+      ),
+    );
+  });
+
+  test('any text that looks like YAML', () => {
+    fc.assert(fc.property(yamlish, expectJobOrRefusal), { numRuns: 500 });
+  });
+
+  test('any value, as YAML and as JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        expectJobOrRefusal(JSON.stringify(value));
+        expectJobOrRefusal(stringify(value));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a faultless job with any value in any of its places', () => {
+    const whole = JSON.parse(
+      aJobFile({
+        name: 'sale',
+        service: aService({ bases: { sms: 'https://a.example' }, timeouts: { connectSeconds: 1 } }),
+        steps: [
+          anSmsStep({ suppress: { files: 'a.csv' }, limits: { concurrency: 1 }, batchSize: 5 }),
+          aContactsStep({ groups: [1], customAttributes: { a: 'b' } }),
+        ],
+        limits: { requestsPerSecond: 1 },
+        guards: { maxMessages: 5 },
+        output: { directory: 'out' },
+      }),
+    ) as object;
+    const places = placesIn(whole);
+    expect(places.length).toBeGreaterThan(25);
+    const anything = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom(null, '', 0, -1, `\${A}`, '-', '*', 'constructor', 'toString', {}, [], { constructor: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...places), anything, (place, value) => {
+        const changed = structuredClone(whole);
+        put(changed, place, value);
+        expectJobOrRefusal(JSON.stringify(changed));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a faultless job cut off anywhere', () => {
+    const text = stringify(JSON.parse(aJobFile({ name: 'sale' })));
+    for (let length = 0; length < text.length; length++) expectJobOrRefusal(text.slice(0, length));
+  });
+});
+
+test('a secret that is written in the credentials is never repeated, whatever stands around it', () => {
+  const secret = 'sk_live_51HxYz';
+  const around = fc.string({ unit: fc.constantFrom(...' \n:,{}[]"\'&*!|>-?#%@`abc'), maxLength: 6 });
+  fc.assert(
+    fc.property(around, around, (before, after) => {
+      const text = `service:\n  credentials: { apiKey: ${before}${secret}${after} }\nsteps: []\n`;
+      const result = attempt(text);
+      if (result === true) return;
+      expect(`${result.message} ${result.hint} ${JSON.stringify(result.problems)}`).not.toContain(secret);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+function placesIn(value: unknown, trail: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [trail];
+  return [
+    ...(trail.length > 0 ? [trail] : []),
+    ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...trail, key])),
+  ];
+}
+
+function put(target: object, place: readonly string[], value: unknown): void {
+  const parent = place
+    .slice(0, -1)
+    .reduce<Record<string, unknown>>(
+      (here, key) => here[key] as Record<string, unknown>,
+      target as Record<string, unknown>,
+    );
+  parent[place.at(-1) as string] = value;
+}

@@ -1,0 +1,290 @@
+import { memfs } from 'memfs';
+import { describe, expect, test } from 'vitest';
+import { createFiles, type RawFiles } from '../../src/files.js';
+import { loadJob, parseJob } from '../../src/job/load.js';
+import { aContactsStep, aJobFile, anSmsStep, aService, placesOf, problemsOf, refusalOf } from './a-job-file.js';
+
+const WHOLE = `
+name: spring-sale
+service:
+  account: acme
+  credentials: { apiKey: { env: VOLLEY_API_KEY } }
+steps:
+  - kind: contacts
+    input: { files: [../samples/contacts.csv], country: sg }
+    fields: { firstName: first_name, msisdn: mobile }
+    groups: [1042]
+  - kind: sms
+    input: { files: ["../samples/recipients*.csv", "-"], countryColumn: country }
+    destination: mobile
+    template: { source: ACME, text: "Hi {{ first_name | default: 'there' }}" }
+    suppress: { files: [../samples/opt-outs.csv] }
+    limits: { requestsPerSecond: 20 }
+limits: { requestsPerSecond: 5, concurrency: 2 }
+guards: { maxRejectedPercent: 5 }
+output: ../out
+`;
+
+describe('a faultless job', () => {
+  test('has every default filled and every path absolute', () => {
+    const readLimits = {
+      maxFieldBytes: 1_048_576,
+      maxColumns: 1000,
+      maxLineBytes: 16_777_216,
+      maxFileBytes: 68_719_476_736,
+    };
+    const input = { format: undefined, encoding: undefined, delimiter: undefined, limits: readLimits };
+    const apiKey = { env: 'VOLLEY_API_KEY' };
+
+    expect(parseJob(WHOLE, '/home/ann/jobs/sale.yaml')).toEqual({
+      name: 'spring-sale',
+      service: {
+        sandbox: false,
+        account: 'acme',
+        subAccountId: 'acme_hq',
+        bases: {
+          sms: 'https://sms.8x8.com',
+          contacts: 'https://contacts.8x8.com',
+          verification: 'https://verify.8x8.com',
+        },
+        credentials: { sms: { apiKey }, contacts: { apiKey }, verification: { apiKey } },
+        timeouts: { connectSeconds: 10, answerSeconds: 60 },
+        giveUpAfterSeconds: 900,
+      },
+      steps: [
+        {
+          kind: 'contacts',
+          input: { ...input, files: ['/home/ann/samples/contacts.csv'], country: 'SG', countryColumn: undefined },
+          fields: { firstName: 'first_name', msisdn: 'mobile' },
+          customAttributes: {},
+          groups: [1042],
+          limits: {
+            requestsPerSecond: 5,
+            messagesPerSecond: undefined,
+            segmentsPerSecond: undefined,
+            concurrency: 2,
+          },
+        },
+        {
+          kind: 'sms',
+          input: {
+            ...input,
+            files: ['/home/ann/samples/recipients*.csv', '-'],
+            country: undefined,
+            countryColumn: 'country',
+          },
+          destination: 'mobile',
+          template: {
+            source: 'ACME',
+            text: "Hi {{ first_name | default: 'there' }}",
+            encoding: 'AUTO',
+            scheduled: undefined,
+            expiry: undefined,
+            dlrCallbackUrl: undefined,
+          },
+          batchSize: 1000,
+          duplicates: 'skip',
+          suppress: {
+            ...input,
+            files: ['/home/ann/samples/opt-outs.csv'],
+            country: undefined,
+            countryColumn: undefined,
+          },
+          limits: {
+            requestsPerSecond: 20,
+            messagesPerSecond: expect.any(Number),
+            segmentsPerSecond: undefined,
+            concurrency: 2,
+          },
+        },
+      ],
+      guards: { maxRejectedPercent: 5, maxMessages: undefined, maxSegments: undefined, maxFailedPercent: 50 },
+      failOn: 'rejections',
+      repeat: 'never',
+      output: { directory: '/home/ann/out', format: 'csv' },
+      directory: '/home/ann/jobs',
+    });
+  });
+
+  test('needs nothing but steps when it runs on the sandbox, and can reach nothing else', () => {
+    const { service } = parseJob(aJobFile({ service: { sandbox: true } }), '/jobs/sale.yaml');
+    expect(service).toMatchObject({ account: 'acme', subAccountId: 'acme_hq', credentials: {} });
+    expect(Object.values(service.bases)).toEqual(['http://127.0.0.1:0', 'http://127.0.0.1:0', 'http://127.0.0.1:0']);
+  });
+
+  test('may keep its account, credentials and bases when it is turned to the sandbox', () => {
+    const service = aService({ sandbox: true, bases: { sms: 'https://sms.example.com' } });
+    const job = parseJob(aJobFile({ service }), '/jobs/sale.yaml');
+    expect(job.service.credentials).toEqual({});
+    expect(job.service.bases.sms).toBe('http://127.0.0.1:0');
+  });
+
+  test('is named for its file when it does not say', () => {
+    expect(parseJob(aJobFile(), '/jobs/spring-sale.yaml').name).toBe('spring-sale');
+    expect(parseJob(aJobFile(), '/jobs/sale.2026.json').name).toBe('sale.2026');
+  });
+
+  test('finds credentials of an area before those of all, and secret files beside the job file', () => {
+    const credentials = { apiKey: { env: 'ALL' }, sms: { apiKey: { file: 'keys/sms' } } };
+    const job = parseJob(aJobFile({ service: aService({ credentials }) }), '/jobs/sale.yaml');
+    expect(job.service.credentials).toEqual({
+      sms: { apiKey: { file: '/jobs/keys/sms' } },
+      contacts: { apiKey: { env: 'ALL' } },
+      verification: { apiKey: { env: 'ALL' } },
+    });
+  });
+
+  test('takes a base before the region, without its last slash, and http from this machine only', () => {
+    const bases = { sms: 'http://127.0.0.1:4010/', contacts: 'https://c.example.com/api/v1/' };
+    const job = parseJob(aJobFile({ service: aService({ region: 'europe', bases }) }), '/jobs/sale.yaml');
+    expect(job.service.bases).toEqual({
+      sms: 'http://127.0.0.1:4010',
+      contacts: 'https://c.example.com/api/v1',
+      verification: 'https://verify.8x8.uk',
+    });
+  });
+
+  test.each([
+    ['asia', 'https://sms.8x8.com'],
+    ['europe', 'https://sms.8x8.uk'],
+    ['indonesia', 'https://sms.8x8.id'],
+    ['north-america', 'https://sms.us.8x8.com'],
+  ])('reaches the region %s at %s', (region, base) => {
+    expect(parseJob(aJobFile({ service: aService({ region }) }), 'sale.yaml').service.bases.sms).toBe(base);
+  });
+
+  test('keeps a glob a glob, and its own directory as it is called', () => {
+    const text = aJobFile({ steps: [anSmsStep({ input: { files: ['in/*.csv', 'one.csv'] } })] });
+    expect(parseJob(text, '/data/[2026]/sale.yaml').steps[0]?.input.files).toEqual([
+      '/data/[2026]/in/*.csv',
+      '/data/[2026]/one.csv',
+    ]);
+  });
+
+  test('reads NO as Norway, and no as well', () => {
+    const steps = '[{kind: sms, destination: m, template: {text: a}, input: {files: a.csv, country: NO}}]';
+    const job = parseJob(`service: {sandbox: true}\nsteps: ${steps}`, 'sale.yaml');
+    expect(job.steps[0]?.input.country).toBe('NO');
+    expect(parseJob(`service: {sandbox: true}\nsteps: ${steps.replace('NO', 'no')}`, 'sale.yaml')).toEqual(job);
+  });
+
+  test('reads tab as a delimiter', () => {
+    const text = aJobFile({ steps: [anSmsStep({ input: { files: 'a.tsv', delimiter: 'tab', encoding: ' GBK ' } })] });
+    expect(parseJob(text, 'sale.yaml').steps[0]?.input).toMatchObject({ delimiter: '\t', encoding: 'gbk' });
+  });
+
+  test('takes the rest of the columns as attributes, or a map of them', () => {
+    const attributes = (customAttributes: unknown) => {
+      const [step] = parseJob(aJobFile({ steps: [aContactsStep({ customAttributes })] }), 'sale.yaml').steps;
+      return step?.kind === 'contacts' ? step.customAttributes : undefined;
+    };
+    expect(attributes('rest')).toBe('rest');
+    expect(attributes({ tier: 'Loyalty tier' })).toEqual({ tier: 'Loyalty tier' });
+  });
+
+  test('takes output with a format', () => {
+    const job = parseJob(aJobFile({ output: { directory: 'runs', format: 'ndjson' } }), '/jobs/sale.yaml');
+    expect(job.output).toEqual({ directory: '/jobs/runs', format: 'ndjson' });
+  });
+
+  test('may begin with a byte order mark, and name its schema', () => {
+    expect(parseJob(`\uFEFF${aJobFile({ $schema: 'job.schema.json' })}`, 'sale.yaml').name).toBe('sale');
+  });
+});
+
+describe('a refusal', () => {
+  test('carries every problem of the file at once, in the order of the file, with line and column', () => {
+    const text = `sevice: {}
+service:
+  region: asiaa
+  account: 12345
+  credentials: { apiKey: { env: KEY } }
+steps:
+  - kind: sms
+    input: { files: a.csv, country: UK }
+    template:
+      text: Hello
+    batchSize: 20000
+  - kind: contacts
+    input: { files: b.csv }
+    fields: { firstName: first }
+service: {}
+`;
+    expect(placesOf(text)).toEqual([
+      '1:1 "sevice" is not a key of a job file, expected service',
+      '3:3 service.region is "asiaa", expected one of asia, europe, indonesia, north-america',
+      '4:3 service.account is 12345 (a number), expected text',
+      '7:5 steps[0].destination is missing, expected text',
+      '8:28 steps[0].input.country is "UK", expected GB, the code of the United Kingdom',
+      '11:5 steps[0].batchSize is 20000, expected at most 10000',
+      expect.stringContaining('14:5 steps[1].fields names no address, expected at least one of msisdn, email'),
+      '15:1 service is given twice, expected once',
+    ]);
+  });
+
+  test('says all on one line when there is one problem, and how many when there are more', () => {
+    expect(refusalOf(aJobFile({ failOn: 'never' }), 'jobs/sale.yaml').message).toMatch(
+      /^Cannot use the job jobs\/sale\.yaml: failOn is "never", expected one of .* \(jobs\/sale\.yaml:1:\d+\)$/,
+    );
+    expect(refusalOf(aJobFile({ failOn: 'never', repeat: 'often' })).message).toBe(
+      'Cannot use the job sale.yaml: it has 2 problems, expected none',
+    );
+  });
+
+  test('points at the parent of what is missing', () => {
+    expect(
+      placesOf('service:\n  sandbox: true\nsteps:\n\n  - kind: sms\n    destination: a\n    input: { files: a }'),
+    ).toEqual(['5:5 steps[0].template is missing, expected a map of keys and values']);
+  });
+
+  test('of an empty file, a list or a word says what a job is', () => {
+    for (const text of ['', '# nothing\n', '- a', 'hello', '5']) {
+      expect(problemsOf(text)[0]?.message).toMatch(/^the job is .*, expected a map of keys and values$/);
+    }
+  });
+
+  test('shows a hundred problems and counts the rest', () => {
+    const keys = Array.from({ length: 150 }, (_, index) => [`unknown${index}`, 1]);
+    const { problems, message } = refusalOf(aJobFile(Object.fromEntries(keys)));
+    expect(message).toContain('150 problems');
+    expect(problems).toHaveLength(101);
+    expect(problems.at(-1)?.message).toBe('50 more problems are not shown');
+  });
+});
+
+describe('loadJob', () => {
+  const disk = (tree: Record<string, string | null>) => {
+    const { fs } = memfs(tree);
+    return createFiles(fs.promises as unknown as RawFiles);
+  };
+
+  test('reads the file and resolves paths from where it stands', async () => {
+    const job = await loadJob('/jobs/sale.yaml', disk({ '/jobs/sale.yaml': aJobFile() }));
+    expect(job.steps[0]?.input.files).toEqual(['/jobs/people.csv']);
+  });
+
+  test('refuses a path where no file is', async () => {
+    await expect(loadJob('/jobs/sale.yaml', disk({}))).rejects.toMatchObject({
+      code: 'bad-job',
+      message: 'Cannot read the job /jobs/sale.yaml: there is no such file, expected a YAML file',
+    });
+  });
+
+  test('refuses a directory', async () => {
+    await expect(loadJob('/jobs', disk({ '/jobs/sale.yaml': '' }))).rejects.toThrow('it is not a file');
+  });
+
+  test('refuses a file of more than 1 MiB without reading it', async () => {
+    const files = disk({ '/big.yaml': 'a'.repeat(1024 * 1024 + 1) });
+    const readText = () => Promise.reject(new Error('was read'));
+    await expect(loadJob('/big.yaml', { stat: files.stat, readText })).rejects.toThrow('longer than 1 MiB');
+  });
+
+  test('refuses a file that the disk does not give', async () => {
+    const failure = Object.assign(new Error('no'), { code: 'EACCES' });
+    const stat = async () => ({ bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0 });
+    await expect(loadJob('/a.yaml', { stat, readText: () => Promise.reject(failure) })).rejects.toThrow(
+      'Cannot read the job /a.yaml: the disk says EACCES',
+    );
+  });
+});

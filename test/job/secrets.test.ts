@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { SecretSource } from '../../src/job/job.js';
+import { readSecret } from '../../src/job/secrets.js';
+
+const WHAT = 'the API key of sms';
+
+function read(source: SecretSource, held: { env?: Record<string, string>; file?: string }): Promise<string> {
+  return readSecret(source, { env: held.env ?? {}, readFile: async () => held.file }, WHAT);
+}
+
+describe('readSecret', () => {
+  test('gives what the variable or the file holds, without line ends after it', async () => {
+    expect(await read({ env: 'KEY' }, { env: { KEY: 'abc' } })).toBe('abc');
+    expect(await read({ env: 'KEY' }, { env: { KEY: 'abc\n' } })).toBe('abc');
+    expect(await read({ file: '/keys/sms' }, { file: 'abc\r\n' })).toBe('abc');
+  });
+
+  test('reads the file that is named', async () => {
+    const readFile = async (path: string) => (path === '/keys/sms' ? 'abc' : undefined);
+    expect(await readSecret({ file: '/keys/sms' }, { env: {}, readFile }, WHAT)).toBe('abc');
+  });
+
+  test('names the variable that is not set', async () => {
+    await expect(read({ env: 'KEY' }, {})).rejects.toMatchObject({
+      code: 'bad-credentials',
+      message:
+        'Cannot read the API key of sms: the environment variable KEY is not set, expected it to hold the secret',
+    });
+  });
+
+  test('does not take what every object has for a variable', async () => {
+    await expect(read({ env: 'constructor' }, {})).rejects.toThrow('is not set');
+  });
+
+  test('names the file that is not there, and the one that cannot be read', async () => {
+    await expect(read({ file: '/keys/sms' }, {})).rejects.toThrow('the file /keys/sms is not there');
+    const failure = Object.assign(new Error('no'), { code: 'EACCES' });
+    const deps = { env: {}, readFile: () => Promise.reject(failure) };
+    await expect(readSecret({ file: '/keys/sms' }, deps, WHAT)).rejects.toMatchObject({
+      code: 'bad-credentials',
+      message: expect.stringContaining('the file /keys/sms cannot be read (EACCES)'),
+    });
+  });
+
+  test.each(['', '\n', '\r\n\r\n'])('refuses %j as empty', async (value) => {
+    await expect(read({ env: 'KEY' }, { env: { KEY: value } })).rejects.toThrow('KEY is empty');
+  });
+
+  test.each([
+    'sk_live 1',
+    ' sk_live',
+    'sk_live\u0000',
+    'sk_live\nsecond',
+    'sk_live\u007f',
+    '“sk_live”',
+    '\uFEFFsk_live',
+    'sk_live'.repeat(2000),
+  ])('refuses %j and does not repeat it', async (value) => {
+    for (const attempt of [read({ env: 'KEY' }, { env: { KEY: value } }), read({ file: '/k' }, { file: value })]) {
+      const error = await attempt.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({
+        code: 'bad-credentials',
+        message: expect.stringContaining('expected the secret and nothing else'),
+      });
+      expect(JSON.stringify([error, String(error)])).not.toContain('sk_live');
+    }
+  });
+});

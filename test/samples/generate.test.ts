@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CODES, parseExpectedRows, readAccount, SAMPLES } from './expected.js';
+
+let made: string;
+
+beforeAll(() => {
+  made = mkdtempSync(join(tmpdir(), 'volley-samples-'));
+  execFileSync(process.execPath, [join(SAMPLES, 'generate.mjs'), made]);
+});
+afterAll(() => rmSync(made, { recursive: true, force: true }));
+
+describe('generator of the samples', () => {
+  test('gives exactly the committed files for its seed', () => {
+    const paths = listFiles(made);
+
+    expect(listFiles(SAMPLES).filter((path) => !/^generat|^README|^\.git/.test(path))).toEqual(paths);
+    for (const path of paths) {
+      expect(readContent(join(SAMPLES, path)).equals(readContent(join(made, path))), path).toBe(true);
+    }
+  });
+
+  test('keeps the samples under 2 MB', () => {
+    const bytes = listFiles(SAMPLES).reduce((sum, path) => sum + statSync(join(SAMPLES, path)).size, 0);
+
+    expect(bytes).toBeLessThan(2_000_000);
+  });
+
+  test('counts every row once, in the account as in the list of rows', () => {
+    const rows = parseExpectedRows();
+    const { steps } = readAccount();
+
+    for (const step of steps) {
+      const own = rows.filter((row) => row.step === step.step);
+      expect(own).toHaveLength(step.read);
+      expect(step.accepted + step.rejected + step.duplicate + step.suppressed).toBe(step.read);
+      for (const disposition of ['accepted', 'rejected', 'duplicate', 'suppressed'] as const) {
+        expect(own.filter((row) => row.disposition === disposition)).toHaveLength(step[disposition]);
+      }
+      for (const [fault, count] of Object.entries(step.rejectedByFault)) {
+        expect(own.filter((row) => row.fault === fault)).toHaveLength(count);
+      }
+      expect(Object.values(step.rejectedByFault).reduce((sum, count) => sum + count, 0)).toBe(step.rejected);
+    }
+    expect(steps.reduce((sum, step) => sum + step.read, 0)).toBe(rows.length);
+  });
+
+  test('makes rows of every fault there is', () => {
+    const faults = new Set(parseExpectedRows().map((row) => row.fault));
+
+    expect([...faults].filter((fault) => fault !== '').toSorted()).toEqual(Object.keys(CODES).toSorted());
+  });
+
+  test('sends no number twice in a step', () => {
+    for (const step of [3, 4]) {
+      const numbers = parseExpectedRows().filter((row) => row.step === step && row.disposition === 'accepted');
+      expect(new Set(numbers.map((row) => row.destination)).size).toBe(numbers.length);
+    }
+  });
+
+  test('makes 5,000 recipients and 500 contacts that are good, and about 3 % that are bad', () => {
+    const rows = parseExpectedRows();
+    const accepted = (steps: number[]) =>
+      rows.filter((row) => steps.includes(row.step) && row.disposition === 'accepted').length;
+    const bad = rows.filter((row) => row.disposition === 'rejected').length / rows.length;
+
+    expect(accepted([3, 4])).toBeGreaterThan(5000);
+    expect(accepted([1, 2])).toBeGreaterThan(500);
+    expect(bad).toBeGreaterThan(0.025);
+    expect(bad).toBeLessThan(0.04);
+  });
+});
+
+describe('samples', () => {
+  const utf8 = (bytes: Buffer) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+
+  test('begin with a byte order mark, or with none, as their README says', () => {
+    expect(readContent(join(SAMPLES, 'contacts/01-shop.csv')).subarray(0, 3).toString('hex')).toBe('efbbbf');
+    expect(readContent(join(SAMPLES, 'recipients/03-thailand-vietnam.csv')).subarray(0, 2).toString('hex')).toBe(
+      'fffe',
+    );
+    expect(utf8(readContent(join(SAMPLES, 'recipients/01-singapore-malaysia.csv')))).toMatch(/^mobile,/);
+  });
+
+  test.each(['contacts-crm.csv', 'recipients-crm.csv'])('hold one in windows-1252 that is no UTF-8: %s', (path) => {
+    const bytes = readContent(join(SAMPLES, path));
+
+    expect(() => utf8(bytes)).toThrow();
+    expect(new TextDecoder('windows-1252').decode(bytes)).toMatch(/;Jürgen;/);
+  });
+
+  test('mix line ends in one file, and hold line breaks in quotes in another', () => {
+    const mixed = utf8(readContent(join(SAMPLES, 'recipients/07-events.csv')));
+    const quoted = utf8(readContent(join(SAMPLES, 'recipients/04-europe-africa.csv.gz')));
+
+    for (const lineEnd of [/[^\r]\n/, /\r\n/, /\r[^\n]/]) expect(mixed).toMatch(lineEnd);
+    expect(quoted).toMatch(/"moved in May;\nnew flat/);
+  });
+});
+
+function listFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
+
+/** Two versions of zlib may pack the same text in different bytes. */
+function readContent(path: string): Buffer {
+  const bytes = readFileSync(path);
+  return path.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { type Answered, aBatch, aClient, aContact, type Client } from './sandbox-client.js';
+
+const get = (client: Client, path: string) => client.ask(undefined, { method: 'GET', path, authorization: undefined });
+const remove = (client: Client, path: string) =>
+  client.ask(undefined, { method: 'DELETE', path, authorization: undefined });
+const setFaults = (client: Client, body: unknown) =>
+  client.ask(body, { path: '/_sandbox/faults', authorization: undefined, contentType: undefined });
+
+function lines({ text }: Answered): unknown[] {
+  expect(text === '' || text.endsWith('\n')).toBe(true);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+test('GET /_sandbox/ledger streams what readLedger gives, as NDJSON, without a key', async () => {
+  const client = await aClient();
+  expect(lines(await get(client, '/_sandbox/ledger'))).toEqual([]);
+  await client.sendBatch(aBatch(2500));
+  await client.createContact(aContact());
+  const answer = await get(client, '/_sandbox/ledger');
+  expect(answer.headers['content-type']).toBe('application/x-ndjson');
+  expect(lines(answer)).toEqual(await client.ledger());
+  expect(lines(answer)).toHaveLength(2501);
+});
+
+test('DELETE /_sandbox/ledger forgets messages, batches and contacts, and entries begin again at 1', async () => {
+  const client = await aClient();
+  const { body } = await client.sendBatch(aBatch(2));
+  await client.createContact(aContact());
+  expect((await remove(client, '/_sandbox/ledger')).status).toBe(204);
+  expect(await client.ledger()).toEqual([]);
+  expect((await client.cancelBatch(body.batchId)).status).toBe(404);
+  expect((await client.createContact(aContact())).status).toBe(201);
+  expect(await client.ledger()).toMatchObject([{ seq: 1 }]);
+});
+
+test('GET /_sandbox/requests streams what readRequests gives, and DELETE clears it without counting anew', async () => {
+  const client = await aClient();
+  await client.sendBatch(aBatch(2));
+  const answer = await get(client, '/_sandbox/requests');
+  expect(lines(answer)).toEqual([...client.sandbox.readRequests()]);
+  expect(lines(answer)).toMatchObject([{ number: 1, messages: 2 }]);
+  expect((await remove(client, '/_sandbox/requests')).status).toBe(204);
+  await client.sendBatch(aBatch(1));
+  expect(lines(await get(client, '/_sandbox/requests'))).toMatchObject([{ number: 2, messages: 1 }]);
+});
+
+test('faults can be set, shown with how often they struck, and cleared', async () => {
+  const client = await aClient();
+  const set = await setFaults(client, { kind: 'status-503', times: 1, retryAfter: 7 });
+  expect(set).toMatchObject({ status: 200, body: [{ kind: 'status-503', times: 1, applied: 0 }] });
+  expect((await client.sendBatch(aBatch())).headers['retry-after']).toBe('7');
+  expect((await get(client, '/_sandbox/faults')).body).toMatchObject([{ kind: 'status-503', applied: 1 }]);
+  expect((await setFaults(client, [{ kind: 'empty' }, { kind: 'html' }])).body).toHaveLength(2);
+  expect((await remove(client, '/_sandbox/faults')).status).toBe(204);
+  expect((await get(client, '/_sandbox/faults')).body).toEqual([]);
+  expect((await client.sendBatch(aBatch())).status).toBe(200);
+});
+
+test.each([
+  ['an unknown kind', { kind: 'gremlins' }],
+  ['broken JSON', '{'],
+  ['no body', undefined],
+])('POST /_sandbox/faults refuses %s with 400 and says why', async (_, body) => {
+  const client = await aClient();
+  const answer = await setFaults(client, body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.message).toMatch(/^Cannot set faults: /);
+});
+
+test('GET /_sandbox counts what was accepted and what arrived', async () => {
+  const client = await aClient();
+  await client.sendBatch(aBatch(2));
+  await client.createContact(aContact());
+  expect((await get(client, '/_sandbox')).body).toEqual({ accepted: { sms: 2, contacts: 1 }, requests: 2, faults: 0 });
+});

@@ -1,0 +1,139 @@
+import { expect, test, vi } from 'vitest';
+import { aBatch, aClient, aContact, aMessage } from '../sandbox-client.js';
+
+const ALL = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'];
+const idsOf = (messages: { clientMessageId: string }[]) => messages.map((row) => row.clientMessageId);
+
+test.each([500, 502, 504, 429, 404, 202] as const)(
+  'fault status-after answers %i though everything was processed',
+  async (status) => {
+    const client = await aClient({}, { kind: 'status-after', status });
+    expect((await client.sendBatch(aBatch())).status).toBe(status);
+    expect((await client.createContact(aContact())).status).toBe(status);
+    expect(await client.sentIds()).toEqual(['m1', 'm2', 'm3']);
+    expect(await client.contacts()).toHaveLength(1);
+  },
+);
+
+test('fault status-after answers 500 when it is not told which', async () => {
+  const client = await aClient({}, { kind: 'status-after' });
+  expect(await client.sendBatch(aBatch())).toMatchObject({ status: 500, body: { code: 2000 } });
+});
+
+test.each([
+  ['reset-after', 'ECONNRESET'],
+  ['close-after', 'UND_ERR_SOCKET'],
+] as const)('fault %s ends the connection without an answer once everything was processed', async (kind, code) => {
+  const client = await aClient({}, { kind });
+  await expect(client.sendBatch(aBatch())).rejects.toMatchObject({ code });
+  await expect(client.createContact(aContact())).rejects.toMatchObject({ code });
+  expect(await client.ledger()).toHaveLength(4);
+  expect([...client.sandbox.readRequests()].map(({ status }) => status)).toEqual([0, 0]);
+});
+
+test('fault stall-after processes and never answers', async () => {
+  const client = await aClient({}, { kind: 'stall-after' });
+  const leave = new AbortController();
+  const answer = client.ask(aBatch(), { signal: leave.signal });
+  answer.catch(() => undefined);
+  await vi.waitFor(async () => expect(await client.sentIds()).toEqual(['m1', 'm2', 'm3']));
+  leave.abort();
+  await expect(answer).rejects.toThrow();
+});
+
+test('fault truncated promises a whole body and cuts it in the middle', async () => {
+  const client = await aClient({}, { kind: 'truncated' });
+  await expect(client.sendBatch(aBatch(1000))).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+  await expect(client.createContact(aContact())).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+  expect(await client.ledger()).toHaveLength(1001);
+  expect([...client.sandbox.readRequests()].map(({ status }) => status)).toEqual([200, 201]);
+});
+
+test('fault empty keeps the status and drops the body', async () => {
+  const client = await aClient({}, { kind: 'empty' });
+  expect(await client.sendBatch(aBatch())).toMatchObject({ status: 200, text: '' });
+  const contact = await client.createContact(aContact());
+  expect(contact).toMatchObject({ status: 201, text: '' });
+  expect(contact.headers.location).toBeUndefined();
+  expect(await client.ledger()).toHaveLength(4);
+});
+
+test('fault html keeps the status and gives a page', async () => {
+  const client = await aClient({}, { kind: 'html' });
+  const answer = await client.sendBatch(aBatch());
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(answer.body).toBeUndefined();
+  expect(await client.ledger()).toHaveLength(3);
+});
+
+test('fault partial leaves rows out, and the counts as they are', async () => {
+  const client = await aClient({}, { kind: 'partial', rows: 0.25 });
+  const { body } = await client.sendBatch(aBatch(8));
+  expect(body).toMatchObject({ acceptedCount: 8, rejectedCount: 0 });
+  expect(new Set(idsOf(body.messages)).size).toBe(6);
+  expect(await client.sentIds()).toEqual(ALL);
+});
+
+test('fault partial leaves exactly the rows out whose number ends so', async () => {
+  const client = await aClient({}, { kind: 'partial', endingWith: '04' });
+  const { body } = await client.sendBatch(aBatch(8));
+  expect(idsOf(body.messages).toSorted()).toEqual(ALL.filter((id) => id !== 'm4'));
+});
+
+test('fault partial leaves id and Location of a contact out', async () => {
+  const client = await aClient({}, { kind: 'partial' });
+  const { status, body, headers } = await client.createContact(aContact());
+  expect([status, body.id, headers.location]).toEqual([201, undefined, undefined]);
+  expect(body.addresses).toEqual({ msisdn: '6590000001' });
+});
+
+test('fault foreign gives the rows of another batch under the own batch id', async () => {
+  const client = await aClient({}, { kind: 'foreign', nth: 2 });
+  await client.sendBatch(aBatch(0, { messages: [aMessage(11), aMessage(12)] }));
+  const { body } = await client.sendBatch(aBatch(2, { clientBatchId: 'b2' }));
+  expect(body).toMatchObject({ clientBatchId: 'b2', acceptedCount: 2 });
+  expect(idsOf(body.messages).toSorted()).toEqual(['m11', 'm12']);
+  expect(await client.sentIds()).toEqual(['m11', 'm12', 'm1', 'm2']);
+});
+
+test('fault foreign gives ids that nobody sent when there was no other batch', async () => {
+  const client = await aClient({}, { kind: 'foreign' });
+  const { body } = await client.sendBatch(aBatch(2));
+  expect(idsOf(body.messages)).toEqual(['not-yours-0', 'not-yours-1']);
+});
+
+test("fault foreign gives another contact's body", async () => {
+  const client = await aClient({}, { kind: 'foreign', nth: 2 });
+  const first = await client.createContact(aContact());
+  const second = await client.createContact({ addresses: { msisdn: '+6590000002' } });
+  expect(second.body).toEqual(first.body);
+  expect(await client.contacts()).toHaveLength(2);
+});
+
+test('fault repeated gives rows twice', async () => {
+  const client = await aClient({}, { kind: 'repeated', rows: 0.5 });
+  const { body } = await client.sendBatch(aBatch(8));
+  expect(body.messages).toHaveLength(12);
+  expect(new Set(idsOf(body.messages)).size).toBe(8);
+});
+
+test('fault null-messages gives no rows though they were asked for, and right counts', async () => {
+  const client = await aClient({}, { kind: 'null-messages' });
+  const { body } = await client.sendBatch(aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '1' })] }));
+  expect(body).toMatchObject({ acceptedCount: 1, rejectedCount: 1, messages: null });
+});
+
+test('fault wrong-count gives right rows and one accepted too many', async () => {
+  const client = await aClient({}, { kind: 'wrong-count' });
+  const { body } = await client.sendBatch(aBatch(8));
+  expect(body).toMatchObject({ acceptedCount: 9, rejectedCount: 0 });
+  expect(body.messages).toHaveLength(8);
+});
+
+test('fault of rows in the answer leaves an answer without rows alone', async () => {
+  const client = await aClient({}, { kind: 'partial', nth: 1 }, { kind: 'repeated', nth: 2 }, { kind: 'foreign' });
+  for (let nth = 1; nth <= 3; nth++) {
+    const { body } = await client.sendBatch(aBatch(2, { includeMessagesInResponse: false }));
+    expect(body).toMatchObject({ acceptedCount: 2, messages: null });
+  }
+});

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { aBatch, aClient, aContact, aMessage } from '../sandbox-client.js';
+
+interface Row {
+  clientMessageId: string;
+  status: { code: string; description: string };
+}
+const rejected = (rows: Row[]) => rows.filter(({ status }) => status.code === 'REJECTED');
+const idsOf = (rows: Row[]) => rows.map(({ clientMessageId }) => clientMessageId);
+
+test.each([
+  ['reject-rows', 'Invalid MSISDN format (not E.164 international number)'],
+  ['internal-rows', 'Internal server error'],
+] as const)('fault %s refuses a share of the rows, and those are not in the ledger', async (kind, description) => {
+  const client = await aClient({}, { kind, rows: 0.5, seed: 3 });
+  const { status, body } = await client.sendBatch(aBatch(8));
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ acceptedCount: 4, rejectedCount: 4 });
+  const refused = rejected(body.messages);
+  expect(refused.map((row) => row.status.description)).toEqual(Array(4).fill(description));
+  const sent = await client.sentIds();
+  expect([...sent, ...idsOf(refused)].toSorted()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
+});
+
+test.each([
+  [1, 8],
+  [0.01, 1],
+  [0, 0],
+])('fault reject-rows with a share of %f refuses %i of 8', async (rows, count) => {
+  const client = await aClient({}, { kind: 'reject-rows', rows });
+  expect((await client.sendBatch(aBatch(8))).body.rejectedCount).toBe(count);
+});
+
+test('fault reject-rows refuses exactly the numbers that end so, in every batch, as told', async () => {
+  const client = await aClient({}, { kind: 'reject-rows', endingWith: '02', description: 'Not today' });
+  for (let round = 0; round < 2; round++) {
+    const { body } = await client.sendBatch(aBatch(3));
+    expect(rejected(body.messages)).toMatchObject([{ clientMessageId: 'm2', status: { description: 'Not today' } }]);
+  }
+  expect(await client.sentIds()).toEqual(['m1', 'm3', 'm1', 'm3']);
+});
+
+test('fault reject-rows leaves the reason of a row that is bad anyway', async () => {
+  const client = await aClient({}, { kind: 'internal-rows', rows: 1 });
+  const { body } = await client.sendBatch(aBatch(0, { messages: [aMessage(1, { text: '' })] }));
+  expect(body.messages[0].status.description).toBe('Text value is missing');
+});
+
+test('fault strict-numbers refuses the whole batch for one bad number, and takes a good one', async () => {
+  const client = await aClient({}, { kind: 'strict-numbers' });
+  const bad = await client.sendBatch(aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '12' })] }));
+  expect([bad.status, bad.body.code]).toEqual([400, 1002]);
+  expect(await client.ledger()).toEqual([]);
+  expect((await client.sendBatch(aBatch(2))).body.acceptedCount).toBe(2);
+});
+
+test('fault status-400 with endingWith refuses only batches that hold such a number', async () => {
+  const client = await aClient({}, { kind: 'status-400', endingWith: '03' });
+  expect((await client.sendBatch(aBatch(2))).status).toBe(200);
+  expect((await client.sendBatch(aBatch(3))).status).toBe(400);
+  expect((await client.sendBatch(aBatch(2))).status).toBe(200);
+});
+
+test('faults of rows refuse a contact: reject-rows with 400, internal-rows with 500', async () => {
+  const client = await aClient(
+    {},
+    { kind: 'reject-rows', endingWith: '1' },
+    { kind: 'internal-rows', endingWith: '2' },
+  );
+  const create = (msisdn: string) => client.createContact(aContact({ addresses: { msisdn } }));
+  const answers = [await create('+6590000001'), await create('+6590000002'), await create('+6590000003')];
+  expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+    [400, 1002],
+    [500, 2000],
+    [201, undefined],
+  ]);
+  expect(await client.contacts()).toHaveLength(1);
+});

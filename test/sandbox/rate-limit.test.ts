@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createRateCounter } from '../../src/sandbox/rate-limit.js';
+import { aBatch, aClient, aClock, aContact, BATCH_PATH } from './sandbox-client.js';
+
+test('rate counter takes exactly the limit in any sliding second', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.integer({ min: 0, max: 700 })), (limit, gaps) => {
+      const counter = createRateCounter(limit);
+      const taken: number[] = [];
+      let now = 0;
+      for (const gap of gaps) {
+        now += gap;
+        const inTheSecondBefore = taken.filter((time) => now - time < 1000).length;
+        const isTaken = counter.take('a', now);
+        expect(isTaken).toBe(inTheSecondBefore < limit);
+        if (isTaken) taken.push(now);
+      }
+    }),
+  );
+});
+
+test('rate counter counts names apart', () => {
+  const counter = createRateCounter(1);
+  expect([counter.take('a', 0), counter.take('b', 0), counter.take('a', 1)]).toEqual([true, true, false]);
+});
+
+test('sandbox answers 429 with Retry-After 1 above the rate of a subaccount, and again 200 a second later', async () => {
+  const clock = aClock();
+  const client = await aClient({ clock, rateLimits: { perSubAccount: 2 }, accounts: [{ account: 'other' }] });
+  await client.sendBatch(aBatch(1));
+  await client.sendBatch(aBatch(1));
+  const refused = await client.sendBatch(aBatch(1));
+  expect([refused.status, refused.headers['retry-after'], refused.body.code]).toEqual([429, '1', 429]);
+  expect(refused.body.message).toBe('Quota exceeded. Please try again in 1 second(s).');
+  const other = await client.ask(aBatch(1), { path: BATCH_PATH.replace('acme_hq', 'other_hq') });
+  expect(other.status).toBe(200);
+  clock.advance(999);
+  expect((await client.sendBatch(aBatch(1))).status).toBe(429);
+  clock.advance(1);
+  expect((await client.sendBatch(aBatch(1))).status).toBe(200);
+  expect(await client.sms()).toHaveLength(4);
+});
+
+test('sandbox answers 429 above the rate of an address, over all subaccounts', async () => {
+  const client = await aClient({ clock: aClock(), rateLimits: { perAddress: 1 }, accounts: [{ account: 'other' }] });
+  expect((await client.sendBatch(aBatch(1))).status).toBe(200);
+  const other = await client.ask(aBatch(1), { path: BATCH_PATH.replace('acme_hq', 'other_hq') });
+  expect(other.status).toBe(429);
+});
+
+test('sandbox has the documented rate of 1,800 requests a second for a subaccount, and none for contacts', async () => {
+  const client = await aClient({ clock: aClock() });
+  const statuses = await Promise.all(
+    Array.from({ length: 1801 }, async () => (await client.sendBatch(aBatch(1))).status),
+  );
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  expect((await client.createContact(aContact())).status).toBe(201);
+});

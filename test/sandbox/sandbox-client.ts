@@ -1,0 +1,156 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, request } from 'undici';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock.js';
+import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+
+export const BATCH_PATH = '/api/v1/subaccounts/acme_hq/messages/batch';
+export const CONTACTS_PATH = '/accounts/acme/contacts';
+export const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any;
+}
+
+export interface Asked {
+  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT';
+  readonly path?: string;
+  /** Undefined leaves the header out. */
+  readonly authorization?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+export class Client {
+  readonly sandbox: Sandbox;
+  readonly #agent = new Agent({ connections: 32 });
+
+  constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox;
+  }
+
+  async ask(body: unknown, asked: Asked = {}): Promise<Answered> {
+    const { method = 'POST', path = BATCH_PATH, signal } = asked;
+    const authorization = 'authorization' in asked ? asked.authorization : bearer(this.sandbox.credentials.apiKey);
+    const contentType = 'contentType' in asked ? asked.contentType : 'application/json';
+    const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const answer = await request(this.sandbox.origin + path, {
+      method,
+      dispatcher: this.#agent,
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(contentType === undefined || body === undefined ? {} : { 'content-type': contentType }),
+      },
+      body: isRaw ? (body ?? null) : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, text, body: parse(text) };
+  }
+
+  sendBatch(body: unknown): Promise<Answered> {
+    return this.ask(body);
+  }
+
+  createContact(body: unknown): Promise<Answered> {
+    return this.ask(body, { path: CONTACTS_PATH });
+  }
+
+  cancelBatch(batchId: string): Promise<Answered> {
+    return this.ask(undefined, { method: 'DELETE', path: `${BATCH_PATH}/${batchId}` });
+  }
+
+  async ledger(): Promise<LedgerEntry[]> {
+    const entries: LedgerEntry[] = [];
+    for await (const entry of this.sandbox.readLedger()) entries.push(entry);
+    return entries;
+  }
+
+  async sms(): Promise<SmsEntry[]> {
+    return (await this.ledger()).filter((entry) => entry.area === 'sms');
+  }
+
+  async contacts(): Promise<ContactEntry[]> {
+    return (await this.ledger()).filter((entry) => entry.area === 'contacts');
+  }
+
+  /** clientMessageIds in the ledger. */
+  async sentIds(): Promise<(string | null)[]> {
+    return (await this.sms()).map((entry) => entry.clientMessageId);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+    await this.sandbox.close();
+  }
+}
+
+/** A sandbox of the test's own, gone when the test is over. */
+export async function aClient(options: SandboxOptions = {}, ...faults: FaultInput[]): Promise<Client> {
+  const client = new Client(await startSandbox({ faults, ...options }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** A batch of so many good messages: ids m1, m2 …, numbers +6590000001 … */
+export function aBatch(count = 3, more: Record<string, unknown> = {}) {
+  return {
+    clientBatchId: 'b1',
+    includeMessagesInResponse: true,
+    template: { source: 'ACME', text: 'Hi there', encoding: 'AUTO' },
+    messages: Array.from({ length: count }, (_, place) => aMessage(place + 1)),
+    ...more,
+  };
+}
+
+export function aMessage(number = 1, more: Record<string, unknown> = {}) {
+  return { destination: `+65${90_000_000 + number}`, clientMessageId: `m${number}`, ...more };
+}
+
+export function aContact(more: Record<string, unknown> = {}) {
+  return { firstName: 'Ann', addresses: { msisdn: '+6590000001' }, ...more };
+}
+
+export function bearer(key: string): string {
+  return `Bearer ${key}`;
+}
+
+export interface FakeClock extends Clock {
+  readonly slept: number[];
+  advance(delayMs: number): void;
+}
+
+/** Stands at noon until it is told otherwise; sleeping takes no time. */
+export function aClock(): FakeClock {
+  let passed = 0;
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => NOON + passed,
+    monotonicMs: () => passed,
+    sleep: async (delayMs) => {
+      slept.push(delayMs);
+    },
+    advance: (delayMs) => {
+      passed += delayMs;
+    },
+  };
+}
+
+export function at(offsetMs: number): string {
+  return new Date(NOON + offsetMs).toISOString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

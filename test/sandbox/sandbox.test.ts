@@ -1,0 +1,156 @@
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { UserError } from '../../src/errors.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { aBatch, aClient, aClock, aContact, aMessage, at, type Client } from './sandbox-client.js';
+
+async function aDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+/** Closes the sandbox and opens another one on its directory. */
+async function restart(client: Client, dataDirectory: string): Promise<Client> {
+  await client.close();
+  return aClient({ dataDirectory });
+}
+
+test('sandbox listens on loopback at a free port and says where, and with which credentials', async () => {
+  const { sandbox } = await aClient();
+  expect(sandbox.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(sandbox.credentials).toEqual({
+    account: 'acme',
+    subAccountId: 'acme_hq',
+    apiKey: 'sandbox-test-key-not-a-secret',
+  });
+});
+
+test('sandbox refuses a port that is taken', async () => {
+  const { sandbox } = await aClient();
+  const port = Number(new URL(sandbox.origin).port);
+  await expect(startSandbox({ port })).rejects.toThrow(UserError);
+  await expect(startSandbox({ port })).rejects.toThrow(`127.0.0.1:${port} can't be listened on`);
+});
+
+test('sandbox can be closed twice', async () => {
+  const { sandbox } = await aClient();
+  await sandbox.close();
+  await sandbox.close();
+});
+
+test('two sandboxes in one process share nothing', async () => {
+  const [one, two] = [await aClient({}, { kind: 'null-messages' }), await aClient()];
+  await one.sendBatch(aBatch(1));
+  await one.createContact(aContact());
+  expect(await two.ledger()).toEqual([]);
+  expect([...two.sandbox.readRequests()]).toEqual([]);
+  expect((await two.createContact(aContact())).status).toBe(201);
+  expect((await two.sendBatch(aBatch(1))).body.messages).toHaveLength(1);
+});
+
+test('sandbox with a data directory goes on after a restart where it was', async () => {
+  const dataDirectory = await aDirectory();
+  const first = await aClient({ dataDirectory });
+  await first.sendBatch(aBatch(3));
+  const created = await first.createContact(aContact({ groups: [{ id: 7 }], lastName: 'Lee' }));
+  await first.createContact(aContact({ firstName: 'Anna' }));
+  const before = await first.ledger();
+
+  const second = await restart(first, dataDirectory);
+  expect(await second.ledger()).toEqual(before);
+  const merged = await second.createContact({ country: 'SG', addresses: { msisdn: '+6590000001' } });
+  expect(merged).toMatchObject({
+    status: 200,
+    body: { id: created.body.id, firstName: 'Anna', lastName: 'Lee', country: 'SG', groups: [{ id: 7, contacts: 1 }] },
+  });
+  const other = await second.createContact({ addresses: { msisdn: '+6590000009' } });
+  expect(other.body.id).not.toBe(created.body.id);
+  const after = await second.ledger();
+  expect(after.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(after.map(({ request }) => request)).toEqual([1, 1, 1, 2, 3, 4, 5]);
+});
+
+test('sandbox with a data directory remembers what is scheduled and what was cancelled', async () => {
+  const dataDirectory = await aDirectory();
+  const clock = aClock();
+  const first = await aClient({ dataDirectory, clock });
+  const scheduled = aBatch(0, { messages: [aMessage(1, { scheduled: at(3_600_000) })] });
+  const [one, two] = [await first.sendBatch(scheduled), await first.sendBatch(scheduled)];
+  await first.cancelBatch(one.body.batchId);
+  await first.close();
+
+  const second = await aClient({ dataDirectory, clock });
+  expect((await second.cancelBatch(one.body.batchId)).body).toEqual({ cancelledCount: 0 });
+  expect((await second.sms()).map(({ cancelledAt }) => cancelledAt)).toEqual([at(0), null]);
+  expect((await second.cancelBatch(two.body.batchId)).body).toEqual({ cancelledCount: 1 });
+});
+
+test('sandbox cuts a torn last line of its ledger off and goes on behind it', async () => {
+  const dataDirectory = await aDirectory();
+  const path = join(dataDirectory, 'ledger.ndjson');
+  const first = await aClient({ dataDirectory });
+  await first.sendBatch(aBatch(2));
+  const whole = (await readFile(path)).length;
+  await first.sendBatch(aBatch(2));
+  await first.close();
+  await truncate(path, (await readFile(path)).length - 5);
+
+  const second = await aClient({ dataDirectory });
+  expect(await second.sentIds()).toEqual(['m1', 'm2']);
+  expect((await readFile(path)).length).toBe(whole);
+  await second.sendBatch(aBatch(1));
+  const third = await restart(second, dataDirectory);
+  expect(await third.sentIds()).toEqual(['m1', 'm2', 'm1']);
+});
+
+test.each([
+  ['a damaged line', 1, '{"seq":1,'],
+  ['a line that is no page', 1, '{"hello":1}'],
+  ['another version', 0, '{"format":"volley-sandbox-ledger","version":2}'],
+  ['another file', 0, 'name,mobile'],
+])('sandbox refuses a ledger with %s, and names the line', async (_, place, text) => {
+  const dataDirectory = await aDirectory();
+  const path = join(dataDirectory, 'ledger.ndjson');
+  const first = await aClient({ dataDirectory });
+  await first.sendBatch(aBatch(2));
+  await first.sendBatch(aBatch(2));
+  await first.close();
+  const written = (await readFile(path, 'utf8')).split('\n');
+  written[place] = text;
+  await writeFile(path, written.join('\n'));
+  const start = startSandbox({ dataDirectory });
+  await expect(start).rejects.toThrow(UserError);
+  await expect(start).rejects.toThrow(`line ${place + 1} of ledger.ndjson`);
+});
+
+test('clearing the ledger clears the data directory too', async () => {
+  const dataDirectory = await aDirectory();
+  const first = await aClient({ dataDirectory });
+  await first.sendBatch(aBatch(2));
+  await first.createContact(aContact());
+  await first.sandbox.clearLedger();
+  const second = await restart(first, dataDirectory);
+  expect(await second.ledger()).toEqual([]);
+  expect((await second.createContact(aContact())).status).toBe(201);
+});
+
+test('sandbox keeps the order of requests that come at once, each batch whole', async () => {
+  const client = await aClient({ dataDirectory: await aDirectory() });
+  const sizes = Array.from({ length: 40 }, (_, place) => place + 1);
+  await Promise.all(sizes.map((size) => client.sendBatch(aBatch(size, { clientBatchId: `b${size}` }))));
+  const entries = await client.sms();
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, place) => place + 1));
+  const batches = entries.filter(({ batchId }, place) => batchId !== entries[place - 1]?.batchId);
+  expect(batches.map(({ clientBatchId }) => clientBatchId).toSorted()).toEqual(
+    sizes.map((size) => `b${size}`).toSorted(),
+  );
+  for (const { batchId, clientBatchId } of batches) {
+    const rows = entries.filter((entry) => entry.batchId === batchId);
+    expect(rows.map(({ clientMessageId }) => clientMessageId)).toEqual(
+      Array.from({ length: Number(clientBatchId?.slice(1)) }, (_, place) => `m${place + 1}`),
+    );
+  }
+});

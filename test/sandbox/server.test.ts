@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { aBatch, aClient, aContact, aMessage, BATCH_PATH, CONTACTS_PATH } from './sandbox-client.js';
+
+test.each([
+  ['an unknown path', 'POST', '/api/v1/subaccounts/acme_hq/messages/batches'],
+  ['a trailing slash', 'POST', `${BATCH_PATH}/`],
+  ['a wrong method', 'GET', BATCH_PATH],
+  ['another wrong method', 'PUT', CONTACTS_PATH],
+] as const)('sandbox answers 404 with code 1300 to %s', async (_, method, path) => {
+  const client = await aClient();
+  const { status, body } = await client.ask(undefined, { method, path });
+  expect([status, body.code]).toEqual([404, 1300]);
+});
+
+test.each([
+  ['no body', undefined, 'application/json'],
+  ['broken JSON', '{"messages":[', 'application/json'],
+  ['JSON that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'application/json'],
+  ['an array', '[]', 'application/json'],
+  ['null', 'null', 'application/json'],
+  ['a text', '"hello"', 'application/json'],
+  ['another content type', JSON.stringify(aBatch()), 'text/plain'],
+  ['no content type', JSON.stringify(aBatch()), undefined],
+  ['a content type that only begins like JSON', JSON.stringify(aBatch()), 'application/jsonish'],
+])('sandbox answers 400 with code 1000 to %s, in both areas', async (_, body, contentType) => {
+  const client = await aClient();
+  const sms = await client.ask(body, { contentType });
+  const contacts = await client.ask(body, { contentType, path: CONTACTS_PATH });
+  expect([sms.status, sms.body.code]).toEqual([400, 1000]);
+  expect([contacts.status, contacts.body.code]).toEqual([400, 1000]);
+});
+
+test('sandbox takes a content type with a charset', async () => {
+  const client = await aClient();
+  const answer = await client.ask(aBatch(1), { contentType: 'Application/JSON; charset=utf-8' });
+  expect(answer.status).toBe(200);
+});
+
+test('sandbox takes 10,000 messages of ten parts each', async () => {
+  const client = await aClient();
+  const text = 'x'.repeat(1530);
+  const messages = Array.from({ length: 10_000 }, (_, place) => aMessage(place, { text }));
+  const { status, body } = await client.ask({ messages });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ acceptedCount: 10_000, rejectedCount: 0, messages: null });
+});
+
+test('sandbox answers 413 to a body above 64 MiB', async () => {
+  const client = await aClient();
+  const { status, body } = await client.ask(`"${'x'.repeat(64 * 1024 * 1024)}"`);
+  expect([status, body.code]).toEqual([413, 1100]);
+});
+
+test('sandbox numbers and logs every request, refused and unknown ones too, and none to itself', async () => {
+  const client = await aClient();
+  await client.sendBatch(aBatch(2));
+  await client.ask(aBatch(), { authorization: undefined });
+  await client.ask(undefined, { method: 'GET', path: '/nowhere?a=1' });
+  await client.ask(undefined, { method: 'GET', path: '/_sandbox' });
+  await client.createContact(aContact());
+  const entries = [...client.sandbox.readRequests()];
+  expect(entries).toMatchObject([
+    { number: 1, area: 'sms', method: 'POST', path: BATCH_PATH, status: 200, messages: 2, fault: null },
+    { number: 2, area: 'sms', method: 'POST', path: BATCH_PATH, status: 401, messages: 3, fault: null },
+    { number: 3, area: null, method: 'GET', path: '/nowhere', status: 404, messages: 0, fault: null },
+    { number: 4, area: 'contacts', method: 'POST', path: CONTACTS_PATH, status: 201, messages: 1, fault: null },
+  ]);
+  const times = entries.map(({ atMs }) => atMs);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  const ledger = await client.ledger();
+  expect(ledger.map(({ request }) => request)).toEqual([1, 1, 4]);
+});

@@ -1,0 +1,107 @@
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countSegments, nameCharacter } from '../../src/template/segments.js';
+
+// Both oracles are CommonJS without types.
+const require = createRequire(import.meta.url);
+const splitSms: { split(text: string): { characterSet: string; parts: unknown[] } } = require('split-sms');
+const gsmUtils: { getCharCount(text: string): { encoding: string; msgCount: number } } =
+  require('@trt2/gsm-charset-utils');
+
+const BASIC = '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./09:;<=>?¡AZÄÖÑÜ§¿azäöñüà';
+const EXTENDED = '\f^{}\\[~]|€';
+const gsmCharacter = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...BASIC) },
+  { weight: 2, arbitrary: fc.constantFrom(...EXTENDED) },
+);
+const anyCharacter = fc.oneof(
+  { weight: 20, arbitrary: gsmCharacter },
+  { weight: 3, arbitrary: fc.constantFrom('’', '中', 'ç', '`', '\t', 'é', '😀', '👩‍👩‍👧', '\u{10FFFF}', '\u00A0') },
+);
+const textOf = (character: fc.Arbitrary<string>) =>
+  fc.array(character, { minLength: 1, maxLength: 700 }).map((characters) => characters.join(''));
+
+describe('countSegments', () => {
+  test('agrees with two other counters on GSM-7 texts, where an escape pair never straddles two parts', () => {
+    fc.assert(
+      fc.property(textOf(gsmCharacter), (text) => {
+        const { encoding, segments } = countSegments(text, 'AUTO');
+        expect(encoding).toBe('GSM7');
+        expect(segments).toBe(splitSms.split(text).parts.length);
+        expect(segments).toBe(gsmUtils.getCharCount(text).msgCount);
+      }),
+    );
+  });
+
+  test('agrees with two other counters on texts of every kind, where a surrogate pair never straddles two parts', () => {
+    fc.assert(
+      fc.property(textOf(anyCharacter), (text) => {
+        const { encoding, segments } = countSegments(text, 'AUTO');
+        const split = splitSms.split(text);
+        expect(encoding).toBe(split.characterSet === 'GSM' ? 'GSM7' : 'UCS2');
+        expect(segments).toBe(split.parts.length);
+        expect(encoding).toBe(gsmUtils.getCharCount(text).encoding === 'GSM' ? 'GSM7' : 'UCS2');
+        expect(segments).toBe(gsmUtils.getCharCount(text).msgCount);
+      }),
+    );
+  });
+
+  test('agrees with both counters for each of the 65,536 code units on its own', () => {
+    for (let unit = 0; unit < 65_536; unit++) {
+      // A surrogate alone is no character: the oracles take it for what they like, and checkText refuses it.
+      if (unit >= 0xd800 && unit <= 0xdfff) continue;
+      const text = String.fromCharCode(unit);
+      const encoding = countSegments(text, 'AUTO').encoding;
+      if (encoding !== (splitSms.split(text).characterSet === 'GSM' ? 'GSM7' : 'UCS2'))
+        expect.fail(nameCharacter(unit));
+      if (encoding !== (gsmUtils.getCharCount(text).encoding === 'GSM' ? 'GSM7' : 'UCS2')) {
+        expect.fail(nameCharacter(unit));
+      }
+    }
+  });
+
+  test.each([
+    ['a'.repeat(160), 'GSM7', 1, 160],
+    ['a'.repeat(161), 'GSM7', 2, 161],
+    ['a'.repeat(306), 'GSM7', 2, 306],
+    ['a'.repeat(307), 'GSM7', 3, 307],
+    ['€'.repeat(80), 'GSM7', 1, 160],
+    ['€'.repeat(81), 'GSM7', 2, 162],
+    // The escape would be septet 153 of the first part: the pair moves on, and pushes the last letter into a third part.
+    [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 'GSM7', 3, 306],
+    ['中'.repeat(70), 'UCS2', 1, 70],
+    ['中'.repeat(71), 'UCS2', 2, 71],
+    ['中'.repeat(134), 'UCS2', 2, 134],
+    ['中'.repeat(135), 'UCS2', 3, 135],
+    [`${'中'.repeat(66)}😀${'中'.repeat(66)}`, 'UCS2', 3, 134],
+  ] as const)('counts %j as %s in %i parts of %i units', (text, encoding, segments, units) => {
+    expect(countSegments(text, 'AUTO')).toMatchObject({ encoding, segments, units });
+  });
+
+  test('counts a GSM-7 text as UCS-2 where UCS2 is asked for, and names no character for it', () => {
+    expect(countSegments('a'.repeat(71), 'UCS2')).toEqual({
+      encoding: 'UCS2',
+      segments: 2,
+      units: 71,
+      firstUcs2Character: undefined,
+    });
+  });
+
+  test('counts no parts for an empty text', () => {
+    expect(countSegments('', 'AUTO').segments).toBe(0);
+    expect(countSegments('', 'UCS2').segments).toBe(0);
+  });
+
+  test('names the first character that forces UCS-2, and only the first', () => {
+    expect(countSegments('Don’t miss 中', 'AUTO').firstUcs2Character).toBe('’ (U+2019 RIGHT SINGLE QUOTATION MARK)');
+    expect(countSegments('Sale 😀!', 'AUTO').firstUcs2Character).toBe('😀 (U+1F600)');
+    expect(countSegments('20%\u00A0off', 'AUTO').firstUcs2Character).toBe('U+00A0 NO-BREAK SPACE');
+  });
+
+  test('shows a character that cannot be seen, or that turns the writing direction, by its code point alone', () => {
+    expect(nameCharacter(0x202e)).toBe('U+202E');
+    expect(nameCharacter(0xd800)).toBe('U+D800');
+    expect(nameCharacter(0x1b)).toBe('U+001B');
+  });
+});
