@@ -37,7 +37,11 @@ const again = { describe: 'Take files once more that the job already took', type
 const jobArgument = (command: Argv) =>
   command.positional('job', { describe: 'The job file (YAML or JSON)', type: 'string', demandOption: true });
 const runArgument = (command: Argv) =>
-  command.positional('run', { describe: 'A run directory, as plan and run print it', type: 'string', demandOption: true });
+  command.positional('run', {
+    describe: 'A run directory, as plan and run print it',
+    type: 'string',
+    demandOption: true,
+  });
 
 /** Runs a command; its number is the exit code, and so is that of what it throws. */
 async function finish(command: Promise<number>): Promise<void> {
@@ -55,7 +59,9 @@ async function main(): Promise<void> {
   process.stdout.on('error', () => {});
   await yargs(process.argv.slice(2))
     .scriptName('volley')
-    .usage('$0 <verb>\n\nSends the rows of your files as SMS batches and contacts, once each, and accounts for every row.')
+    .usage(
+      '$0 <verb>\n\nSends the rows of your files as SMS batches and contacts, once each, and accounts for every row.',
+    )
     .command(
       'run <job>',
       'Plan and apply a job; the same command again goes on where it stopped',

@@ -22,9 +22,13 @@ export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<n
   const directory = resolve(flags.run);
   const plan = await readPlan(nodeFiles, directory);
   if (flags.confirm !== undefined && flags.confirm !== plan.id) {
-    throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${flags.confirm}`, {
-      hint: 'Look at the plan again; nothing was sent.',
-    });
+    throw new UserError(
+      'plan-mismatch',
+      `Cannot apply ${directory}: its plan is ${plan.id}, expected ${flags.confirm}`,
+      {
+        hint: 'Look at the plan again; nothing was sent.',
+      },
+    );
   }
   if (!flags.ignoreChangedInputs) {
     const { digestInput } = await import('../read/digest.js');

@@ -1,6 +1,6 @@
 import { nodeFiles } from '../files.js';
-import { loadJob } from '../job/load.js';
 import type { Job } from '../job/job.js';
+import { loadJob } from '../job/load.js';
 import { readSecret } from '../job/secrets.js';
 import { ProblemList } from '../plan/problems.js';
 import { kindOf } from '../steps/table.js';
@@ -25,7 +25,9 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   }
   await checkSecrets(job, terminal, problems);
   problems.throwIfAny();
-  const lines = steps.map(({ number, kind, files }) => `  step ${number} (${kind}): ${files.map(escapeText).join(', ')}\n`);
+  const lines = steps.map(
+    ({ number, kind, files }) => `  step ${number} (${kind}): ${files.map(escapeText).join(', ')}\n`,
+  );
   const text = `Job ${job.name} can be planned.\n${lines.join('')}`;
   await printResult(terminal, flags, { json: { job: job.name, steps }, text });
   return 0;
@@ -36,7 +38,11 @@ async function checkSecrets(job: Job, { env }: Terminal, problems: ProblemList):
   for (const area of new Set(job.steps.map((step) => kindOf(step).area))) {
     const source = job.service.credentials[area]?.apiKey;
     const where = `service.credentials.${area}`;
-    if (source === undefined) problems.add({ where, message: 'there is no API key, expected { env: NAME } or { file: PATH }' });
-    else await problems.gather(where, () => readSecret(source, { env, readFile: nodeFiles.readText }, `the API key of ${area}`));
+    if (source === undefined)
+      problems.add({ where, message: 'there is no API key, expected { env: NAME } or { file: PATH }' });
+    else
+      await problems.gather(where, () =>
+        readSecret(source, { env, readFile: nodeFiles.readText }, `the API key of ${area}`),
+      );
   }
 }

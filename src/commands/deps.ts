@@ -1,5 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.js';
 import { nodeFiles } from '../files.js';
@@ -36,7 +36,11 @@ export function createLockDeps(): LockDeps {
 
 /** This process, told apart from one of another container with the same host name where Linux says more. */
 const thisOwner: Owner = {
-  host: [hostname(), tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()), tell(() => readlinkSync('/proc/self/ns/pid'))]
+  host: [
+    hostname(),
+    tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    tell(() => readlinkSync('/proc/self/ns/pid')),
+  ]
     .filter((part) => part !== '')
     .join('/'),
   pid: process.pid,

@@ -17,7 +17,11 @@ export async function planNewInput(
   const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history);
   try {
     const deps = await createPlanDeps(terminal, view.planned);
-    const outcome = await makePlan(job, deps, { jobDirectory, occurrence, findTaken: createFindTaken(history, occurrence) });
+    const outcome = await makePlan(job, deps, {
+      jobDirectory,
+      occurrence,
+      findTaken: createFindTaken(history, occurrence),
+    });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
     for (const notice of listNotices(outcome.made?.plan)) log.info(notice);
     return outcome;

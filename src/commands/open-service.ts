@@ -4,8 +4,8 @@ import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
-import { kindOf } from '../steps/table.js';
 import type { Transport } from '../service/transport.js';
+import { kindOf } from '../steps/table.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
 
 /** The way to the service: addresses as they are now, the transport, and what each call carries. */
@@ -51,9 +51,13 @@ export async function openService(
 async function readApiKey(job: Job, area: Area, terminal: Terminal): Promise<string> {
   const credentials = job.service.credentials[area];
   if (credentials === undefined) {
-    throw new UserError('bad-credentials', `Cannot run the job: it has no credentials for ${area}, expected an API key`, {
-      hint: `Write service.credentials: { ${area}: { apiKey: { env: NAME } } } into the job.`,
-    });
+    throw new UserError(
+      'bad-credentials',
+      `Cannot run the job: it has no credentials for ${area}, expected an API key`,
+      {
+        hint: `Write service.credentials: { ${area}: { apiKey: { env: NAME } } } into the job.`,
+      },
+    );
   }
   const deps = { env: terminal.env, readFile: nodeFiles.readText };
   return readSecret(credentials.apiKey, deps, `the API key of ${area}`);
@@ -69,7 +73,11 @@ async function startEmbeddedSandbox(jobDirectory: string) {
 
 function assertSafeEnvironment({ env }: Terminal): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
-  throw new UserError('unsafe-environment', 'Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates', {
-    hint: 'Unset it; for a certificate of your own use NODE_EXTRA_CA_CERTS.',
-  });
+  throw new UserError(
+    'unsafe-environment',
+    'Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates',
+    {
+      hint: 'Unset it; for a certificate of your own use NODE_EXTRA_CA_CERTS.',
+    },
+  );
 }

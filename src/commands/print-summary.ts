@@ -31,7 +31,11 @@ function describeState({ job, plan, state, stop }: Summary): string {
 function formatStep(step: StepSummary, directory: string): string {
   const { balance, files } = step;
   const line = (name: string, count: number, more: string, output: keyof StepSummary['files']) =>
-    count === 0 ? [] : [`  ${name.padEnd(12)}${format(count).padStart(9)}${more}\n${' '.repeat(24)}→ ${join(directory, files[output] ?? '')}`];
+    count === 0
+      ? []
+      : [
+          `  ${name.padEnd(12)}${format(count).padStart(9)}${more}\n${' '.repeat(24)}→ ${join(directory, files[output] ?? '')}`,
+        ];
   const lines = [
     `Step ${step.number} (${step.kind}): ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
     ...line('accepted', balance.accepted, '', 'results'),
@@ -46,7 +50,8 @@ function formatStep(step: StepSummary, directory: string): string {
 function describeNext({ balance, exitCode }: Summary): string {
   if (exitCode === 75) return 'Run the same command to go on.';
   if (exitCode === 4) return 'A person must look at it; then run the same command to go on.';
-  if (balance.inDoubt > 0) return 'Rows in doubt may or may not have been sent; they are never sent again by themselves.';
+  if (balance.inDoubt > 0)
+    return 'Rows in doubt may or may not have been sent; they are never sent again by themselves.';
   if (balance.rejected > 0) return 'Mend the rejections file and give it to the job as input.';
   return '';
 }

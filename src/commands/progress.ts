@@ -1,5 +1,5 @@
-import type { Progress } from '../run/ports.js';
 import type { Log } from '../log.js';
+import type { Progress } from '../run/ports.js';
 import type { Terminal } from './terminal.js';
 
 /** Shows how far a run is: a bar on a terminal, a log line every ten seconds elsewhere. */
@@ -10,7 +10,8 @@ export interface ProgressView {
 }
 
 const LOG_EVERY_MS = 10_000;
-const FORMAT = '{step} {bar} {percentage}% | {value}/{total} rows | {speed}/s | {left} left | {accepted} accepted, {rejected} rejected, {inDoubt} in doubt';
+const FORMAT =
+  '{step} {bar} {percentage}% | {value}/{total} rows | {speed}/s | {left} left | {accepted} accepted, {rejected} rejected, {inDoubt} in doubt';
 
 export async function createProgressView(terminal: Terminal, log: Log): Promise<ProgressView> {
   return terminal.isStderrTerminal ? createBar() : createLines(log);

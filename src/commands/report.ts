@@ -7,7 +7,10 @@ import { formatSummary } from './print-summary.js';
 import type { Terminal } from './terminal.js';
 
 /** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
-export async function reportRun(flags: { run: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
+export async function reportRun(
+  flags: { run: string; json: boolean | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const directory = resolve(flags.run);
   const summary = await writeReport(nodeFiles, directory, await readPlan(nodeFiles, directory));
   await printResult(terminal, flags, { json: summary, text: formatSummary(summary) });

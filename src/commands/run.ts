@@ -24,12 +24,20 @@ export interface RunFlags {
 export async function runJob(flags: RunFlags, terminal: Terminal): Promise<number> {
   const job = await loadJob(flags.job);
   const jobDirectory = jobDirectoryOf(job);
-  const done = await withSession(terminal, { job, jobDirectory }, (session) => runInSession(job, flags, terminal, session));
+  const done = await withSession(terminal, { job, jobDirectory }, (session) =>
+    runInSession(job, flags, terminal, session),
+  );
   if (done.summary !== undefined) {
     await printResult(terminal, flags, { json: done.summary, text: formatSummary(done.summary) });
     return done.summary.exitCode;
   }
-  const idle = { job: job.name, state: 'nothing-new', directory: jobDirectory, exitCode: EXIT.ok, leftOut: done.leftOut };
+  const idle = {
+    job: job.name,
+    state: 'nothing-new',
+    directory: jobDirectory,
+    exitCode: EXIT.ok,
+    leftOut: done.leftOut,
+  };
   await printResult(terminal, flags, { json: idle, text: formatIdle(job, done.leftOut) });
   return EXIT.ok;
 }
@@ -54,7 +62,13 @@ async function runInSession(job: Job, flags: RunFlags, terminal: Terminal, sessi
   if (summary !== undefined && isRepeated) return { summary, leftOut: [] };
 
   const now = summary === undefined ? history : await readHistory(nodeFiles, jobDirectory);
-  const { made, leftOut } = await planNewInput(job, { terminal, log, jobDirectory, history: now, isAgain: flags.again });
+  const { made, leftOut } = await planNewInput(job, {
+    terminal,
+    log,
+    jobDirectory,
+    history: now,
+    isAgain: flags.again,
+  });
   if (made === undefined || stop.isRequested) return { summary, leftOut };
   try {
     checkGuards(made.plan, job.guards);

@@ -9,7 +9,10 @@ import { format } from './print-plan.js';
 import type { Terminal } from './terminal.js';
 
 /** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
-export async function showStatus(flags: { run: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
+export async function showStatus(
+  flags: { run: string; json: boolean | undefined },
+  terminal: Terminal,
+): Promise<number> {
   const directory = resolve(flags.run);
   const plan = await readPlan(nodeFiles, directory);
   const state = new RunState();
@@ -45,5 +48,14 @@ function countStep({ number, kind, counts }: Plan['steps'][number], state: RunSt
   const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
   const { accepted, rejected, 'in-doubt': inDoubt } = settledRows;
   const settled = accepted + rejected + inDoubt;
-  return { number, kind, planned: counts.planned, accepted, rejected, inDoubt, inFlight, open: counts.planned - settled - inFlight };
+  return {
+    number,
+    kind,
+    planned: counts.planned,
+    accepted,
+    rejected,
+    inDoubt,
+    inFlight,
+    open: counts.planned - settled - inFlight,
+  };
 }

@@ -1,4 +1,4 @@
-import { UserError, type Problem } from '../errors.js';
+import { type Problem, UserError } from '../errors.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from './file.js';
 

@@ -1,4 +1,4 @@
-import { UserError, type Problem } from '../errors.js';
+import { type Problem, UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job, Step } from '../job/job.js';
 import type { Plan } from '../plan/file.js';
