@@ -61,7 +61,7 @@ export function isNumberLike(value: string): boolean {
 
 /**
  * Not everything is shown to the library. A full-width plus is to it no plus, so that the number is read in the wrong country; and
- * its pattern for `;phone-context=` keeps state from call to call, and takes exponential time on long ones.
+ * its patterns for `;phone-context=` keep state from call to call, so that the same text is now a number and now none.
  */
 function isSafeToRead(value: string): boolean {
   return isNumberLike(value) && !endsLikeDecimal(value);

@@ -35,6 +35,8 @@ export interface PlannedStep {
   readonly number: number;
   readonly kind: string;
   readonly inputs: readonly PlannedInput[];
+  /** The original columns of the step's outputs: those of its inputs, joined. */
+  readonly columns: readonly string[];
   readonly suppression: readonly SuppressionInput[];
   readonly counts: StepCounts;
   /** Rows by code. */
@@ -56,6 +58,8 @@ export interface PlannedInput {
   readonly sha256: string;
   readonly bytes: number;
   readonly columns: readonly string[];
+  /** For each of them, its place among the columns of the step. */
+  readonly columnMap: readonly number[];
   readonly rows: number;
   readonly notices: readonly string[];
 }

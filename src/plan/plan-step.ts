@@ -2,6 +2,7 @@ import type { SourceRecord } from '../domain.js';
 import type { RowPlanner, RowReader } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
+import { joinColumns } from './columns.js';
 import type { PlannedInput, PlannedStep } from './file.js';
 import type { PlanDeps } from './ports.js';
 import type { ProblemList } from './problems.js';
@@ -37,11 +38,16 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const { kind, limits } = step;
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
   const planning = new StepPlanning({ selection, context, planner, writer, rows });
-  const inputs: PlannedInput[] = [];
-  for (const [index, input] of selection.inputs.entries()) inputs.push(await planning.planFile(index, input));
+  const files: Omit<PlannedInput, 'columnMap'>[] = [];
+  for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
   if (problems.isEmpty) await writer.finish();
   else await writer.discard();
-  return { number, kind, inputs, suppression: suppression?.inputs ?? [], ...planning.figures() };
+  const { columns, maps } = joinColumns(
+    files.map((file) => file.columns),
+    deps.reader.findColumn,
+  );
+  const inputs = files.map((file, index): PlannedInput => ({ ...file, columnMap: maps[index] ?? [] }));
+  return { number, kind, inputs, columns, suppression: suppression?.inputs ?? [], ...planning.figures() };
 }
 
 class StepPlanning {
@@ -66,7 +72,7 @@ class StepPlanning {
     this.#rows = parts.rows;
   }
 
-  async planFile(index: number, input: DigestedInput): Promise<PlannedInput> {
+  async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
     const { deps, problems } = this.#context;
     const { shown, path, format } = input.file;
     const reader = deps.reader.readRecords(input.file, this.#selection.step.input);
@@ -115,7 +121,7 @@ class StepPlanning {
     else writer.addRow({ ...place, state: 'skipped', skip: plan.skip });
   }
 
-  figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'suppression'> {
+  figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
     const { planned, requests, messages, segments, seconds } = this.#writer;
     const { rejected, skipped, ...told } = this.#tally.figures();
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };

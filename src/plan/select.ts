@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Job, Step } from '../job/job.js';
+import { boundBatch } from '../steps/batch-bounds.js';
 import { planIdOf } from '../steps/ids.js';
 import { PLAN_FORMAT } from './file.js';
 import type { InputFile, PlanDeps } from './ports.js';
@@ -98,8 +99,8 @@ function leaveOut(
 }
 
 /**
- * The plan's id: a digest of what determines the requests. Limits, guards, credentials, output and the directory of
- * the job are not in it; the account and its addresses are.
+ * The plan's id: a digest of what determines the requests. Guards, credentials, output, the directory of the job, and
+ * limits where they bound no request are not in it; the account and its addresses are.
  */
 export function identifyPlan(job: Job, selection: Selection, occurrence: string): string {
   const { account, subAccountId, bases, sandbox } = job.service;
@@ -109,7 +110,8 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
     const { suppress, ...rest } = { suppress: undefined, ...content };
     const suppressReading = suppress === undefined ? undefined : { ...suppress, files: undefined, limits: undefined };
     const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);
-    return { ...rest, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
+    const bounds = step.kind === 'sms' ? boundBatch(step) : undefined;
+    return { ...rest, bounds, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
   });
   return planIdOf(
     JSON.stringify({ format: PLAN_FORMAT, name: job.name, occurrence, account, subAccountId, bases, sandbox, steps }),

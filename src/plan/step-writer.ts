@@ -42,6 +42,8 @@ export class StepWriter {
   }
 
   addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow): void {
+    const isOver = this.#batch.segments + row.segments > this.#planner.segmentsPerRequest;
+    if (isOver && this.#batch.fragments.length > 0) this.#endRequest();
     this.addRow({ ...line, state: 'planned', request: this.requests + 1, facts: row.facts });
     this.#batch.fragments.push(row.fragment);
     this.#batch.messages += row.messages;

@@ -1,5 +1,6 @@
 import type { Input } from '../job/job.js';
 import { normalizeNumber } from '../normalize/number.js';
+import { numberCodes } from '../normalize/number-codes.js';
 import { createNumberSet, type NumberSet } from './dedupe.js';
 import type { SuppressionInput } from './file.js';
 import type { PlanDeps } from './ports.js';
@@ -49,7 +50,7 @@ async function loadList(
   const columns: ColumnCells[] = [];
   for await (const batch of reader.batches()) {
     for (const record of batch) {
-      if (record.fault !== undefined) problems.add({ where: `${shown}:${record.line}`, message: record.fault.reason });
+      if (record.fault !== undefined) problems.add({ where: `${shown}:${record.line}`, message: `a row that cannot be read (${record.fault.code})` });
       for (const [index, cell] of record.cells.entries()) {
         columns[index] ??= { valid: [], unreadable: 0, places: [] };
         takeCell(columns[index], cell ?? '', record.line, input.country);
@@ -91,5 +92,5 @@ function takeCell(column: ColumnCells, cell: string, line: number, country: stri
     return;
   }
   column.unreadable += 1;
-  if (column.places.length < UNREADABLE_SHOWN) column.places.push({ line, reason: number.reason });
+  if (column.places.length < UNREADABLE_SHOWN) column.places.push({ line, reason: numberCodes[number.code] });
 }

@@ -39,7 +39,7 @@ export class StepOutputs {
     { plan, planned, directory }: { plan: Plan; planned: PlannedStep; directory: string },
     resultColumns: readonly string[],
   ): Promise<StepOutputs> {
-    const columns = [...new Set(planned.inputs.flatMap((input) => input.columns))];
+    const { columns } = planned;
     const { format } = plan.job.output;
     const open = async (output: Output) => {
       const name = `${planned.number}-${planned.kind}.${output}.${format}`;
@@ -55,7 +55,7 @@ export class StepOutputs {
     this.#planned = planned;
     this.#columns = columns;
     this.#writers = writers;
-    this.#columnMaps = planned.inputs.map((input) => input.columns.map((column) => columns.indexOf(column)));
+    this.#columnMaps = planned.inputs.map((input) => input.columnMap);
   }
 
   get isFull(): boolean {

@@ -29,6 +29,7 @@ export const contactsKind: StepKind<ContactsStep> = {
 function createPlanner(step: ContactsStep, context: PlannerContext): RowPlanner {
   return {
     rowsPerRequest: 1,
+    segmentsPerRequest: Number.POSITIVE_INFINITY,
     bind: (columns) => bindColumns(step, columns, context),
     openBody: () => '',
     closeBody: '',

@@ -64,6 +64,8 @@ export type FindColumn = (columns: readonly string[], wanted: string) => { index
 /** Turns the rows of one step into requests, in order. */
 export interface RowPlanner {
   readonly rowsPerRequest: number;
+  /** A row that would bring a request above it begins the next one. */
+  readonly segmentsPerRequest: number;
   /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
   bind(columns: readonly string[]): RowReader | BindProblems;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */

@@ -5,6 +5,7 @@ import { createNumberSet } from '../plan/dedupe.js';
 import type { BoundTemplate } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
 import { parseTemplate, type Template } from '../template/parse.js';
+import { boundBatch } from './batch-bounds.js';
 import { clientBatchIdOf, messageIdPrefix } from './ids.js';
 import {
   type BindProblems,
@@ -33,6 +34,7 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
   const seen = createNumberSet();
   const idPrefix = messageIdPrefix(context.planId, context.step);
   const encoding = step.template.encoding;
+  const bounds = boundBatch(step);
   const constant = template.isConstant ? renderConstant(template, step) : undefined;
 
   const readRow = (columns: SmsColumns, record: SourceRecord, ordinal: number, index: number): RowPlan => {
@@ -75,7 +77,8 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
   };
 
   return {
-    rowsPerRequest: step.batchSize,
+    rowsPerRequest: bounds.messages,
+    segmentsPerRequest: bounds.segments,
     bind: (columns) => bindColumns(step, template, columns, { context, readRow }),
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });

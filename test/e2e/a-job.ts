@@ -1,0 +1,61 @@
+import type { Workspace } from './a-workspace.js';
+
+type Changes = Readonly<Record<string, unknown>>;
+
+/** As fast as a job may ask for, one request at a time: requests come in the order of the rows. */
+export const ONE_BY_ONE = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 1 };
+
+/** A job that sends one SMS step to the workspace's sandbox, with what matters to a test in its place. */
+export function aJob({ sandbox }: Workspace, changes: Changes & { service?: Changes } = {}): object {
+  const { service, ...rest } = changes;
+  return {
+    name: 'sale',
+    service: {
+      account: 'acme',
+      credentials: { apiKey: { env: 'VOLLEY_API_KEY' } },
+      bases: { sms: sandbox.origin, contacts: sandbox.origin },
+      ...service,
+    },
+    steps: [anSmsStep()],
+    output: 'out',
+    ...rest,
+  };
+}
+
+/** Reads people.csv in batches of ten, one request at a time. */
+export function anSmsStep(changes: Changes = {}): object {
+  return {
+    kind: 'sms',
+    input: { files: 'people.csv' },
+    destination: 'mobile',
+    template: { source: 'ACME', text: 'Hi {{ name }}' },
+    batchSize: 10,
+    limits: ONE_BY_ONE,
+    ...changes,
+  };
+}
+
+export function aContactsStep(changes: Changes = {}): object {
+  return {
+    kind: 'contacts',
+    input: { files: 'people.csv' },
+    fields: { firstName: 'name', msisdn: 'mobile' },
+    limits: { requestsPerSecond: 1800, concurrency: 1 },
+    ...changes,
+  };
+}
+
+/** A CSV of so many people, P1 with the number +6591000001 and so on; each is somebody else for another `from`. */
+export function people(count: number, from = 1): string {
+  const rows = Array.from({ length: count }, (_, index) => `P${from + index},${numberOf(from + index)}\n`);
+  return `name,mobile\n${rows.join('')}`;
+}
+
+/** The number of P1, P2 … */
+export function numberOf(person: number): string {
+  return `+65${91_000_000 + person}`;
+}
+
+export function numbersOf(count: number, from = 1): string[] {
+  return Array.from({ length: count }, (_, index) => numberOf(from + index));
+}

@@ -1,0 +1,130 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Summary } from '../../src/report/summary.js';
+import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
+import type { RequestEntry } from '../../src/sandbox/request-log.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { type Ended, Running, type Spawning } from './command.js';
+
+/** The command's end, with what it printed on stdout. */
+export interface Finished extends Ended {
+  /** Only for commands that print a summary. */
+  readonly summary: Summary;
+}
+
+type Start = Partial<Pick<Spawning, 'stdin' | 'nodeArguments' | 'env'>>;
+
+/** A directory for a job and its files, and a sandbox beside it that the job sends to. */
+export class Workspace {
+  readonly directory: string;
+  readonly sandbox: Sandbox;
+  readonly #running = new Set<Running>();
+
+  constructor(directory: string, sandbox: Sandbox) {
+    this.directory = directory;
+    this.sandbox = sandbox;
+  }
+
+  path(name: string): string {
+    return join(this.directory, name);
+  }
+
+  write(name: string, content: string | Uint8Array): void {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), content);
+  }
+
+  append(name: string, content: string): void {
+    appendFileSync(this.path(name), content);
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), 'utf8');
+  }
+
+  /** JSON is YAML. */
+  writeJob(job: object, name = 'job.yaml'): void {
+    this.write(name, JSON.stringify(job));
+  }
+
+  /** Run directories of the job, without those that are still being written. */
+  runs(job = 'sale'): string[] {
+    return readdirSync(this.path(`out/${job}`), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== 'sandbox')
+      .map(({ name }) => name);
+  }
+
+  start(args: readonly string[], { env, ...start }: Start = {}): Running {
+    const running = new Running(args, {
+      cwd: this.directory,
+      env: { PATH: process.env.PATH ?? '', VOLLEY_API_KEY: this.sandbox.credentials.apiKey, ...env },
+      ...start,
+    });
+    this.#running.add(running);
+    return running;
+  }
+
+  async finish(running: Running): Promise<Finished> {
+    const ended = await running.ended;
+    return {
+      ...ended,
+      get summary() {
+        return JSON.parse(ended.stdout) as Summary;
+      },
+    };
+  }
+
+  volley(...args: string[]): Promise<Finished> {
+    return this.finish(this.start(args));
+  }
+
+  /** `volley run job.yaml` */
+  run(...flags: string[]): Promise<Finished> {
+    return this.volley('run', 'job.yaml', ...flags);
+  }
+
+  setFaults(...faults: FaultInput[]): void {
+    this.sandbox.setFaults(faults);
+  }
+
+  requests(): RequestEntry[] {
+    return [...this.sandbox.readRequests()];
+  }
+
+  async ledger(): Promise<LedgerEntry[]> {
+    const entries: LedgerEntry[] = [];
+    for await (const entry of this.sandbox.readLedger()) entries.push(entry);
+    return entries;
+  }
+
+  async sms(): Promise<SmsEntry[]> {
+    return (await this.ledger()).filter((entry) => entry.area === 'sms');
+  }
+
+  async contacts(): Promise<ContactEntry[]> {
+    return (await this.ledger()).filter((entry) => entry.area === 'contacts');
+  }
+
+  /** Destinations in the ledger, sorted: each once when nothing was sent twice. */
+  async destinations(): Promise<string[]> {
+    return (await this.sms()).map((entry) => entry.destination).sort();
+  }
+
+  async close(): Promise<void> {
+    for (const running of this.#running) running.signal('SIGKILL');
+    await Promise.all([...this.#running].map((running) => running.ended));
+    await this.sandbox.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** A workspace of the test's own, gone when the test is over. */
+export async function aWorkspace(...faults: FaultInput[]): Promise<Workspace> {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
+  const workspace = new Workspace(directory, await startSandbox({ rateLimits: false, faults }));
+  onTestFinished(() => workspace.close());
+  return workspace;
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { expect } from 'vitest';
+import { type StepSummary, type Summary, summarySchema } from '../../src/report/summary.js';
+import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+
+export type Row = Readonly<Record<string, string>>;
+export type OutputName = keyof StepSummary['files'];
+const OUTPUT_NAMES = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
+const COUNTED_AS = {
+  results: 'accepted',
+  rejections: 'rejected',
+  skipped: 'skipped',
+  'in-doubt': 'inDoubt',
+  unprocessed: 'unprocessed',
+} as const;
+
+/** The rows of one output of a run, as a spreadsheet would show them. */
+export function readOutput(summary: Summary, step: number, output: OutputName): Row[] {
+  const name = summary.steps[step - 1]?.files[output] ?? '';
+  const text = readFileSync(join(summary.directory, name), 'utf8');
+  if (!name.endsWith('.ndjson')) return parse(text, { columns: true });
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Promise 3, from the files alone: every row of every input stands in exactly one output, and the figures say the same. */
+export function expectEveryRowOnce(summary: Summary): void {
+  expect(summarySchema.safeParse(summary).error).toBeUndefined();
+  expect(JSON.parse(readFileSync(join(summary.directory, 'summary.json'), 'utf8'))).toEqual(summary);
+  for (const step of summary.steps) {
+    const outputs = OUTPUT_NAMES.map((output) => [output, readOutput(summary, step.number, output)] as const);
+    const counted = Object.fromEntries(outputs.map(([output, rows]) => [COUNTED_AS[output], rows.length]));
+    expect(step.balance).toEqual({ read: step.inputs.reduce((sum, { rows }) => sum + rows, 0), ...counted });
+    const found = outputs.flatMap(([, rows]) => rows.map((row) => `${row._file} ${row._row}`)).sort();
+    const wanted = step.inputs.flatMap(({ file, rows }) => Array.from({ length: rows }, (_, row) => `${file} ${row + 1}`));
+    expect(found).toEqual(wanted.sort());
+  }
+}
+
+/**
+ * The accepted rows of a run's SMS steps against the ledger, joined by clientMessageId: each is there once, with the same umid,
+ * batch and number. `text` gives what a row's person must read.
+ */
+export function expectLedgerAgrees(
+  summary: Summary,
+  ledger: readonly SmsEntry[],
+  text: (row: Row, step: number) => string,
+): void {
+  const sent = summary.steps.filter(({ kind }) => kind === 'sms');
+  const told = sent.flatMap(({ number }) =>
+    readOutput(summary, number, 'results').map((row) => [
+      row._clientMessageId,
+      row._umid,
+      row._batchId,
+      row._destination,
+      row._segments,
+      text(row, number),
+    ]),
+  );
+  const held = ledger.map((entry) => [
+    entry.clientMessageId,
+    entry.umid,
+    entry.batchId,
+    entry.destination,
+    String(entry.parts),
+    entry.text,
+  ]);
+  expect(told.sort(byFirst)).toEqual(held.sort(byFirst));
+}
+
+function byFirst([a]: readonly unknown[], [b]: readonly unknown[]): number {
+  return String(a) < String(b) ? -1 : 1;
+}

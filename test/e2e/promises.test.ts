@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+import { expectEveryRowOnce, expectLedgerAgrees, readOutput } from './account.js';
+
+describe('a run that finishes', () => {
+  test('has every row in exactly one output, and its results join the ledger by clientMessageId', async () => {
+    const workspace = await aWorkspace({ kind: 'reject-rows', area: 'sms', endingWith: '3' });
+    workspace.write('people.csv', `${people(40)}Twin,+65 9100 0001\nNobody,12\n"Short"\n,+6591000099\n`);
+    workspace.write('gone.csv', 'mobile\n+6591000002\n');
+    workspace.writeJob(
+      aJob(workspace, { steps: [aContactsStep(), anSmsStep({ batchSize: 7, suppress: { files: 'gone.csv' } })] }),
+    );
+
+    const { code, summary, stdout } = await workspace.run();
+
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expectEveryRowOnce(summary);
+    expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
+    expect(summary).toMatchObject({ state: 'finished', exitCode: 1, stop: null });
+    expect(code).toBe(1);
+    expect(summary.steps[1]).toMatchObject({
+      balance: { read: 44, accepted: 35, rejected: 7, skipped: 2, inDoubt: 0, unprocessed: 0 },
+      rejections: { REJECTED: 4, 'no-country': 1, 'too-few-fields': 1, 'missing-value': 1 },
+      skips: { duplicate: 1, suppressed: 1 },
+    });
+  });
+
+  test('gives each contact its id, and a contact that was there already is merged into', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(3)}Ann again,+6591000001\n`);
+    workspace.writeJob(aJob(workspace, { steps: [aContactsStep()] }));
+
+    const { code, summary } = await workspace.run();
+
+    expectEveryRowOnce(summary);
+    expect(code).toBe(0);
+    const ledger = await workspace.contacts();
+    const results = readOutput(summary, 1, 'results').map((row) => [row._status, row._contactId]);
+    expect(results).toEqual(ledger.map((entry) => [entry.outcome.toUpperCase(), String(entry.contactId)]));
+    expect(results[3]).toEqual(['MERGED', results[0]?.[1]]);
+  });
+
+  test('sends a text without variables once for the whole batch', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(12));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template: { source: 'ACME', text: 'Open today' } })] }));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(0);
+    expectLedgerAgrees(summary, await workspace.sms(), () => 'Open today');
+    expect(await workspace.destinations()).toEqual(numbersOf(12));
+    const planned = workspace.read(`out/sale/${summary.plan}/1-sms.requests.ndjson`);
+    expect(planned.match(/"text"/g)).toHaveLength(2);
+  });
+});

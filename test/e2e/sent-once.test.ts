@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+
+describe('a file is sent once per job', () => {
+  test('the same command again sends nothing, and says what it left out', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(12));
+    workspace.writeJob(aJob(workspace));
+    const { summary } = await workspace.run();
+
+    const { code, stdout } = await workspace.run();
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'nothing-new', exitCode: 0 });
+    expect(stdout).toContain(`people.csv`);
+    expect(stdout).toContain(summary.plan);
+    expect(workspace.requests()).toHaveLength(2);
+  });
+
+  test('a new file beside the old ones sends that one only, a copy of an old one nothing, mended text nothing', async () => {
+    const workspace = await aWorkspace();
+    const step = { input: { files: 'people*.csv' } };
+    workspace.write('people-1.csv', people(5));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(step)] }));
+    await workspace.run();
+
+    workspace.write('people-2.csv', people(5, 101));
+    workspace.write('people-3.csv', people(5));
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(0);
+    expectEveryRowOnce(summary);
+    expect(summary.steps[0]?.inputs.map(({ file }) => file)).toEqual(['people-2.csv']);
+    expect(await workspace.destinations()).toEqual([...numbersOf(5), ...numbersOf(5, 101)]);
+
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...step, template: { text: 'Dear {{ name }}' } })] }));
+    const mended = await workspace.run();
+
+    expect(JSON.parse(mended.stdout)).toMatchObject({ state: 'nothing-new' });
+    expect(workspace.requests()).toHaveLength(2);
+  });
+
+  test('--again and `repeat: always` send the same file once more, with other ids', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace));
+    await workspace.run();
+
+    expect((await workspace.run('--again')).code).toBe(0);
+    workspace.writeJob(aJob(workspace, { repeat: 'always' }));
+    expect((await workspace.run()).code).toBe(0);
+
+    const sent = await workspace.sms();
+    expect(sent.map((entry) => entry.destination)).toEqual([...numbersOf(3), ...numbersOf(3), ...numbersOf(3)]);
+    expect(new Set(sent.map((entry) => entry.clientMessageId)).size).toBe(9);
+    expect(new Set(sent.map((entry) => entry.clientBatchId)).size).toBe(3);
+  });
+
+  test('`repeat: per-day` sends a file no second time on the same day', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace, { repeat: 'per-day' }));
+    // Two runs on both sides of midnight are on two days.
+    const days = [new Date().getDate()];
+    await workspace.run();
+    const { code } = await workspace.run();
+    days.push(new Date().getDate());
+
+    expect(code).toBe(0);
+    expect((await workspace.sms()).length).toBe(days[0] === days[1] ? 3 : 6);
+  });
+
+  test('rows in doubt stay held: the same command sends none of them again', async () => {
+    const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
+    workspace.write('people.csv', people(30));
+    workspace.writeJob(aJob(workspace));
+    const { code, summary } = await workspace.run();
+    expect(code).toBe(3);
+    expect(readOutput(summary, 1, 'in-doubt').map((row) => row.name)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `P${index + 11}`),
+    );
+
+    await workspace.run();
+    await workspace.volley('apply', summary.directory);
+
+    expect(workspace.requests()).toHaveLength(3);
+    expect(await workspace.destinations()).toEqual(numbersOf(30));
+  });
+});
