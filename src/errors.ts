@@ -14,6 +14,7 @@ export type UserErrorCode =
   | 'plan-mismatch'
   | 'guard'
   | 'lock-held'
+  | 'interrupted'
   | 'unsafe-environment';
 
 /** What the service, or the way to it, did that stops a run. */

@@ -3,6 +3,7 @@ import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import { readPlan } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
+import { assertNotTaken, readHistory } from '../run/history.js';
 import { assertInputsUnchanged } from '../run/resume.js';
 import { printResult } from './print.js';
 import { formatSummary } from './print-summary.js';
@@ -35,9 +36,10 @@ export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<n
     await assertInputsUnchanged(plan, { files: nodeFiles, digestInput });
   }
   checkGuards(plan, plan.job.guards);
-  const summary = await withSession(terminal, { job: plan.job, jobDirectory: dirname(directory) }, (session) =>
-    session.applyAndReport(directory, plan, plan.job),
-  );
+  const summary = await withSession(terminal, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
+    assertNotTaken(plan, await readHistory(nodeFiles, session.jobDirectory));
+    return session.applyAndReport(directory, plan, plan.job);
+  });
   await printResult(terminal, flags, { json: summary, text: formatSummary(summary) });
   return summary.exitCode;
 }

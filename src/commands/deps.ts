@@ -8,7 +8,10 @@ import type { LockDeps, Owner } from '../run/lock.js';
 import type { Terminal } from './terminal.js';
 
 /** Adapters of the planner: the disk and the readers. */
-export async function createPlanDeps(terminal: Terminal, onProgress: PlanDeps['onProgress']): Promise<PlanDeps> {
+export async function createPlanDeps(
+  terminal: Terminal,
+  { onProgress, signal }: Pick<PlanDeps, 'onProgress' | 'signal'>,
+): Promise<PlanDeps> {
   const [{ listInputs }, { digestInput }, { readRecords }, { findColumn }, { spoolInput }] = await Promise.all([
     import('../read/inputs.js'),
     import('../read/digest.js'),
@@ -20,6 +23,7 @@ export async function createPlanDeps(terminal: Terminal, onProgress: PlanDeps['o
     files: nodeFiles,
     processId: process.pid,
     onProgress,
+    signal,
     reader: {
       listInputs,
       digestInput,

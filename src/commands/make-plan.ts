@@ -10,13 +10,20 @@ import type { Terminal } from './terminal.js';
 /** Plans what is new for a job, shows how far it is, and says what it left out. */
 export async function planNewInput(
   job: Job,
-  context: { terminal: Terminal; log: Log; jobDirectory: string; history: readonly PastRun[]; isAgain: boolean },
+  context: {
+    terminal: Terminal;
+    log: Log;
+    jobDirectory: string;
+    history: readonly PastRun[];
+    isAgain: boolean;
+    signal: AbortSignal;
+  },
 ): Promise<PlanOutcome> {
   const { terminal, log, jobDirectory, history } = context;
   const view = await createProgressView(terminal, log);
   const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history);
   try {
-    const deps = await createPlanDeps(terminal, view.planned);
+    const deps = await createPlanDeps(terminal, { onProgress: view.planned, signal: context.signal });
     const outcome = await makePlan(job, deps, {
       jobDirectory,
       occurrence,

@@ -31,7 +31,7 @@ export async function openService(
   if (!job.service.sandbox) {
     for (const area of areas) keys.set(area, context.secrets.keep(await readApiKey(job, area, context.terminal)));
   }
-  const sandbox = job.service.sandbox ? await startEmbeddedSandbox(context.jobDirectory) : undefined;
+  const sandbox = job.service.sandbox ? await startEmbeddedSandbox(job.service, context.jobDirectory) : undefined;
   const transport = createTransport(job.service.timeouts);
   return {
     settings: sandbox === undefined ? job.service : { ...job.service, bases: sandbox.bases },
@@ -63,11 +63,15 @@ async function readApiKey(job: Job, area: Area, terminal: Terminal): Promise<str
   return readSecret(credentials.apiKey, deps, `the API key of ${area}`);
 }
 
-async function startEmbeddedSandbox(jobDirectory: string) {
-  const { startSandbox } = await import('../sandbox/sandbox.js');
+async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, jobDirectory: string) {
+  const [{ startSandbox }, { TEST_CREDENTIALS }] = await Promise.all([
+    import('../sandbox/sandbox.js'),
+    import('../sandbox/credentials.js'),
+  ]);
   const dataDirectory = join(jobDirectory, 'sandbox');
   await nodeFiles.makeDirectory(dataDirectory);
-  const { origin, credentials, close } = await startSandbox({ dataDirectory });
+  const accounts = account === TEST_CREDENTIALS.account ? [] : [{ account, subAccountIds: [subAccountId] }];
+  const { origin, credentials, close } = await startSandbox({ dataDirectory, accounts });
   return { bases: { sms: origin, contacts: origin, verification: origin }, apiKey: credentials.apiKey, close };
 }
 

@@ -25,7 +25,14 @@ export async function planJob(flags: PlanFlags, terminal: Terminal): Promise<num
   const lock = await acquireLock(createLockDeps(), jobDirectory);
   try {
     const history = await readHistory(nodeFiles, jobDirectory);
-    const { made, leftOut } = await planNewInput(job, { terminal, log, jobDirectory, history, isAgain: flags.again });
+    const { made, leftOut } = await planNewInput(job, {
+      terminal,
+      log,
+      jobDirectory,
+      history,
+      isAgain: flags.again,
+      signal: new AbortController().signal,
+    });
     if (made === undefined) {
       const json = { job: job.name, state: 'nothing-new', directory: jobDirectory, exitCode: EXIT.ok, leftOut };
       await printResult(terminal, flags, { json, text: `Nothing new for job ${job.name}.\n` });

@@ -25,7 +25,7 @@ function formatStep(step: PlannedStep): string {
   const { counts } = step;
   const lines = [
     `Step ${step.number} (${step.kind}): ${format(counts.read)} rows read from ${step.inputs.map(({ file }) => file).join(', ') || 'no new file'}`,
-    `  to send    ${format(counts.planned)} rows in ${format(counts.requests)} requests${formatMessages(step)}`,
+    `  to send    ${format(counts.planned)} rows in ${formatPlural(counts.requests, 'request')}${formatMessages(step)}`,
     `  rejected   ${format(counts.rejected)}${formatCounts(step.rejections)}`,
     `  skipped    ${format(counts.skipped)}${formatCounts(step.skips)}`,
     ...(Object.keys(step.countries).length > 0 ? [`  countries  ${listCounts(step.countries)}`] : []),
@@ -37,7 +37,9 @@ function formatStep(step: PlannedStep): string {
 }
 
 function formatMessages({ counts }: PlannedStep): string {
-  return counts.messages === 0 ? '' : `: ${format(counts.messages)} messages, ${format(counts.segments)} segments`;
+  return counts.messages === 0
+    ? ''
+    : `: ${formatPlural(counts.messages, 'message')}, ${formatPlural(counts.segments, 'segment')}`;
 }
 
 export function formatCounts(counts: Readonly<Record<string, number>>): string {
@@ -51,6 +53,10 @@ function listCounts(counts: Readonly<Record<string, number>>): string {
   const listed = entries.slice(0, MOST_LISTED).map(([name, count]) => `${name} ${format(count)}`);
   const more = entries.length - listed.length;
   return `${listed.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}
+
+function formatPlural(count: number, noun: string): string {
+  return `${format(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 export function format(count: number): string {

@@ -68,8 +68,9 @@ async function runInSession(job: Job, flags: RunFlags, terminal: Terminal, sessi
     jobDirectory,
     history: now,
     isAgain: flags.again,
+    signal: stop.nothingNew,
   });
-  if (made === undefined || stop.isRequested) return { summary, leftOut };
+  if (made === undefined) return { summary, leftOut };
   try {
     checkGuards(made.plan, job.guards);
   } catch (error) {

@@ -77,20 +77,23 @@ export interface JournalLine {
 }
 
 const CRC_PREFIX = '{"crc":"';
-const BODY_START = CRC_PREFIX.length + 8 + 2;
+const CRC_END = CRC_PREFIX.length + 8;
+const CRC_SUFFIX = '",';
+const BODY_START = CRC_END + CRC_SUFFIX.length;
 
 /** The bytes of one line, its newline included. */
 export function encodeLine(line: JournalLine): Buffer {
   const { epoch, seq, durable, entry } = line;
   const body = `"epoch":${epoch},"seq":${seq},"durable":${durable},${JSON.stringify(entry).slice(1)}`;
   const crc = crc32(body).toString(16).padStart(8, '0');
-  return Buffer.from(`${CRC_PREFIX}${crc}",${body}\n`);
+  return Buffer.from(`${CRC_PREFIX}${crc}${CRC_SUFFIX}${body}\n`);
 }
 
 /** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
 export function decodeLine(bytes: Buffer): JournalLine | undefined {
   if (bytes.length <= BODY_START || bytes.toString('latin1', 0, CRC_PREFIX.length) !== CRC_PREFIX) return undefined;
-  const written = bytes.toString('latin1', CRC_PREFIX.length, CRC_PREFIX.length + 8);
+  if (bytes.toString('latin1', CRC_END, BODY_START) !== CRC_SUFFIX) return undefined;
+  const written = bytes.toString('latin1', CRC_PREFIX.length, CRC_END);
   const actual = crc32(bytes.subarray(BODY_START)).toString(16).padStart(8, '0');
   if (written !== actual) return undefined;
   const { crc: _crc, epoch, seq, durable, ...entry } = JSON.parse(bytes.toString('utf8'));

@@ -17,6 +17,7 @@ export interface PlanOutcome {
 /**
  * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent.
  * Refuses with one UserError 'bad-input' that carries the problems of all files; no directory is left then.
+ * The caller holds the job's lock.
  */
 export async function makePlan(
   job: Job,
@@ -26,6 +27,7 @@ export async function makePlan(
   const { files } = deps;
   const { jobDirectory, occurrence } = options;
   await files.makeDirectory(jobDirectory);
+  await removeLeftovers(files, jobDirectory);
   const problems = new ProblemList();
   const selection = await selectInputs(job, deps, { ...options, problems });
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
@@ -46,6 +48,13 @@ export async function makePlan(
     }
   } finally {
     if (selection.spool !== undefined) await files.remove(selection.spool);
+  }
+}
+
+/** What a planner that died left behind; the job's lock is held, so nobody is writing there. */
+async function removeLeftovers(files: Files, jobDirectory: string): Promise<void> {
+  for (const name of await files.list(jobDirectory)) {
+    if (name.startsWith('.') && name.endsWith('.part')) await files.remove(join(jobDirectory, name));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SourceRecord } from '../domain.js';
+import { UserError } from '../errors.js';
 import type { RowPlanner, RowReader } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
@@ -102,6 +103,11 @@ class StepPlanning {
   }
 
   async #planBatch(batch: readonly SourceRecord[], file: number, read: RowReader | undefined): Promise<void> {
+    if (this.#context.deps.signal.aborted) {
+      throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing was sent', {
+        hint: 'Run the same command again.',
+      });
+    }
     if (read === undefined) return;
     for (const record of batch) this.#planRow(record, file, read);
     await this.#writer.flush();

@@ -38,4 +38,6 @@ export interface PlanDeps {
   /** Tells two planners apart that write beside each other. */
   readonly processId: number;
   readonly onProgress: (progress: { step: number; rows: number }) => void;
+  /** Planning ends at once, and leaves nothing, when it aborts. */
+  readonly signal: AbortSignal;
 }

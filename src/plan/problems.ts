@@ -12,12 +12,12 @@ export class ProblemList {
     this.#problems.push(problem);
   }
 
-  /** Runs the task; a UserError that it throws is gathered, and the result is undefined. */
+  /** Runs the task; a UserError that it throws is gathered (not that a person interrupts), and the result is undefined. */
   async gather<T>(where: string, task: () => Promise<T>): Promise<T | undefined> {
     try {
       return await task();
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
+      if (!(error instanceof UserError) || error.code === 'interrupted') throw error;
       const { message, hint, problems } = error;
       if (problems.length > 0) this.#problems.push(...problems);
       else this.#problems.push({ where, message, ...(hint === undefined ? {} : { hint }) });

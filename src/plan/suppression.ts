@@ -50,7 +50,8 @@ async function loadList(
   const columns: ColumnCells[] = [];
   for await (const batch of reader.batches()) {
     for (const record of batch) {
-      if (record.fault !== undefined) problems.add({ where: `${shown}:${record.line}`, message: `a row that cannot be read (${record.fault.code})` });
+      if (record.fault !== undefined)
+        problems.add({ where: `${shown}:${record.line}`, message: `a row that cannot be read (${record.fault.code})` });
       for (const [index, cell] of record.cells.entries()) {
         columns[index] ??= { valid: [], unreadable: 0, places: [] };
         takeCell(columns[index], cell ?? '', record.line, input.country);

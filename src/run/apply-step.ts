@@ -159,13 +159,11 @@ class StepRunner {
   /** Stops a run that mostly fails: the job, not the rows, is wrong then. */
   #guard(): void {
     const { maxFailedPercent, stop } = this.#context;
-    const failed = this.#settled.rejected + this.#settled['in-doubt'];
-    const answered = failed + this.#settled.accepted;
-    if (answered < GUARD_FROM_ROWS || (failed * 100) / answered <= maxFailedPercent) return;
-    stop.request(
-      'guard',
-      `${failed} of ${answered} rows answered failed, more than maxFailedPercent ${maxFailedPercent}`,
-    );
+    const { accepted, rejected } = this.#settled;
+    const answered = accepted + rejected;
+    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
+    const share = `${rejected} of ${answered} rows`;
+    stop.request('guard', `the service refused ${share}, more than maxFailedPercent ${maxFailedPercent}`);
   }
 
   #report(): void {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type Problem, UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import { decodeLine } from '../journal/format.js';
 import { splitLines } from '../journal/reader.js';
@@ -37,6 +38,26 @@ export function createFindTaken(history: readonly PastRun[], occurrence: string)
     }
   }
   return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
+}
+
+/**
+ * Refuses to begin a plan whose files another run took after it was made: they would be sent twice.
+ * A plan that was begun already took its files itself.
+ */
+export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
+  if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
+  const findTaken = createFindTaken(history, plan.occurrence);
+  const problems = plan.steps.flatMap(({ kind, inputs }) =>
+    inputs.flatMap(({ file, sha256 }): Problem[] => {
+      const run = findTaken(kind, sha256);
+      return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
+    }),
+  );
+  if (problems.length === 0) return;
+  throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
+    hint: 'Make a new plan; `volley plan --again` if they shall be sent once more.',
+    problems,
+  });
 }
 
 const TAIL_BYTES = 1 << 16;

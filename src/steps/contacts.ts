@@ -1,6 +1,6 @@
 import type { RowOutcomes } from '../domain.js';
 import type { ContactField, ContactsStep } from '../job/job.js';
-import { type ContactBinding, createContactNormalizer } from '../normalize/contact.js';
+import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
 import type { Response } from '../service/answer.js';
 import { contactCall, readContactAnswer } from '../service/contacts.js';
 import {
@@ -84,10 +84,18 @@ function bindColumns(
         segments: 0,
         country: contact.country,
         forcesUcs2: undefined,
-        preview: { to: contact.msisdn ?? 'a contact without a number', text: fragment },
+        preview: { to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) },
       },
     };
   };
+}
+
+/** Which fields are filled, not with what. */
+function describeContact(body: ContactBody): string {
+  const { addresses, customAttributes, groups, ...person } = body;
+  const attributes = Object.keys(customAttributes ?? {}).map((name) => `customAttributes.${name}`);
+  const group = groups === undefined ? [] : ['groups'];
+  return `with ${[...Object.keys(person), ...Object.keys(addresses), ...group, ...attributes].join(', ')}`;
 }
 
 /** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; facts: Contacts. */

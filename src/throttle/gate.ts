@@ -45,7 +45,7 @@ export class Gate {
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
       const nowMs = this.#clock.monotonicMs();
       const waitMs = this.#timeline.nextMs(nowMs) - nowMs;
-      if (this.#signal.aborted && waitMs < 0) {
+      if (this.#signal.aborted) {
         this.#queue.shift();
         head.refuse(new LaneStopped());
       } else if (waitMs > 0) {

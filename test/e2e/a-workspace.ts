@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
@@ -121,10 +121,14 @@ export class Workspace {
   }
 }
 
-/** A workspace of the test's own, gone when the test is over. */
+const opened: Workspace[] = [];
+// Tests of a file run at once: the hook that knows their single ends would have to be handed through each of them.
+afterAll(() => Promise.all(opened.splice(0).map((workspace) => workspace.close())));
+
+/** A workspace of the test's own, gone when the tests of the file are over. */
 export async function aWorkspace(...faults: FaultInput[]): Promise<Workspace> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
   const workspace = new Workspace(directory, await startSandbox({ rateLimits: false, faults }));
-  onTestFinished(() => workspace.close());
+  opened.push(workspace);
   return workspace;
 }

@@ -3,7 +3,7 @@ import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
-describe('a file is sent once per job', () => {
+describe.concurrent('a file is sent once per job', () => {
   test('the same command again sends nothing, and says what it left out', async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(12));

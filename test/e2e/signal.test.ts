@@ -6,7 +6,7 @@ import { until } from './command.js';
 
 const TWO_AT_ONCE = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 2 };
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s: what is in flight is answered, nothing new is sent, and the same command goes on', async (name) => {
+test.concurrent.each(['SIGTERM', 'SIGINT'] as const)('%s: what is in flight is answered, nothing new is sent, and the same command goes on', async (name) => {
   const workspace = await aSlowWorkspace(700);
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => workspace.requests().length === 2);
@@ -29,7 +29,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s: what is in flight is answered, no
   expect(await workspace.destinations()).toEqual(numbersOf(50));
 });
 
-test('a second signal leaves at once; what was in flight is in doubt, and is not sent again', async () => {
+test.concurrent('a second signal leaves at once; what was in flight is in doubt, and is not sent again', async () => {
   const workspace = await aSlowWorkspace(120_000);
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => workspace.requests().length === 2);

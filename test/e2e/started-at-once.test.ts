@@ -24,7 +24,7 @@ test('a job that another process runs is left alone: exit 75, and who runs it', 
   const workspace = await aWorkspace({ kind: 'stall', nth: 1 });
   workspace.write('people.csv', people(3));
   workspace.writeJob(aJob(workspace));
-  const running = workspace.start(['run', 'job.yaml']);
+  workspace.start(['run', 'job.yaml']);
   await until(() => workspace.requests().length === 1);
 
   const { code, stdout, stderr } = await workspace.run();

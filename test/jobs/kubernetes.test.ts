@@ -6,12 +6,10 @@ import { type IPersistentVolumeClaim, PersistentVolumeClaim } from 'kubernetes-m
 import { type ISecret, Secret } from 'kubernetes-models/v1/Secret';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { DRAIN_MS } from '../../src/commands/session.js';
 import { parseJob } from '../../src/job/load.js';
 import { EXIT } from '../../src/report/exit-code.js';
 import { lastOf, ROOT, readDockerfile } from './dockerfile.js';
-
-/** How long Volley waits for what is in flight after a SIGTERM. */
-const DRAIN_SECONDS = 30;
 
 const MODELS = { CronJob, ConfigMap, Secret, PersistentVolumeClaim };
 type Kind = keyof typeof MODELS;
@@ -130,7 +128,7 @@ describe('failed pods', () => {
 
 describe('pod', () => {
   test('has more time to end than Volley takes', () => {
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(2 * DRAIN_SECONDS);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((2 * DRAIN_MS) / 1000);
   });
 
   test('runs the entry point of the image, as the user of the image, in the version of the package', () => {

@@ -64,7 +64,7 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
   const reader = { listInputs, digestInput, readRecords, findColumn, spoolStandardInput };
   const { made } = await makePlan(
     job,
-    { files: nodeFiles, reader, processId: process.pid, onProgress: () => {} },
+    { files: nodeFiles, reader, processId: process.pid, onProgress: () => {}, signal: new AbortController().signal },
     { jobDirectory: join(output, job.name), findTaken: () => undefined, occurrence: '' },
   );
   return made!;

@@ -265,6 +265,17 @@ describe('the rate of a lane', () => {
     expect(times().filter((atMs) => atMs >= 6300).length).toBeGreaterThan(80);
   });
 
+  test('is reached with more in flight when the limits raise the concurrency', async () => {
+    const lane = aLane({ requestsPerSecond: 200, concurrency: 1 });
+    const { times, sendMany } = aSender(lane);
+    void sendMany(600);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(times().length).toBeLessThan(60);
+    lane.setLimits(aLimits({ requestsPerSecond: 200, concurrency: 32 }));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(times().filter((atMs) => atMs >= 1000).length).toBeGreaterThan(180);
+  });
+
   test('of a lane that was told to slow down is half, and comes back with success', async () => {
     const lane = aLane({ requestsPerSecond: 20 });
     const { sent, times, sendMany } = aSender(lane);
@@ -365,6 +376,23 @@ describe('stopping a lane', () => {
     await close(lane);
     await results;
     expect(isRefused).toBe(true);
+  });
+
+  test('refuses at once what has no slot, and does not wait for what is in flight', async () => {
+    const lane = aLane({ concurrency: 1 });
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    void lane.run({ messages: 1, segments: 1 }, async (gate) => {
+      await gate();
+      await answered;
+    });
+    const waiting = expect(lane.run({ messages: 1, segments: 1 }, async () => 1)).rejects.toThrow(LaneStopped);
+    await vi.advanceTimersByTimeAsync(100);
+    void lane.close();
+    await waiting;
+    answer();
   });
 
   test('refuses what comes afterwards', async () => {

@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
+});
+
+describe.concurrent('a batch that is refused', () => {
+  test.each([
+    [400, '1000'],
+    [422, '1000'],
+    [413, 'http-413'],
+    [404, '1300'],
+  ] as const)('with %i is halved until the row at fault stands alone; the others are accepted', async (status, code) => {
+    const workspace = await aWorkspace({ kind: `status-${status}`, endingWith: '006' });
+    workspace.write('people.csv', people(24));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 8 })] }));
+
+    const ended = await workspace.run();
+
+    expect(ended.code).toBe(1);
+    expectEveryRowOnce(ended.summary);
+    const rejected = readOutput(ended.summary, 1, 'rejections');
+    expect(rejected).toEqual([expect.objectContaining({ name: 'P6', _row: '6', _stage: 'send', _code: code })]);
+    expect(await workspace.destinations()).toEqual(numbersOf(24).filter((number) => number !== numberOf(6)));
+    const refused = workspace.requests().filter((request) => request.status === status);
+    expect(refused.map(({ messages }) => messages)).toEqual([8, 4, 2, 1]);
+  });
+
+  test('is halved while the run stops and goes on, too', async () => {
+    const workspace = await aWorkspace(
+      { kind: 'status-401', nth: 3 },
+      { kind: 'status-400', endingWith: '006' },
+      { kind: 'status-400', endingWith: '007' },
+    );
+    workspace.write('people.csv', people(8));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 8 })] }));
+    expect((await workspace.run()).code).toBe(4);
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(1);
+    expectEveryRowOnce(summary);
+    expect(readOutput(summary, 1, 'rejections').map((row) => row.name)).toEqual(['P6', 'P7']);
+    expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(8)]);
+  });
+
+  test("for one number's sake, by a service that takes no batch with it: its own code and words are the row's", async () => {
+    const service = await aStrictService(numberOf(3));
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(10));
+    workspace.writeJob(aJob(workspace, { service: { bases: { sms: service.origin } } }));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(1);
+    expectEveryRowOnce(summary);
+    expect(readOutput(summary, 1, 'rejections')).toEqual([
+      expect.objectContaining({ name: 'P3', _code: '1002', _reason: 'Invalid MSISDN format' }),
+    ]);
+    expect(service.accepted.sort()).toEqual(numbersOf(10).filter((number) => number !== numberOf(3)));
+  });
+});
+
+test.concurrent('a contact that is refused is rejected with the code and the words of the service', async () => {
+  const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: '002' });
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { steps: [aContactsStep()] }));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(1);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'rejections')).toEqual([
+    expect.objectContaining({ name: 'P2', _stage: 'send', _code: '1002' }),
+  ]);
+});
+
+describe.concurrent('a person must look', () => {
+  test.each([401, 403, 301, 302, 307, 308])('%i: the run stops with exit 4, nothing more is sent, nothing is followed; then it goes on', async (status) => {
+    const workspace = await aWorkspace({ kind: `status-${status}`, nth: [2, 3, 4, 5] });
+    workspace.write('people.csv', people(50));
+    workspace.writeJob(aJob(workspace));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(4);
+    expectEveryRowOnce(summary);
+    expect(summary).toMatchObject({ state: 'stopped', balance: { accepted: 10, inDoubt: 0, unprocessed: 40 } });
+    expect(workspace.requests().map((request) => request.status)).toEqual([200, status]);
+
+    workspace.setFaults();
+    const again = await workspace.run();
+
+    expect(again.code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(50));
+  });
+
+  test('a key that the service does not know: exit 4 and nothing is sent; with the right one it goes on', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(20));
+    workspace.writeJob(aJob(workspace));
+    const wrong = workspace.start(['run', 'job.yaml'], { env: { VOLLEY_API_KEY: 'not-the-key-4711' } });
+
+    const { code, stdout, stderr, summary } = await workspace.finish(wrong);
+
+    expect(code).toBe(4);
+    expect(summary).toMatchObject({ stop: { reason: 'unauthorized' }, balance: { unprocessed: 20 } });
+    expect(stdout + stderr).not.toContain('4711');
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+});
+
+/** Answers 400/1002 to any batch with the number, and takes the others. */
+async function aStrictService(refused: string): Promise<{ origin: string; accepted: string[] }> {
+  const accepted: string[] = [];
+  const server = createServer(async (request, response) => {
+    const batch = JSON.parse(await readBody(request));
+    const messages: { destination: string; clientMessageId: string }[] = batch.messages;
+    const isRefused = messages.some(({ destination }) => destination === refused);
+    if (!isRefused) accepted.push(...messages.map(({ destination }) => destination));
+    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' });
+    const rows = messages.map((message) => ({ umid: 'u', ...message, status: { code: 'QUEUED', description: 'ok' } }));
+    const { clientBatchId } = batch;
+    const answer = { batchId: 'b', clientBatchId, acceptedCount: rows.length, rejectedCount: 0, messages: rows };
+    response.end(JSON.stringify(isRefused ? { code: 1002, message: 'Invalid MSISDN format' } : answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, accepted };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}

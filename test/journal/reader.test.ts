@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readJournal, readLineAt } from '../../src/journal/reader.js';
+import { aLine, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
+
+const lengthOf = (lines: readonly Buffer[]) => Buffer.concat(lines).length;
+
+describe('reader', () => {
+  test('gives an empty end where there is no journal, and where it is empty', async () => {
+    const none = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
+    expect(await readJournal(memoryFiles(), JOURNAL_PATH, () => {})).toEqual(none);
+    expect((await readBytes()).end).toEqual(none);
+  });
+
+  test('gives every line in order, each with the place where it can be read again', async () => {
+    const lines = someLines(5);
+    const { end, seqs, lines: read } = await readBytes(...lines);
+    expect(seqs).toEqual([1, 2, 3, 4, 5]);
+    expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: 0, lastSeq: 5, lastEpoch: 1 });
+    const file = await memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) }).openRead(JOURNAL_PATH);
+    for (const { offset, length, ...line } of read) expect(await readLineAt(file, offset, length)).toEqual(line);
+  });
+
+  test('refuses to read a line again at a place where none begins', async () => {
+    const [line] = someLines(1);
+    const file = await memoryFiles({ [JOURNAL_PATH]: line! }).openRead(JOURNAL_PATH);
+    await expect(readLineAt(file, 1, line!.length - 1)).rejects.toMatchObject({ code: 'journal-damaged' });
+  });
+
+  test('reads lines over the borders of the pieces that it reads, however long they are', async () => {
+    const texts = [1, 1 << 20, 10, (1 << 21) + 3, (1 << 20) - 200, 50, 500];
+    const lines = texts.map((length, index) =>
+      aLine({ seq: index + 1, entry: anOpen({ host: String(index).repeat(length) }) }),
+    );
+    const { end, lines: read } = await readBytes(...lines);
+    expect(read.map(({ entry }) => entry.type === 'open' && entry.host.length)).toEqual(texts);
+    expect(read.map(({ length }) => length)).toEqual(lines.map((line) => line.length));
+    expect(end.goodBytes).toBe(lengthOf(lines));
+  });
+});
+
+describe('reader cuts off a tail', () => {
+  test('that is a last line torn at any byte', async () => {
+    const lines = someLines(3, () => 0);
+    const last = lines[2]!;
+    const good = lengthOf(lines) - last.length;
+    for (let length = 0; length < last.length; length++) {
+      const { end, seqs } = await readBytes(...lines.slice(0, 2), last.subarray(0, length));
+      expect(seqs).toEqual([1, 2]);
+      expect(end).toEqual({ goodBytes: good, tornBytes: length, lastSeq: 2, lastEpoch: 1 });
+    }
+  });
+
+  test('that is a first line torn at any byte', async () => {
+    const [first] = someLines(1);
+    for (let length = 0; length < first!.length; length++) {
+      const { end, seqs } = await readBytes(first!.subarray(0, length));
+      expect(seqs).toEqual([]);
+      expect(end).toEqual({ goodBytes: 0, tornBytes: length, lastSeq: 0, lastEpoch: 0 });
+    }
+  });
+
+  test.each([
+    ['garbage without a newline', 'lorem ipsum'],
+    ['garbage with newlines', 'lorem\nipsum\n\n\r\n'],
+    ['zeros, as a file system leaves them after a power cut', Buffer.alloc(5000)],
+    ['JSON that is no journal line', '{"type":"close"}\n'],
+    ['an empty line', '\n'],
+    ['a line whose seq leaves a gap, with nothing known to be durable', aLine({ seq: 9, durable: 2 })],
+  ])('that is %s', async (_, tail) => {
+    const lines = someLines(2);
+    const { end, seqs } = await readBytes(...lines, tail);
+    expect(seqs).toEqual([1, 2]);
+    expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: tail.length, lastSeq: 2, lastEpoch: 1 });
+  });
+
+  test('that is any bytes at all', async () => {
+    const lines = someLines(3);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (noise) => {
+        const { end, seqs } = await readBytes(...lines, Buffer.from(noise));
+        expect(seqs).toEqual([1, 2, 3]);
+        expect(end).toMatchObject({ goodBytes: lengthOf(lines), tornBytes: noise.length });
+      }),
+    );
+  });
+
+  test('that is several megabytes without a newline', async () => {
+    const lines = someLines(2);
+    const { end, seqs } = await readBytes(...lines, Buffer.alloc(3_500_000, 'x'));
+    expect(seqs).toEqual([1, 2]);
+    expect(end).toMatchObject({ goodBytes: lengthOf(lines), tornBytes: 3_500_000 });
+  });
+
+  test('that begins with damage in a group of lines which no later line builds upon', async () => {
+    const lines = someLines(5, (seq) => Math.min(seq - 1, 2));
+    lines[3]!.write('#', 40);
+    const { end, seqs } = await readBytes(...lines);
+    expect(seqs).toEqual([1, 2, 3]);
+    expect(end).toMatchObject({ goodBytes: lengthOf(lines.slice(0, 3)), tornBytes: lengthOf(lines.slice(3)) });
+  });
+
+  test('that is a last group whose lines reached the disk in another order, or not all', async () => {
+    const [first, second, third, fourth] = someLines(4, () => 1);
+    expect((await readBytes(first!, second!, fourth!, third!)).seqs).toEqual([1, 2]);
+    expect((await readBytes(first!, third!, fourth!)).seqs).toEqual([1]);
+  });
+});
+
+/** The refusal names the file and the byte at which the damage begins. */
+const damagedAt = (offset: number) => ({
+  code: 'journal-damaged',
+  message: expect.stringContaining(`${JOURNAL_PATH}: the line at byte ${offset} is damaged`),
+});
+
+describe('reader refuses, with the place, a journal', () => {
+  test('with any one bit flipped in a line that later lines build upon', async () => {
+    const lines = someLines(4);
+    const place = lines[0]!.length;
+    for (let byte = 0; byte < lines[1]!.length; byte++) {
+      const damaged = Buffer.from(lines[1]!);
+      damaged[byte]! ^= 1 << (byte & 7);
+      await expect(readBytes(lines[0]!, damaged, ...lines.slice(2))).rejects.toMatchObject(damagedAt(place));
+    }
+  });
+
+  test('that lost a line in the middle, or any piece of one', async () => {
+    const [first, second, third, fourth] = someLines(4);
+    await expect(readBytes(first!, third!, fourth!)).rejects.toMatchObject(damagedAt(first!.length));
+    for (const length of [1, 20, second!.length - 1]) {
+      await expect(readBytes(first!, second!.subarray(0, length), third!, fourth!)).rejects.toMatchObject(
+        damagedAt(first!.length),
+      );
+    }
+  });
+
+  test('with two lines swapped', async () => {
+    const [first, second, third, fourth] = someLines(4);
+    await expect(readBytes(first!, third!, second!, fourth!)).rejects.toMatchObject(damagedAt(first!.length));
+  });
+
+  test('with a line doubled, or something put between two lines', async () => {
+    const [first, second, third] = someLines(3);
+    const place = first!.length + second!.length;
+    await expect(readBytes(first!, second!, second!, third!, aLine({ seq: 4 }))).rejects.toMatchObject(damagedAt(place));
+    await expect(readBytes(first!, second!, '\n', third!, aLine({ seq: 4 }))).rejects.toMatchObject(damagedAt(place));
+  });
+
+  test('that lost its first lines', async () => {
+    await expect(readBytes(...someLines(3).slice(1))).rejects.toMatchObject(damagedAt(0));
+  });
+
+  test('with damage that stands many lines before the one which builds upon it', async () => {
+    const lines = someLines(40, (seq) => (seq === 40 ? 1 : 0));
+    lines[0]!.write('#', 30);
+    await expect(readBytes(...lines)).rejects.toMatchObject(damagedAt(0));
+  });
+});
+
+describe('reader passes over the lines of an ousted runner', () => {
+  test('behind those of the newer epoch', async () => {
+    const lines = [
+      ...someLines(2),
+      aLine({ epoch: 2, seq: 3, entry: anOpen() }),
+      aLine({ epoch: 1, seq: 3 }),
+      aLine({ epoch: 2, seq: 4 }),
+      aLine({ epoch: 1, seq: 4 }),
+    ];
+    const { end, lines: read } = await readBytes(...lines);
+    expect(read.map(({ epoch, seq }) => [epoch, seq])).toEqual([
+      [1, 1],
+      [1, 2],
+      [2, 3],
+      [2, 4],
+    ]);
+    expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: 0, lastSeq: 4, lastEpoch: 2 });
+  });
+
+  test('that it wrote between the new runner’s look at the journal and its open', async () => {
+    const lines = [
+      ...someLines(2),
+      aLine({ epoch: 1, seq: 3 }),
+      aLine({ epoch: 1, seq: 4 }),
+      aLine({ epoch: 2, seq: 3, durable: 2, entry: anOpen() }),
+      aLine({ epoch: 2, seq: 4 }),
+    ];
+    const { end, lines: read } = await readBytes(...lines);
+    expect(read.at(-2)).toMatchObject({ epoch: 2, seq: 3, entry: { type: 'open' } });
+    expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: 0, lastSeq: 4, lastEpoch: 2 });
+  });
+
+  test('but not over a newer line that counts on from elsewhere and is no open', async () => {
+    const [first, second, third] = someLines(3);
+    const tail = [aLine({ epoch: 2, seq: 3, durable: 2 }), aLine({ epoch: 2, seq: 4 })];
+    await expect(readBytes(first!, second!, third!, ...tail)).resolves.toMatchObject({ seqs: [1, 2, 3] });
+    await expect(readBytes(first!, second!, third!, ...tail, aLine({ epoch: 2, seq: 5 }))).rejects.toMatchObject(
+      damagedAt(lengthOf([first!, second!, third!])),
+    );
+  });
+
+  test('but not over an open that leaves a gap', async () => {
+    const [first] = someLines(1);
+    await expect(readBytes(first!, aLine({ epoch: 2, seq: 5, entry: anOpen() }))).rejects.toMatchObject(
+      damagedAt(first!.length),
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
+import { UserError } from '../../src/errors.js';
+import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
+import type { ContactsStep, Input, Job, Limits, ServiceSettings, SmsStep, SmsTemplate } from '../../src/job/job.js';
+import {
+  decodeRequestLine,
+  decodeRowLine,
+  type Plan,
+  type PlannedStep,
+  type RequestHead,
+  type RowLine,
+  requestsFile,
+  rowsFile,
+} from '../../src/plan/file.js';
+import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
+import type { InputReader } from '../../src/plan/ports.js';
+import type { FindTaken } from '../../src/plan/select.js';
+import { findColumn } from '../../src/read/columns.js';
+import { digestInput } from '../../src/read/digest.js';
+import { listInputs } from '../../src/read/inputs.js';
+import { readRecords } from '../../src/read/records.js';
+import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+
+export function someLimits(changes: Partial<Limits> = {}): Limits {
+  return { requestsPerSecond: 50, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 4, ...changes };
+}
+
+export function anInput(changes: Partial<Input> = {}): Input {
+  const files = changes.files ?? ['people.csv'];
+  const unsaid = { format: undefined, encoding: undefined, delimiter: undefined, countryColumn: undefined } as const;
+  return { ...unsaid, country: 'SG', limits: DEFAULT_READ_LIMITS, ...changes, files };
+}
+
+export function aTemplate(changes: Partial<SmsTemplate> = {}): SmsTemplate {
+  const unsaid = { source: undefined, scheduled: undefined, expiry: undefined, dlrCallbackUrl: undefined } as const;
+  return { ...unsaid, text: 'Hello', encoding: 'AUTO', ...changes };
+}
+
+/** `text` goes into the template. */
+export function anSmsStep({ text, ...changes }: Partial<SmsStep> & { text?: string } = {}): SmsStep {
+  return {
+    kind: 'sms',
+    input: anInput(),
+    destination: 'mobile',
+    template: aTemplate(text === undefined ? {} : { text }),
+    batchSize: 1000,
+    duplicates: 'skip',
+    suppress: undefined,
+    limits: someLimits(),
+    ...changes,
+  };
+}
+
+export function aContactsStep(changes: Partial<ContactsStep> = {}): ContactsStep {
+  const fields = { msisdn: 'mobile' };
+  return { kind: 'contacts', input: anInput(), fields, customAttributes: {}, groups: [], limits: someLimits(), ...changes };
+}
+
+export function aService(changes: Partial<ServiceSettings> = {}): ServiceSettings {
+  return {
+    sandbox: false,
+    account: 'acme',
+    subAccountId: 'acme_hq',
+    bases: { sms: 'https://sms.test', contacts: 'https://contacts.test', verification: 'https://verify.test' },
+    credentials: { sms: { apiKey: { env: 'VOLLEY_API_KEY' } } },
+    timeouts: { connectSeconds: 10, answerSeconds: 60 },
+    giveUpAfterSeconds: 900,
+    ...changes,
+  };
+}
+
+export function aJob(changes: Partial<Job> = {}): Job {
+  const unguarded = { maxRejectedPercent: undefined, maxMessages: undefined, maxSegments: undefined };
+  return {
+    name: 'sale',
+    service: aService(),
+    steps: [anSmsStep()],
+    guards: { ...unguarded, maxFailedPercent: 100 },
+    failOn: 'rejections',
+    repeat: 'never',
+    output: { directory: '/out', format: 'csv' },
+    directory: '/jobs',
+    ...changes,
+  };
+}
+
+/** A folder of input files, by name; a text goes in as UTF-8. */
+export function aFolder(files: Record<string, string | Uint8Array>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-plan-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), content);
+  }
+  return directory;
+}
+
+/** Singapore numbers that are valid, one for each count from 0. */
+export function aNumber(index: number): string {
+  return `+65${90_000_000 + index}`;
+}
+
+/** `mobile,…` with a row for each of so many numbers. */
+export function aCsvOf(count: number, from = 0): string {
+  return `mobile,name\n${Array.from({ length: count }, (_, index) => `${aNumber(from + index)},n${from + index}\n`).join('')}`;
+}
+
+export interface PlanOptions {
+  readonly job?: Partial<Job>;
+  /** Name → content, in the folder of the job; or the folder itself. */
+  readonly files?: Record<string, string | Uint8Array> | string;
+  readonly disk?: MemoryDisk;
+  readonly jobDirectory?: string;
+  readonly occurrence?: string;
+  readonly findTaken?: FindTaken;
+  readonly reader?: Partial<InputReader>;
+  readonly signal?: AbortSignal;
+}
+
+/** Plans a job whose steps name files of its folder; the plan goes to a disk in memory, below `/out/sale`. */
+export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome & { disk: MemoryDisk; job: Job }> {
+  const { files = { 'people.csv': aCsvOf(3) }, disk = aMemoryDisk(), jobDirectory = '/out/sale' } = options;
+  const directory = typeof files === 'string' ? files : aFolder(files);
+  const written = aJob({ ...options.job, directory });
+  const place = (input: Input): Input => ({ ...input, files: input.files.map((name) => join(directory, name)) });
+  const steps = written.steps.map((step) =>
+    step.kind === 'sms'
+      ? { ...step, input: place(step.input), suppress: step.suppress === undefined ? undefined : place(step.suppress) }
+      : { ...step, input: place(step.input) },
+  );
+  const job = { ...written, steps };
+  const reader: InputReader = {
+    ...{ listInputs, digestInput, readRecords, findColumn },
+    spoolStandardInput: async () => {
+      throw new Error('the test has no standard input');
+    },
+    ...options.reader,
+  };
+  const outcome = await makePlan(
+    job,
+    {
+      files: disk.files,
+      reader,
+      processId: 7,
+      onProgress: () => {},
+      signal: options.signal ?? new AbortController().signal,
+    },
+    { jobDirectory, occurrence: options.occurrence ?? '', findTaken: options.findTaken ?? (() => undefined) },
+  );
+  return { ...outcome, disk, job };
+}
+
+export interface MadePlan {
+  readonly plan: Plan;
+  readonly directory: string;
+  readonly disk: MemoryDisk;
+  readonly job: Job;
+  /** The first step, what it plans to send, and what became of each row. */
+  readonly step: PlannedStep;
+  readonly requests: readonly PlannedRequest[];
+  readonly rows: readonly RowLine[];
+}
+
+export async function aPlan(options: PlanOptions = {}): Promise<MadePlan> {
+  const { made, disk, job } = await makeAPlan(options);
+  if (made === undefined) throw new Error('there was nothing to plan');
+  const { plan, directory } = made;
+  const step = plan.steps[0]!;
+  return { plan, directory, disk, job, step, requests: readRequests(disk, directory, step), rows: readRows(disk, directory, step) };
+}
+
+export interface PlannedRequest extends RequestHead {
+  readonly text: string;
+  /** The body as JSON. */
+  readonly json: { readonly clientBatchId: string; readonly template: object; readonly messages: readonly { clientMessageId: string }[] };
+}
+
+export function readRequests(disk: MemoryDisk, directory: string, step: PlannedStep): PlannedRequest[] {
+  return linesOf(disk.readText(requestsFile(directory, step))).map((line) => {
+    const { body, ...head } = decodeRequestLine(Buffer.from(line), 'requests');
+    return { ...head, text: body.toString(), json: JSON.parse(body.toString()) };
+  });
+}
+
+export function readRows(disk: MemoryDisk, directory: string, step: PlannedStep): RowLine[] {
+  return linesOf(disk.readText(rowsFile(directory, step))).map(decodeRowLine);
+}
+
+export function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+/** `planned`, or the code of the rejection or skip, for each row of the first step. */
+export function statesOf(rows: readonly RowLine[]): string[] {
+  return rows.map((row) =>
+    row.state === 'planned' ? 'planned' : row.state === 'rejected' ? row.rejection.code : row.skip.code,
+  );
+}
+
+/** What the plan is refused for, each as `where: message`; a plan that is made is an error here. */
+export async function refusalOf(options: PlanOptions): Promise<{ problems: string[]; error: UserError }> {
+  const error = await makeAPlan(options).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof UserError)) throw new Error(`expected a refusal, got ${String(error)}`);
+  return { problems: error.problems.map(({ where, message }) => `${where}: ${message}`), error };
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listInputs } from '../../src/read/inputs.js';
+import { aMemoryDisk } from '../a-memory-disk.js';
+import { aContactsStep, aCsvOf, aFolder, anInput, anSmsStep, aPlan, makeAPlan, refusalOf } from './a-plan.js';
+
+describe('a plan that is refused', () => {
+  it('leaves no directory', async () => {
+    const disk = aMemoryDisk();
+    await refusalOf({ disk, files: { 'people.csv': 'name\nAnn\n' } });
+    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+  });
+
+  it('names the problems of all files and all steps at once', async () => {
+    const steps = [
+      aContactsStep({ input: anInput({ files: ['a.csv', 'b.csv'] }), fields: { msisdn: 'phone' } }),
+      anSmsStep({ input: anInput({ files: ['a.csv', 'missing.csv'] }), text: 'Hi {{ nick }} {{ town }}' }),
+      anSmsStep({ input: anInput({ files: ['c.csv'] }), destination: 'handy' }),
+    ];
+    const { problems } = await refusalOf({
+      job: { steps },
+      files: { 'a.csv': aCsvOf(1), 'b.csv': 'phone,phone\n1,2\n', 'c.csv': 'mobile,name\n"+6590000000,Ann\n' },
+    });
+    expect(problems.join('\n')).toMatch(/^a\.csv:1: there is no one column "phone", which the job names as fields\.msisdn/m);
+    expect(problems.join('\n')).toMatch(/^b\.csv:1: columns 1 and 2 are both named "phone"/m);
+    expect(problems.join('\n')).toMatch(/^missing\.csv: there is no such file/m);
+    expect(problems.join('\n')).toMatch(/^c\.csv/m);
+  });
+
+  it('names the problems of one file at once: every column that is not there', async () => {
+    const step = anSmsStep({
+      input: anInput({ countryColumn: 'land' }),
+      destination: 'handy',
+      text: 'Hi {{ nick }} {{ town }}',
+    });
+    const { problems, error } = await refusalOf({ job: { steps: [step] } });
+    expect(problems).toEqual([
+      expect.stringContaining('"handy", which the job names as destination; expected one of mobile, name'),
+      expect.stringContaining('"land", which the job names as input.countryColumn'),
+      expect.stringContaining('Cannot fill {{ nick }}'),
+      expect.stringContaining('Cannot fill {{ town }}'),
+    ]);
+    expect(error).toMatchObject({ code: 'bad-input', message: 'Cannot plan the job: 4 problems in its input' });
+    expect(error.hint).toContain('Nothing was sent');
+  });
+
+  it('says so of a file that changes between its digest and its reading', async () => {
+    const files = aFolder({ 'people.csv': aCsvOf(3) });
+    const digestInput = async (path: string) => {
+      const bytes = Buffer.from(aCsvOf(3));
+      appendFileSync(path, '+6590000009,late\n');
+      return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
+    };
+    const disk = aMemoryDisk();
+    const { problems } = await refusalOf({ disk, files, reader: { digestInput } });
+    expect(problems).toEqual(['people.csv: the file changed while it was read']);
+    expect(disk.has('/out/sale')).toBe(true);
+    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+  });
+
+  it('is refused as interrupted when its signal aborts, and leaves nothing', async () => {
+    const disk = aMemoryDisk();
+    const { error } = await refusalOf({ disk, signal: AbortSignal.abort() });
+    expect(error.code).toBe('interrupted');
+    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+  });
+});
+
+describe('a disk that fails while the plan is written', () => {
+  it('leaves no plan that is not whole, whichever operation it is; the next attempt makes the plan', async () => {
+    const files = aFolder({ 'people.csv': aCsvOf(5) });
+    const job = { steps: [anSmsStep({ batchSize: 2 })] };
+    const whole = await aPlan({ files, job });
+    const expected = whole.disk.snapshot(whole.directory);
+    const count = whole.disk.operations;
+    expect(count).toBeGreaterThan(15);
+    for (let n = 1; n <= count; n++) {
+      const disk = aMemoryDisk();
+      disk.failAt(n, 'ENOSPC');
+      const outcome = await makeAPlan({ files, job, disk }).then(
+        () => 'made',
+        (error: unknown) => error,
+      );
+      if (disk.has(`${whole.directory}/plan.json`)) expect(disk.snapshot(whole.directory)).toEqual(expected);
+      else expect(outcome, `operation ${n}`).toMatchObject({ code: 'ENOSPC' });
+      const again = await aPlan({ files, job, disk });
+      expect(disk.snapshot(again.directory)).toEqual(expected);
+      expect(Object.keys(disk.snapshot('/out/sale')).every((path) => path.startsWith(whole.plan.id))).toBe(true);
+    }
+  });
+});
+
+describe('what a job already took', () => {
+  const job = { steps: [anSmsStep({ input: anInput({ files: ['*.csv'] }) })] };
+
+  it('is left out, with the run that took it, and new files alone are planned', async () => {
+    const files = aFolder({ 'a.csv': aCsvOf(2), 'b.csv': aCsvOf(1, 5) });
+    const first = await aPlan({ files, job });
+    const [taken] = first.step.inputs;
+    const findTaken = (kind: string, sha256: string) =>
+      kind === 'sms' && sha256 === taken?.sha256 ? 'the-first-run' : undefined;
+    const { made, leftOut } = await makeAPlan({ files, job, findTaken });
+    expect(leftOut).toEqual([{ file: 'a.csv', reason: 'was already taken by run the-first-run' }]);
+    expect(made?.plan.steps[0]?.inputs.map(({ file }) => file)).toEqual(['b.csv']);
+  });
+
+  it('and nothing else is no plan', async () => {
+    const disk = aMemoryDisk();
+    const { made, leftOut } = await makeAPlan({ disk, job, findTaken: () => 'r1' });
+    expect(made).toBeUndefined();
+    expect(leftOut).toHaveLength(1);
+    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+  });
+
+  it('is known by its content: a copy under another name is taken once', async () => {
+    const { made, leftOut } = await makeAPlan({ job, files: { 'a.csv': aCsvOf(2), 'b.csv': aCsvOf(2) } });
+    expect(made?.plan.steps[0]?.inputs.map(({ file }) => file)).toEqual(['a.csv']);
+    expect(leftOut).toEqual([{ file: 'b.csv', reason: 'has the same content as a.csv' }]);
+  });
+
+  it('by one kind of step is still new to another', async () => {
+    const both = { steps: [aContactsStep(), anSmsStep()] };
+    const { made } = await makeAPlan({ job: both, findTaken: (kind) => (kind === 'contacts' ? 'r1' : undefined) });
+    expect(made?.plan.steps.map(({ counts }) => counts.planned)).toEqual([0, 3]);
+  });
+});
+
+describe('standard input', () => {
+  const job = { steps: [anSmsStep({ input: anInput({ files: ['-'] }) })] };
+
+  it('is kept in the run directory, where the plan says it is', async () => {
+    const spool = aFolder({});
+    const disk = aMemoryDisk();
+    const plan = await aPlan({
+      disk,
+      job: { steps: [anSmsStep({ input: anInput({ files: ['-'] }) })] },
+      jobDirectory: '/out/sale',
+      reader: {
+        listInputs: async (patterns, directory) => (patterns.includes('-') ? [] : listInputs(patterns, directory)),
+      },
+      ...standardInputOf(disk, spool, aCsvOf(2)),
+    });
+    expect(plan.step.inputs).toMatchObject([{ file: '-', path: `${plan.directory}/stdin`, rows: 2 }]);
+    expect(disk.readText(`${plan.directory}/stdin`)).toBe(aCsvOf(2));
+  });
+
+  it('that is refused is kept nowhere', async () => {
+    const disk = aMemoryDisk();
+    const { problems } = await refusalOf({ disk, job, ...standardInputOf(disk, aFolder({}), 'name\nAnn\n') });
+    expect(problems).toHaveLength(1);
+    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+  });
+});
