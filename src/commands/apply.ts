@@ -40,6 +40,9 @@ export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<n
     assertNotTaken(plan, await readHistory(nodeFiles, session.jobDirectory));
     return session.applyAndReport(directory, plan, plan.job);
   });
-  await printResult(terminal, flags, { json: summary, text: formatSummary(summary) });
+  await printResult(terminal, flags, {
+    json: summary,
+    text: formatSummary(summary, { isSandbox: plan.job.service.sandbox }),
+  });
   return summary.exitCode;
 }

@@ -6,6 +6,7 @@ import type { Job, ServiceSettings } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
 import type { Transport } from '../service/transport.js';
 import { kindOf } from '../steps/table.js';
+import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
 
 /** The way to the service: addresses as they are now, the transport, and what each call carries. */
@@ -68,7 +69,7 @@ async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, 
     import('../sandbox/sandbox.js'),
     import('../sandbox/credentials.js'),
   ]);
-  const dataDirectory = join(jobDirectory, 'sandbox');
+  const dataDirectory = join(jobDirectory, SANDBOX_DIRECTORY);
   await nodeFiles.makeDirectory(dataDirectory);
   const accounts = account === TEST_CREDENTIALS.account ? [] : [{ account, subAccountIds: [subAccountId] }];
   const { origin, credentials, close } = await startSandbox({ dataDirectory, accounts });

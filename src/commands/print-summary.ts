@@ -1,17 +1,23 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { StepSummary, Summary } from '../report/summary.js';
 import { format, formatCounts } from './print-plan.js';
+import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 import { escapeText } from './terminal.js';
 
 /** The account of a run in plain words, for a person. */
-export function formatSummary(summary: Summary): string {
+export function formatSummary(summary: Summary, { isSandbox }: { isSandbox: boolean }): string {
   const { read, accepted } = summary.balance;
   const steps = summary.steps.map((step) => formatStep(step, summary.directory)).join('\n');
   return (
     `${escapeText(describeState(summary))}\n\n${steps}\n` +
     `All in all: ${format(accepted)} of ${format(read)} rows accepted. ${describeNext(summary)}\n` +
-    `Everything about this run: ${escapeText(summary.directory)}\n`
+    `Everything about this run: ${escapeText(summary.directory)}\n${isSandbox ? describeSandbox(summary) : ''}`
   );
+}
+
+function describeSandbox({ directory }: Summary): string {
+  const ledger = join(dirname(directory), SANDBOX_DIRECTORY, 'ledger.ndjson');
+  return `This was the sandbox: no message left this machine. What it accepted: ${escapeText(ledger)}\n`;
 }
 
 function describeState({ job, plan, state, stop }: Summary): string {

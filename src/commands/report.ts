@@ -12,7 +12,11 @@ export async function reportRun(
   terminal: Terminal,
 ): Promise<number> {
   const directory = resolve(flags.run);
-  const summary = await writeReport(nodeFiles, directory, await readPlan(nodeFiles, directory));
-  await printResult(terminal, flags, { json: summary, text: formatSummary(summary) });
+  const plan = await readPlan(nodeFiles, directory);
+  const summary = await writeReport(nodeFiles, directory, plan);
+  await printResult(terminal, flags, {
+    json: summary,
+    text: formatSummary(summary, { isSandbox: plan.job.service.sandbox }),
+  });
   return 0;
 }

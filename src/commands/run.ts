@@ -28,7 +28,10 @@ export async function runJob(flags: RunFlags, terminal: Terminal): Promise<numbe
     runInSession(job, flags, terminal, session),
   );
   if (done.summary !== undefined) {
-    await printResult(terminal, flags, { json: done.summary, text: formatSummary(done.summary) });
+    await printResult(terminal, flags, {
+      json: done.summary,
+      text: formatSummary(done.summary, { isSandbox: job.service.sandbox }),
+    });
     return done.summary.exitCode;
   }
   const idle = {

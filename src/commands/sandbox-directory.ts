@@ -1,0 +1,2 @@
+/** Where an embedded sandbox keeps its state, in the directory of the job. */
+export const SANDBOX_DIRECTORY = 'sandbox';
