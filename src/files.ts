@@ -1,5 +1,5 @@
 import { constants, promises } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { InternalError } from './errors.js';
 
 /**
@@ -12,8 +12,9 @@ export interface Files {
   openRead(path: string): Promise<ReadFile>;
   /** Writes `<path>.part`; the file gets its name in `finish()`, or never. */
   createWhole(path: string): Promise<WholeFile>;
+  /** Leaves nothing of it when the disk fails. */
   writeWhole(path: string, text: string): Promise<void>;
-  /** Opens for appending; makes the file, and makes its name durable, when it is not there. */
+  /** Opens for appending, and makes the file when it is not there. Its name is durable once this returns. */
   openAppend(path: string): Promise<AppendFile>;
   /** False when the file exists already: of several callers at once exactly one gets true. */
   createExclusive(path: string, text: string): Promise<boolean>;
@@ -21,6 +22,7 @@ export interface Files {
   list(directory: string): Promise<string[]>;
   /** Undefined when there is no such path. */
   stat(path: string): Promise<{ bytes: number; isFile: boolean; isDirectory: boolean; modifiedMs: number } | undefined>;
+  /** With those above it that are missing; their names are durable once this returns. */
   makeDirectory(path: string): Promise<void>;
   /** Durable once it returns. */
   rename(from: string, to: string): Promise<void>;
@@ -99,14 +101,24 @@ export function createFiles(raw: RawFiles): Files {
     createWhole,
     writeWhole: async (path, text) => {
       const file = await createWhole(path);
-      await file.write(text);
-      await file.finish();
+      try {
+        await file.write(text);
+        await file.finish();
+      } catch (error) {
+        await file.discard().catch(() => {});
+        throw error;
+      }
     },
     openAppend: async (path) => {
-      const isNew = (await raw.stat(path).catch(undefinedWhenMissing)) === undefined;
       const handle = await raw.open(path, 'a', FILE_MODE);
-      if (isNew) await syncDirectory(dirname(path));
-      return appendFile(handle, (await handle.stat()).size);
+      try {
+        // Also when the file was there: who made it may have died before it came to this.
+        await syncDirectory(dirname(path));
+        return appendFile(handle, (await handle.stat()).size);
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
     },
     createExclusive: async (path, text) => {
       let handle: Handle;
@@ -140,7 +152,11 @@ export function createFiles(raw: RawFiles): Files {
       };
     },
     makeDirectory: async (path) => {
-      await raw.mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+      const first = await raw.mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+      if (first === undefined) return;
+      for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {
+        await syncDirectory(dirname(made));
+      }
     },
     rename,
     remove: (path) => raw.rm(path, { recursive: true, force: true }),

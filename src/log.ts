@@ -9,24 +9,35 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-/** JSON lines. Fields pass by allow-list of types, and every value of `secrets` is scrubbed from the finished line. */
+/**
+ * JSON lines. Fields pass by allow-list of types (any other is left out), and every value of `secrets` is scrubbed from
+ * the finished line, also in the form that JSON gives it.
+ */
 export function createJsonLog(destination: DestinationStream, secrets: () => readonly string[]): Log {
   const scrubbing: DestinationStream = {
     write: (line) => {
-      destination.write(scrubSecrets(line, secrets()));
+      const forms = secrets().flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+      destination.write(scrubSecrets(line, forms));
     },
   };
   const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, scrubbing);
   return {
-    info: (message, fields = {}) => logger.info(fields, message),
-    warn: (message, fields = {}) => logger.warn(fields, message),
-    error: (message, fields = {}) => logger.error(fields, message),
+    info: (message, fields = {}) => logger.info(pickPlain(fields), message),
+    warn: (message, fields = {}) => logger.warn(pickPlain(fields), message),
+    error: (message, fields = {}) => logger.error(pickPlain(fields), message),
   };
 }
 
-/** The last line of defence: a secret that got into a text all the same. */
+const PLAIN = new Set(['string', 'number', 'boolean']);
+
+function pickPlain(fields: LogFields): LogFields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => PLAIN.has(typeof value)));
+}
+
+/** The last line of defence: a secret that got into a text all the same. Long ones first: one may begin with another. */
 export function scrubSecrets(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) if (secret !== '') clean = clean.replaceAll(secret, '[secret]');
+  const longestFirst = [...secrets].sort((one, other) => other.length - one.length);
+  for (const secret of longestFirst) if (secret !== '') clean = clean.replaceAll(secret, '[secret]');
   return clean;
 }

@@ -8,6 +8,8 @@ export interface MemoryDisk {
   readonly operations: number;
   /** Text of every file below a directory, by its path in there. */
   snapshot(directory?: string): Record<string, string>;
+  /** Names in a directory, empty directories among them. */
+  list(directory: string): string[];
   readText(path: string): string;
   write(path: string, text: string): void;
   has(path: string): boolean;
@@ -70,8 +72,11 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
     },
     snapshot: (directory = '/') =>
       Object.fromEntries(
-        Object.entries(volume.toJSON(directory)).map(([path, text]) => [path.slice(directory.length + 1), text ?? '']),
+        Object.entries(volume.toJSON(directory)).flatMap(([path, text]) =>
+          text === null ? [] : [[path.slice(directory.length + 1), text]],
+        ),
       ),
+    list: (directory) => (volume.existsSync(directory) ? volume.readdirSync(directory).map(String).sort() : []),
     readText: (path) => String(volume.readFileSync(path, 'utf8')),
     write: (path, text) => volume.writeFileSync(path, text),
     has: (path) => volume.existsSync(path),

@@ -27,9 +27,9 @@ export class JournalWriter {
   append(entry: JournalEntry): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#seq += 1;
-    const bytes = encodeLine({ epoch: this.#epoch, seq: this.#seq, durable: this.#durable, entry });
+    const seq = this.#seq;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ seq: this.#seq, bytes, resolve, reject });
+      this.#waiting.push({ seq, entry, resolve, reject });
       this.#flushing ??= this.#flush();
     });
   }
@@ -47,7 +47,7 @@ export class JournalWriter {
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#file.append(Buffer.concat(group.map((waiting) => waiting.bytes)));
+        await this.#file.append(this.#encode(group));
         await this.#file.sync();
       } catch (cause) {
         this.#fail(group, cause);
@@ -57,6 +57,13 @@ export class JournalWriter {
       for (const waiting of group) waiting.resolve();
     }
     this.#flushing = undefined;
+  }
+
+  /** Only now: the lines then name all that was synced before them, so that damage to it is told from a torn tail. */
+  #encode(group: readonly Waiting[]): Buffer {
+    const epoch = this.#epoch;
+    const durable = this.#durable;
+    return Buffer.concat(group.map(({ seq, entry }) => encodeLine({ epoch, seq, durable, entry })));
   }
 
   #fail(group: readonly Waiting[], cause: unknown): void {
@@ -69,7 +76,7 @@ export class JournalWriter {
 
 interface Waiting {
   readonly seq: number;
-  readonly bytes: Buffer;
+  readonly entry: JournalEntry;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }

@@ -31,15 +31,18 @@ export function findNumberCountry(country: string | undefined): CountryCode | un
   return found.ok && isSupportedCountry(found.country) ? found.country : undefined;
 }
 
-/** Takes blanks off both ends, and the invisible marks that come with numbers copied from address books. */
+/** Takes blanks off both ends, the invisible marks that come with numbers copied from address books, and brackets off a calling code. */
 export function trimNumber(text: string): string {
   const trimmed = text.trim();
   let start = 0;
   let end = trimmed.length;
   while (start < end && INVISIBLE.test(trimmed.charAt(start))) start++;
   while (end > start && INVISIBLE.test(trimmed.charAt(end - 1))) end--;
-  return trimmed.slice(start, end);
+  return trimmed.slice(start, end).replace(BRACKETED_CODE, '$1 ');
 }
+
+/** `(+65) 9123 4567`: the library wants the plus in front. */
+const BRACKETED_CODE = /^\(\s*(\+\d{1,3})\s*\)/;
 
 /** Digits of a number, in whatever script they are written. */
 export function readDigits(value: string): string {

@@ -11,6 +11,7 @@ import type { Job } from '../job/job.js';
  *   plan.json               this interface `Plan`
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
  *                           {"request":1,"first":0,"rows":1000,"messages":1000,"segments":1200,"crc":"…","body":{…}}
+ *                           `crc` is the CRC-32, in 8 hex digits, of what stands before it and of the body
  *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
  *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs
@@ -104,7 +105,7 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
       hint: 'Give the directory that `volley plan` or `volley run` printed.',
     });
   }
-  const plan: Plan = JSON.parse(text);
+  const plan = parsePlan(text, directory);
   if (plan.format !== PLAN_FORMAT) {
     throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, expected ${PLAN_FORMAT}`, {
       hint: 'Finish it with the version of volley that made it.',
@@ -113,27 +114,47 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
   return plan;
 }
 
-const BODY_KEY = ',"body":';
-
-export function encodeRequestLine(head: RequestHead, body: string): string {
-  const crc = crc32(body).toString(16).padStart(8, '0');
-  return `${JSON.stringify(head).slice(0, -1)},"crc":"${crc}"${BODY_KEY}${body}}\n`;
+function parsePlan(text: string, directory: string): Plan {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UserError('bad-plan', `Cannot read a plan in ${directory}: ${PLAN_FILE} is no JSON, expected a plan`, {
+      hint: 'It was changed or cut off after it was made. Put it back as it was, or plan the job again.',
+    });
+  }
 }
 
-/** `bytes` is without the newline. The body is a view of them, not a copy. */
+const CRC_KEY = ',"crc":"';
+const CLOSING_BRACE = 0x7d;
+
+export function encodeRequestLine(head: RequestHead, body: string): string {
+  const text = JSON.stringify(head).slice(0, -1);
+  return `${text}${formatSeam(text, body)}${body}}\n`;
+}
+
+/** `bytes` is without the newline. The body is a view of them, not a copy. Any change to the line is refused. */
 export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & { readonly body: Buffer } {
-  const split = bytes.indexOf(BODY_KEY);
-  const body = bytes.subarray(split + BODY_KEY.length, -1);
-  const head = split === -1 ? undefined : JSON.parse(`${bytes.toString('utf8', 0, split)}}`);
-  if (head?.crc !== crc32(body).toString(16).padStart(8, '0')) {
+  const headEnd = bytes.indexOf(CRC_KEY);
+  const text = bytes.subarray(0, Math.max(0, headEnd));
+  const bodyStart = headEnd + SEAM_LENGTH;
+  const body = bytes.subarray(bodyStart, -1);
+  const seam = bytes.toString('latin1', Math.max(0, headEnd), bodyStart);
+  if (headEnd === -1 || bytes.at(-1) !== CLOSING_BRACE || seam !== formatSeam(text, body)) {
     throw new InternalError(
       'journal-damaged',
       `Cannot read ${where}: a request in the plan is damaged; make a new plan`,
     );
   }
-  const { crc: _crc, ...known } = head;
-  return { ...known, body };
+  return { ...JSON.parse(`${text}}`), body };
 }
+
+/** What stands between head and body: the checksum of both. */
+function formatSeam(head: string | Buffer, body: string | Buffer): string {
+  const crc = crc32(body, crc32(head)).toString(16).padStart(8, '0');
+  return `${CRC_KEY}${crc}","body":`;
+}
+
+const SEAM_LENGTH = formatSeam('', '').length;
 
 export type RowLine = {
   readonly file: number;

@@ -32,8 +32,10 @@ export async function makePlan(
   const selection = await selectInputs(job, deps, { ...options, problems });
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
   try {
-    problems.throwIfAny();
-    if (selection.steps.every((step) => step.inputs.length === 0)) return { made: undefined, leftOut };
+    if (selection.steps.every((step) => step.inputs.length === 0)) {
+      problems.throwIfAny();
+      return { made: undefined, leftOut };
+    }
     const id = identifyPlan(job, selection, occurrence);
     const directory = join(jobDirectory, id);
     const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);

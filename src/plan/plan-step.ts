@@ -1,5 +1,6 @@
 import type { SourceRecord } from '../domain.js';
 import { UserError } from '../errors.js';
+import type { Input } from '../job/job.js';
 import type { RowPlanner, RowReader } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
@@ -26,7 +27,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const { deps, problems, planId, directory } = context;
   const suppression =
     step.kind === 'sms' && step.suppress !== undefined
-      ? await loadSuppression(selection.suppression, step.suppress, context)
+      ? await loadSuppression(selection.suppression, inheritCountry(step.suppress, step.input), context)
       : undefined;
   const rows = new RowOrdinals();
   const planner = kindOf(step).createPlanner(step, {
@@ -49,6 +50,11 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   );
   const inputs = files.map((file, index): PlannedInput => ({ ...file, columnMap: maps[index] ?? [] }));
   return { number, kind, inputs, columns, suppression: suppression?.inputs ?? [], ...planning.figures() };
+}
+
+/** A list that says nothing of countries is read as the input is. */
+function inheritCountry(list: Input, input: Input): Input {
+  return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
 }
 
 class StepPlanning {

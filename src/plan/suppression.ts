@@ -1,17 +1,15 @@
 import type { Input } from '../job/job.js';
 import { normalizeNumber } from '../normalize/number.js';
-import { numberCodes } from '../normalize/number-codes.js';
 import { createNumberSet, type NumberSet } from './dedupe.js';
 import type { SuppressionInput } from './file.js';
 import type { PlanDeps } from './ports.js';
 import type { ProblemList } from './problems.js';
 import type { DigestedInput } from './select.js';
-
-const UNREADABLE_SHOWN = 5;
+import { type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 /**
- * Reads suppression lists. Every column in which at least half of the cells are valid numbers counts; in such a
- * column each cell that is not blank must be one. It fails closed: a list that is empty, holds no such column or a
+ * Reads suppression lists. A column counts when at least half of its cells are valid numbers, or any was one before it was
+ * damaged; in such a column each cell that is not blank must be a number. It fails closed: a list that is empty, holds no such column or a
  * number that cannot be read refuses the plan, because a number missed here is a message to somebody who opted out.
  */
 export async function loadSuppression(
@@ -38,7 +36,7 @@ async function loadList(
   const { shown } = list.file;
   const reader = deps.reader.readRecords(list.file, input);
   await reader.open();
-  const headless = reader.columns.find((name) => normalizeNumber(name, input.country).ok);
+  const headless = reader.columns.find((name) => isNumberLike(name, input.country));
   if (headless !== undefined) {
     problems.add({
       where: `${shown}:1`,
@@ -47,18 +45,20 @@ async function loadList(
     });
     return;
   }
-  const columns: ColumnCells[] = [];
+  const { countryColumn } = input;
+  const countryIndex =
+    countryColumn === undefined ? -1 : (deps.reader.findColumn(reader.columns, countryColumn)?.index ?? -1);
+  const columns = new SuppressionColumns();
   for await (const batch of reader.batches()) {
     for (const record of batch) {
-      if (record.fault !== undefined)
-        problems.add({ where: `${shown}:${record.line}`, message: `a row that cannot be read (${record.fault.code})` });
-      for (const [index, cell] of record.cells.entries()) {
-        columns[index] ??= { valid: [], unreadable: 0, places: [] };
-        takeCell(columns[index], cell ?? '', record.line, input.country);
+      const { fault, line, cells } = record;
+      if (fault !== undefined) {
+        problems.add({ where: `${shown}:${line}`, message: `a row that cannot be read (${fault.code})` });
       }
+      columns.add(record, cells[countryIndex]?.trim() || input.country);
     }
   }
-  const counting = columns.filter((column) => column.valid.length > 0 && column.valid.length >= column.unreadable);
+  const { counting } = columns;
   if (counting.length === 0) {
     problems.add({
       where: shown,
@@ -68,30 +68,22 @@ async function loadList(
   }
   for (const column of counting) {
     for (const e164 of column.valid) numbers.add(e164, 0);
-    for (const { line, reason } of column.places)
-      problems.add({
-        where: `${shown}:${line}`,
-        message: `the suppression list holds a number that cannot be read: ${reason}`,
-      });
-    const more = column.unreadable - column.places.length;
-    if (more > 0) problems.add({ where: shown, message: `and ${more} more numbers that cannot be read` });
+    addUnreadable(column, shown, problems);
   }
   if (reader.sha256 !== list.sha256) problems.add({ where: shown, message: 'the file changed while it was read' });
 }
 
-interface ColumnCells {
-  readonly valid: string[];
-  unreadable: number;
-  readonly places: { line: number; reason: string }[];
+function addUnreadable({ places, unreadable }: SuppressionColumn, shown: string, problems: ProblemList): void {
+  for (const { line, reason } of places) {
+    const message = `the suppression list holds a number that cannot be read: ${reason}`;
+    problems.add({ where: `${shown}:${line}`, message });
+  }
+  const more = unreadable - places.length;
+  if (more > 0) problems.add({ where: shown, message: `and ${more} more numbers that cannot be read` });
 }
 
-function takeCell(column: ColumnCells, cell: string, line: number, country: string | undefined): void {
-  if (cell.trim() === '') return;
-  const number = normalizeNumber(cell, country);
-  if (number.ok) {
-    column.valid.push(number.e164);
-    return;
-  }
-  column.unreadable += 1;
-  if (column.places.length < UNREADABLE_SHOWN) column.places.push({ line, reason: numberCodes[number.code] });
+/** A number, or what a spreadsheet or a hand made of one: no header is seven digits without a letter. */
+function isNumberLike(name: string, country: string | undefined): boolean {
+  const digits = name.replace(/E[+-]?\d+$/i, '');
+  return normalizeNumber(name, country).ok || (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= 7);
 }

@@ -42,6 +42,12 @@ interface LockFile extends Owner {
   readonly state: 'held' | 'released';
 }
 
+/** On both clocks: the monotonic one stands still while a machine sleeps, the wall clock may be set back. */
+interface Moment {
+  readonly monotonicMs: number;
+  readonly atMs: number;
+}
+
 export const LEASE_MS = 60_000;
 /** Renewals between two lease ends; one may fail or be late without harm. */
 const RENEW_EVERY_MS = LEASE_MS / 4;
@@ -56,14 +62,19 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   const content = (state: LockFile['state']) =>
     `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state })}\n`;
   const path = pathOf(directory, epoch);
-  const takenAtMs = deps.clock.monotonicMs();
+  const taken = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
   if (!(await deps.files.createExclusive(path, content('held')))) {
-    throw new UserError('lock-held', `Cannot run this job: another process took it at this moment (${path})`);
+    throw takenMeanwhile(path);
+  }
+  // A taker that was paused since it looked may have made anew the file of an epoch that came and went.
+  if ((await readHighest(deps, directory))?.epoch !== epoch) {
+    await deps.files.remove(path);
+    throw takenMeanwhile(path);
   }
   for (let old = epoch - 1; current !== undefined && old >= current.lowest; old--) {
     await deps.files.remove(pathOf(directory, old));
   }
-  return holdLock(deps, { directory, epoch, takenAtMs, content });
+  return holdLock(deps, { directory, epoch, taken, content });
 }
 
 /** Who holds the job now; undefined when nobody does. */
@@ -74,13 +85,12 @@ export async function readLockOwner(deps: Pick<LockDeps, 'files'>, directory: st
 
 function holdLock(
   deps: LockDeps,
-  own: { directory: string; epoch: number; takenAtMs: number; content: (state: LockFile['state']) => string },
+  own: { directory: string; epoch: number; taken: Moment; content: (state: LockFile['state']) => string },
 ): Lock {
   const path = pathOf(own.directory, own.epoch);
   const next = pathOf(own.directory, own.epoch + 1);
   const stop = new AbortController();
-  // Both clocks: the monotonic one stands still while a machine sleeps, the wall clock may be set back.
-  let renewed = { monotonicMs: own.takenAtMs, atMs: deps.clock.now() };
+  let renewed = own.taken;
 
   const assertFresh = () => {
     const { clock } = deps;
@@ -96,7 +106,7 @@ function holdLock(
     while (!stop.signal.aborted) {
       await deps.clock.sleep(RENEW_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
-      const start = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
+      const start: Moment = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
       try {
         await assertHeld();
         await deps.files.writeWhole(path, own.content('held'));
@@ -118,6 +128,10 @@ function holdLock(
       if ((await deps.files.stat(next)) === undefined) await deps.files.writeWhole(path, own.content('released'));
     },
   };
+}
+
+function takenMeanwhile(path: string): UserError {
+  return new UserError('lock-held', `Cannot run this job: another process took it at this moment (${path})`);
 }
 
 function lostLock(): UserError {
@@ -161,7 +175,9 @@ async function readHighest(
 function parseLock(text: string | undefined): LockFile | undefined {
   try {
     const value = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null && typeof value.renewedAt === 'number' ? value : undefined;
+    if (typeof value !== 'object' || value === null) return undefined;
+    const { host, pid, renewedAt } = value;
+    return typeof host === 'string' && typeof pid === 'number' && typeof renewedAt === 'number' ? value : undefined;
   } catch {
     return undefined;
   }

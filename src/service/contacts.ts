@@ -7,13 +7,18 @@ export function contactCall(service: ServiceSettings): { method: 'POST'; base: s
   return { method: 'POST', base: service.bases.contacts, path: `/accounts/${account}/contacts` };
 }
 
-/** Undefined when neither body nor header says which contact it is: the row is then not accounted for. */
+/**
+ * Undefined when neither body nor header says which contact it is, or when they name two different ones: the answer is
+ * somebody else's then, and the row is not accounted for.
+ */
 export function readContactAnswer(response: Response): { contactId: string; location: string } | undefined {
   const body = readJsonBody(response);
   const id = typeof body === 'object' && body !== null ? Reflect.get(body, 'id') : undefined;
   const header = response.headers.location;
   const location = (Array.isArray(header) ? header[0] : header) ?? '';
-  if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return { contactId: String(id), location };
   const fromLocation = /\/contacts\/([^/?#]+)$/.exec(location)?.[1];
-  return fromLocation === undefined ? undefined : { contactId: fromLocation, location };
+  const fromBody = typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
+  if (fromBody !== undefined && fromLocation !== undefined && fromBody !== fromLocation) return undefined;
+  const contactId = fromBody ?? fromLocation;
+  return contactId === undefined ? undefined : { contactId, location };
 }

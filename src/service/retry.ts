@@ -41,12 +41,12 @@ function hold(why: string, isRepeatable: boolean): Decision {
   return isRepeatable ? { kind: 'again', why } : { kind: 'in-doubt', why };
 }
 
-/** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative. */
+/** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative, always finite. */
 export function readRetryAfterMs(response: Response, nowMs: number): number | undefined {
   const header = response.headers['retry-after'];
   const text = (Array.isArray(header) ? header[0] : header)?.trim();
   if (text === undefined || text === '') return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
   if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);

@@ -50,11 +50,16 @@ export class Workspace {
     this.write(name, JSON.stringify(job));
   }
 
-  /** Run directories of the job, without those that are still being written. */
-  runs(job = 'sale'): string[] {
-    return readdirSync(this.path(`out/${job}`), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && entry.name !== 'sandbox')
+  /** Names of the directories in that of the job `sale`: its runs, and what a plan that was cut short left behind. */
+  directories(): string[] {
+    return readdirSync(this.path('out/sale'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
+  }
+
+  /** Run directories of the job `sale`. */
+  runs(): string[] {
+    return this.directories().filter((name) => !name.startsWith('.'));
   }
 
   start(args: readonly string[], { env, ...start }: Start = {}): Running {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
+import { restoreCell } from '../../src/formula.js';
 import { type StepSummary, type Summary, summarySchema } from '../../src/report/summary.js';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
 
@@ -16,11 +17,11 @@ const COUNTED_AS = {
   unprocessed: 'unprocessed',
 } as const;
 
-/** The rows of one output of a run, as a spreadsheet would show them. */
+/** The rows of one output of a run; what keeps a spreadsheet from running a cell is taken off. */
 export function readOutput(summary: Summary, step: number, output: OutputName): Row[] {
   const name = summary.steps[step - 1]?.files[output] ?? '';
   const text = readFileSync(join(summary.directory, name), 'utf8');
-  if (!name.endsWith('.ndjson')) return parse(text, { columns: true });
+  if (!name.endsWith('.ndjson')) return parse(text, { columns: true, cast: (cell) => restoreCell(cell) });
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -36,7 +37,9 @@ export function expectEveryRowOnce(summary: Summary): void {
     const counted = Object.fromEntries(outputs.map(([output, rows]) => [COUNTED_AS[output], rows.length]));
     expect(step.balance).toEqual({ read: step.inputs.reduce((sum, { rows }) => sum + rows, 0), ...counted });
     const found = outputs.flatMap(([, rows]) => rows.map((row) => `${row._file} ${row._row}`)).sort();
-    const wanted = step.inputs.flatMap(({ file, rows }) => Array.from({ length: rows }, (_, row) => `${file} ${row + 1}`));
+    const wanted = step.inputs.flatMap(({ file, rows }) =>
+      Array.from({ length: rows }, (_, row) => `${file} ${row + 1}`),
+    );
     expect(found).toEqual(wanted.sort());
   }
 }

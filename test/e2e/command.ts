@@ -51,6 +51,12 @@ export class Running {
     this.#child.kill(name);
   }
 
+  /** Of stdout. */
+  async firstLine(): Promise<string> {
+    await until(() => this.#stdout.includes('\n'));
+    return this.#stdout.split('\n', 1)[0] ?? '';
+  }
+
   async says(text: string): Promise<void> {
     await until(() => this.#stderr.includes(text));
   }

@@ -1,3 +1,5 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
@@ -24,6 +26,24 @@ describe.concurrent('a run that finishes', () => {
       rejections: { REJECTED: 4, empty: 1, 'too-few-fields': 1, 'missing-value': 1 },
       skips: { duplicate: 1, suppressed: 1 },
     });
+  });
+
+  test('leaves the key in none of its files, and none of them to others', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace));
+
+    const { summary, stdout, stderr } = await workspace.run();
+
+    const { apiKey } = workspace.sandbox.credentials;
+    const files = readdirSync(summary.directory);
+    expect(files).toContain('journal.ndjson');
+    for (const file of files) {
+      expect(workspace.read(`out/sale/${summary.plan}/${file}`)).not.toContain(apiKey);
+      expect(statSync(join(summary.directory, file)).mode & 0o777).toBe(0o600);
+    }
+    expect(statSync(summary.directory).mode & 0o777).toBe(0o700);
+    expect(stdout + stderr).not.toContain(apiKey);
   });
 
   test('gives each contact its id, and a contact that was there already is merged into', async () => {

@@ -6,28 +6,31 @@ import { until } from './command.js';
 
 const TWO_AT_ONCE = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 2 };
 
-test.concurrent.each(['SIGTERM', 'SIGINT'] as const)('%s: what is in flight is answered, nothing new is sent, and the same command goes on', async (name) => {
-  const workspace = await aSlowWorkspace(700);
-  const running = workspace.start(['run', 'job.yaml']);
-  await until(() => workspace.requests().length === 2);
-  running.signal(name);
+test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s: what is in flight is answered, nothing new is sent, and the same command goes on',
+  async (name) => {
+    const workspace = await aSlowWorkspace(1500);
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    running.signal(name);
 
-  const { code, summary } = await workspace.finish(running);
+    const { code, summary } = await workspace.finish(running);
 
-  expect(code).toBe(75);
-  expectEveryRowOnce(summary);
-  expect(summary).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted', detail: name } });
-  expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 0, unprocessed: 30 });
-  expect(workspace.requests()).toHaveLength(2);
-  expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
+    expect(code).toBe(75);
+    expectEveryRowOnce(summary);
+    expect(summary).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted', detail: name } });
+    expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 0, unprocessed: 30 });
+    expect(workspace.requests()).toHaveLength(2);
+    expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
 
-  workspace.setFaults();
-  const again = await workspace.run();
+    workspace.setFaults();
+    const again = await workspace.run();
 
-  expect(again.code).toBe(0);
-  expect(again.summary).toMatchObject({ plan: summary.plan, state: 'finished', balance: { accepted: 50 } });
-  expect(await workspace.destinations()).toEqual(numbersOf(50));
-});
+    expect(again.code).toBe(0);
+    expect(again.summary).toMatchObject({ plan: summary.plan, state: 'finished', balance: { accepted: 50 } });
+    expect(await workspace.destinations()).toEqual(numbersOf(50));
+  },
+);
 
 test.concurrent('a second signal leaves at once; what was in flight is in doubt, and is not sent again', async () => {
   const workspace = await aSlowWorkspace(120_000);

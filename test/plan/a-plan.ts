@@ -125,7 +125,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
   const { files = { 'people.csv': aCsvOf(3) }, disk = aMemoryDisk(), jobDirectory = '/out/sale' } = options;
   const directory = typeof files === 'string' ? files : aFolder(files);
   const written = aJob({ ...options.job, directory });
-  const place = (input: Input): Input => ({ ...input, files: input.files.map((name) => join(directory, name)) });
+  const place = (input: Input): Input => ({ ...input, files: input.files.map((name) => (name === '-' ? name : join(directory, name))) });
   const steps = written.steps.map((step) =>
     step.kind === 'sms'
       ? { ...step, input: place(step.input), suppress: step.suppress === undefined ? undefined : place(step.suppress) }

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listInputs } from '../../src/read/inputs.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
+import type { InputReader } from '../../src/plan/ports.js';
+import { digestInput } from '../../src/read/digest.js';
+import { readRecords } from '../../src/read/records.js';
+import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
 import { aContactsStep, aCsvOf, aFolder, anInput, anSmsStep, aPlan, makeAPlan, refusalOf } from './a-plan.js';
 
 describe('a plan that is refused', () => {
   it('leaves no directory', async () => {
     const disk = aMemoryDisk();
     await refusalOf({ disk, files: { 'people.csv': 'name\nAnn\n' } });
-    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+    expect(disk.list('/out/sale')).toEqual([]);
   });
 
   it('names the problems of all files and all steps at once', async () => {
@@ -48,23 +50,22 @@ describe('a plan that is refused', () => {
 
   it('says so of a file that changes between its digest and its reading', async () => {
     const files = aFolder({ 'people.csv': aCsvOf(3) });
-    const digestInput = async (path: string) => {
+    const digestEarlier = async (path: string) => {
       const bytes = Buffer.from(aCsvOf(3));
       appendFileSync(path, '+6590000009,late\n');
       return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
     };
     const disk = aMemoryDisk();
-    const { problems } = await refusalOf({ disk, files, reader: { digestInput } });
+    const { problems } = await refusalOf({ disk, files, reader: { digestInput: digestEarlier } });
     expect(problems).toEqual(['people.csv: the file changed while it was read']);
-    expect(disk.has('/out/sale')).toBe(true);
-    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+    expect(disk.list('/out/sale')).toEqual([]);
   });
 
   it('is refused as interrupted when its signal aborts, and leaves nothing', async () => {
     const disk = aMemoryDisk();
     const { error } = await refusalOf({ disk, signal: AbortSignal.abort() });
     expect(error.code).toBe('interrupted');
-    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+    expect(disk.list('/out/sale')).toEqual([]);
   });
 });
 
@@ -87,7 +88,7 @@ describe('a disk that fails while the plan is written', () => {
       else expect(outcome, `operation ${n}`).toMatchObject({ code: 'ENOSPC' });
       const again = await aPlan({ files, job, disk });
       expect(disk.snapshot(again.directory)).toEqual(expected);
-      expect(Object.keys(disk.snapshot('/out/sale')).every((path) => path.startsWith(whole.plan.id))).toBe(true);
+      expect(disk.list('/out/sale')).toEqual([whole.plan.id]);
     }
   });
 });
@@ -111,7 +112,7 @@ describe('what a job already took', () => {
     const { made, leftOut } = await makeAPlan({ disk, job, findTaken: () => 'r1' });
     expect(made).toBeUndefined();
     expect(leftOut).toHaveLength(1);
-    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+    expect(disk.list('/out/sale')).toEqual([]);
   });
 
   it('is known by its content: a copy under another name is taken once', async () => {
@@ -130,26 +131,28 @@ describe('what a job already took', () => {
 describe('standard input', () => {
   const job = { steps: [anSmsStep({ input: anInput({ files: ['-'] }) })] };
 
+  /** Standard input with this text, which the reader finds on the real disk. */
+  function standardInput(disk: MemoryDisk, text: string): Partial<InputReader> {
+    const real = join(aFolder({ stdin: text }), 'stdin');
+    return {
+      spoolStandardInput: async (path) => disk.write(path, text),
+      digestInput: () => digestInput(real),
+      readRecords: (file, input) => readRecords({ ...file, path: real }, input),
+    };
+  }
+
   it('is kept in the run directory, where the plan says it is', async () => {
-    const spool = aFolder({});
     const disk = aMemoryDisk();
-    const plan = await aPlan({
-      disk,
-      job: { steps: [anSmsStep({ input: anInput({ files: ['-'] }) })] },
-      jobDirectory: '/out/sale',
-      reader: {
-        listInputs: async (patterns, directory) => (patterns.includes('-') ? [] : listInputs(patterns, directory)),
-      },
-      ...standardInputOf(disk, spool, aCsvOf(2)),
-    });
-    expect(plan.step.inputs).toMatchObject([{ file: '-', path: `${plan.directory}/stdin`, rows: 2 }]);
-    expect(disk.readText(`${plan.directory}/stdin`)).toBe(aCsvOf(2));
+    const { plan, step, directory } = await aPlan({ disk, job, reader: standardInput(disk, aCsvOf(2)) });
+    expect(step.inputs).toMatchObject([{ file: '-', path: `${directory}/stdin`, rows: 2 }]);
+    expect(disk.readText(`${directory}/stdin`)).toBe(aCsvOf(2));
+    expect(disk.list('/out/sale')).toEqual([plan.id]);
   });
 
   it('that is refused is kept nowhere', async () => {
     const disk = aMemoryDisk();
-    const { problems } = await refusalOf({ disk, job, ...standardInputOf(disk, aFolder({}), 'name\nAnn\n') });
+    const { problems } = await refusalOf({ disk, job, reader: standardInput(disk, 'name\nAnn\n') });
     expect(problems).toHaveLength(1);
-    expect(Object.keys(disk.snapshot('/out/sale'))).toEqual([]);
+    expect(disk.list('/out/sale')).toEqual([]);
   });
 });

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+import { expectEveryRowOnce } from './account.js';
+
+const REJECTS = { kind: 'reject-rows', nth: 1, rows: 0.1 } as const;
+const LOSES = { kind: 'reset-after', nth: 2 } as const;
+
+/** 0, 2, 4 and 75 are shown where what leads to them is tested. */
+describe.concurrent('exit code', () => {
+  test.each([
+    ['rejections', [REJECTS], 1],
+    ['rejections', [LOSES], 3],
+    ['rejections', [REJECTS, LOSES], 3],
+    ['in-doubt', [REJECTS], 0],
+    ['in-doubt', [REJECTS, LOSES], 3],
+    ['nothing', [REJECTS, LOSES], 0],
+  ] as const)('with failOn %s after %j is %i', async (failOn, faults, expected) => {
+    const workspace = await aWorkspace(...faults);
+    workspace.write('people.csv', people(20));
+    workspace.writeJob(aJob(workspace, { failOn }));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(expected);
+    expect(summary.exitCode).toBe(expected);
+    expectEveryRowOnce(summary);
+  });
+
+  test('2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace));
+    workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
+    const start = (args: string[], env = {}) => workspace.finish(workspace.start(args, { env }));
+
+    const ended = await Promise.all([
+      start(['run', 'job.yaml', '--agian']),
+      start(['rnu', 'job.yaml']),
+      start([]),
+      start(['run']),
+      start(['run', 'none.yaml']),
+      start(['run', 'typo.yaml']),
+      start(['run', 'job.yaml'], { VOLLEY_API_KEY: '' }),
+      start(['run', 'job.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+      start(['apply', 'no-such-run']),
+    ]);
+
+    expect(ended.map(({ code, stdout }) => ({ code, stdout }))).toEqual(ended.map(() => ({ code: 2, stdout: '' })));
+    const [flag, verb, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
+    expect(flag).toContain('agian');
+    expect(verb).toMatch(/rnu|run/);
+    expect(none).toContain('Name a verb');
+    expect(positional).toContain('job');
+    expect(file).toContain('none.yaml');
+    expect(typo).toMatch(/batchSize.*colour/s);
+    expect(key).toContain('VOLLEY_API_KEY');
+    expect(tls).toContain('NODE_TLS_REJECT_UNAUTHORIZED');
+    expect(run).toContain('no-such-run');
+    expect(workspace.requests()).toEqual([]);
+  });
+});
+
+describe.concurrent('a guard', () => {
+  test('maxRejectedPercent, maxMessages, maxSegments: exit 4, nothing is sent, and all that are broken are named', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(9)}Nobody,\n`);
+    const guards = { maxRejectedPercent: 5, maxMessages: 8, maxSegments: 8 };
+    workspace.writeJob(aJob(workspace, { guards }));
+
+    const { code, stdout, stderr } = await workspace.run();
+
+    expect(code).toBe(4);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/maxRejectedPercent 5.*maxMessages 8.*maxSegments 8/s);
+    expect(workspace.requests()).toEqual([]);
+
+    workspace.writeJob(aJob(workspace, { guards: { maxRejectedPercent: 10, maxMessages: 9, maxSegments: 9 } }));
+    const passed = await workspace.run();
+    expect(passed.code).toBe(1);
+    expect(await workspace.destinations()).toEqual(numbersOf(9));
+  });
+
+  test('maxFailedPercent stops while it sends: exit 4, the rest is unprocessed, and goes on once the guard is raised', async () => {
+    const workspace = await aWorkspace({ kind: 'reject-rows', rows: 0.5 });
+    workspace.write('people.csv', people(300));
+    workspace.writeJob(aJob(workspace, { guards: { maxFailedPercent: 20 } }));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(4);
+    expectEveryRowOnce(summary);
+    expect(summary).toMatchObject({ state: 'stopped', stop: { reason: 'guard' } });
+    expect(summary.balance).toMatchObject({ accepted: 50, rejected: 50, unprocessed: 200 });
+
+    workspace.writeJob(aJob(workspace, { guards: { maxFailedPercent: 60 } }));
+    const again = await workspace.run();
+    expect(again.summary).toMatchObject({
+      plan: summary.plan,
+      balance: { accepted: 150, rejected: 150, unprocessed: 0 },
+    });
+  });
+
+  test('maxFailedPercent counts refused rows, not rows in doubt: one lost answer does not stop a run', async () => {
+    const workspace = await aWorkspace({ kind: 'reset-after', nth: 1 });
+    workspace.write('people.csv', people(300));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 100 })] }));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(3);
+    expect(summary.balance).toMatchObject({ accepted: 200, inDoubt: 100, unprocessed: 0 });
+  });
+});

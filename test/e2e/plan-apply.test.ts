@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+import { expectEveryRowOnce } from './account.js';
+
+describe.concurrent('plan, then apply', () => {
+  test('plan tells what would happen and sends nothing; apply --confirm sends exactly that, and another id nothing', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(25)}Nobody,\n`);
+    workspace.writeJob(aJob(workspace));
+
+    const planned = await workspace.volley('plan', 'job.yaml');
+
+    expect(planned.code).toBe(0);
+    const plan = JSON.parse(planned.stdout);
+    expect(plan).toMatchObject({
+      state: 'planned',
+      job: 'sale',
+      steps: [
+        {
+          counts: { read: 26, planned: 25, rejected: 1, requests: 3, messages: 25, segments: 25 },
+          countries: { SG: 25 },
+        },
+      ],
+    });
+    const refused = await workspace.volley('apply', plan.directory, '--confirm', 'zzzzzzzzzzzz');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(plan.plan);
+    expect(workspace.requests()).toEqual([]);
+
+    const bodies = plannedBodies(workspace.read(`out/sale/${plan.plan}/1-sms.requests.ndjson`));
+    const applied = await workspace.volley('apply', plan.directory, '--confirm', plan.plan);
+
+    expect(applied.code).toBe(1);
+    expectEveryRowOnce(applied.summary);
+    const sent = await workspace.sms();
+    expect(sent.map(({ clientMessageId, destination, text }) => ({ destination, clientMessageId, text }))).toEqual(
+      bodies,
+    );
+  });
+
+  test('plan in plain words shows three examples, numbers masked, and the command that sends it', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(5)}Nobody,\n`);
+    workspace.writeJob(aJob(workspace));
+
+    const { stdout } = await workspace.volley('plan', 'job.yaml', '--no-json');
+
+    expect(stdout).toMatch(/5 rows in 1 requests?: 5 messages, 5 segments/);
+    expect(stdout).toMatch(/rejected\s+1: empty 1/);
+    expect(stdout.match(/Hi P\d/g)).toHaveLength(3);
+    expect(stdout).not.toContain(numbersOf(1)[0]);
+    expect(stdout).toContain('volley apply ');
+    expect(workspace.requests()).toEqual([]);
+  });
+
+  test('the same job and input give the same plan, byte for byte; run applies a plan that was made before', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(25));
+    workspace.writeJob(aJob(workspace));
+    const read = (id: string) =>
+      ['plan.json', '1-sms.requests.ndjson', '1-sms.rows.ndjson'].map((name) =>
+        workspace.read(`out/sale/${id}/${name}`),
+      );
+    const first = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).plan;
+    const before = read(first);
+    const second = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).plan;
+
+    expect(second).toBe(first);
+    expect(read(second)).toEqual(before);
+    const { summary } = await workspace.run();
+    expect(summary.plan).toBe(first);
+    expect(workspace.runs()).toEqual([first]);
+  });
+});
+
+test.concurrent('input that changed under an unfinished run is refused; --ignore-changed-inputs sends the plan as it stands', async () => {
+  const workspace = await aWorkspace({ kind: 'status-401', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  const { summary } = await workspace.run();
+  expect(summary.balance).toMatchObject({ accepted: 10, unprocessed: 20 });
+  workspace.write('people.csv', people(30, 501));
+
+  const [run, apply] = [await workspace.run(), await workspace.volley('apply', summary.directory)];
+
+  expect([run.code, apply.code]).toEqual([2, 2]);
+  expect(run.stderr).toMatch(/people\.csv: the file changed.*--ignore-changed-inputs/s);
+  expect(workspace.requests()).toHaveLength(2);
+
+  const ignored = await workspace.volley('apply', summary.directory, '--ignore-changed-inputs');
+  expect(ignored.code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
+test.concurrent('status tells how far a run is without writing; report makes its outputs again', async () => {
+  const workspace = await aWorkspace({ kind: 'status-401', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
+  const { summary } = await workspace.run();
+  const results = `out/sale/${summary.plan}/1-sms.results.csv`;
+  const before = workspace.read(results);
+  workspace.write(results, 'spoilt');
+
+  const status = await workspace.volley('status', summary.directory);
+
+  expect(status.code).toBe(0);
+  expect(JSON.parse(status.stdout)).toMatchObject({
+    plan: summary.plan,
+    state: expect.stringContaining('stopped (unauthorized'),
+    runner: null,
+    steps: [{ planned: 30, accepted: 10, rejected: 0, inDoubt: 0, inFlight: 0, open: 20 }],
+  });
+  expect(workspace.read(results)).toBe('spoilt');
+
+  const report = await workspace.volley('report', summary.directory);
+
+  expect(report.code).toBe(0);
+  expect(JSON.parse(report.stdout)).toEqual(summary);
+  expect(workspace.read(results)).toBe(before);
+});
+
+function plannedBodies(file: string): unknown[] {
+  return file
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => JSON.parse(line).body.messages);
+}

@@ -1,0 +1,81 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+
+test('input that cannot be trusted refuses the plan: exit 2, every problem of every file at once, nothing sent, no plan left', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('in/good.csv', people(5));
+  workspace.write('in/open-quote.csv', 'name,mobile\nAnn,+6591000001\n"Bob,+6591000002\nCid,+6591000003\n');
+  workspace.write('in/latin.csv', Buffer.from('name,mobile\nJos\xe9,+6591000004\n', 'latin1'));
+  workspace.write('in/cut.csv.gz', gzipSync(people(500)).subarray(0, -40));
+  workspace.write('in/twins.csv', 'name,mobile,mobile\nAnn,1,2\n');
+  workspace.write('in/no-mobile.csv', 'name,phone\nAnn,+6591000005\n');
+  workspace.write('in/empty.csv', '');
+  workspace.write('gone.csv', 'mobile\n+6591000001\nnot a number\n');
+  const input = { files: 'in/*' };
+  const text = 'Hi {{ name }}, {{ voucher }}';
+  workspace.writeJob(
+    aJob(workspace, {
+      steps: [
+        anSmsStep({ input, template: { text }, suppress: { files: 'gone.csv' } }),
+        aContactsStep({ input: { files: ['in/good.csv'] }, fields: { msisdn: 'handy' } }),
+      ],
+    }),
+  );
+
+  const { code, stdout, stderr } = await workspace.run();
+
+  expect(code).toBe(2);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/open-quote\.csv\S*: .*quote/);
+  expect(stderr).toMatch(/latin\.csv\S*: .*(UTF-8|encoding)/);
+  expect(stderr).toMatch(/cut\.csv\.gz\S*: .*(gzip|cut|end)/);
+  expect(stderr).toMatch(/twins\.csv\S*: .*both named "mobile"/);
+  expect(stderr).toMatch(/no-mobile\.csv\S*: .*mobile/);
+  expect(stderr).toMatch(/empty\.csv\S*: /);
+  expect(stderr).toMatch(/good\.csv\S*: .*voucher/);
+  expect(stderr).toMatch(/good\.csv\S*: .*handy/);
+  expect(stderr).toMatch(/gone\.csv:3: .*cannot be read/);
+  expect(stderr).not.toContain('not a number');
+  expect(workspace.directories()).toEqual([]);
+  expect(workspace.requests()).toEqual([]);
+});
+
+test('files and lists that are not there refuse the plan: exit 2, all at once', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(5));
+  const steps = [
+    anSmsStep({ input: { files: ['people.csv', 'none-*.csv'] } }),
+    anSmsStep({ suppress: { files: 'gone.csv' } }),
+    aContactsStep({ input: { files: 'lost.csv' } }),
+  ];
+  workspace.writeJob(aJob(workspace, { steps }));
+
+  const { code, stderr } = await workspace.run();
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/none-\*\.csv/);
+  expect(stderr).toMatch(/gone\.csv/);
+  expect(stderr).toMatch(/lost\.csv/);
+  expect(workspace.directories()).toEqual([]);
+  expect(workspace.requests()).toEqual([]);
+});
+
+test('an empty suppression list refuses the plan; once mended, the same command sends', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(5));
+  workspace.write('gone.csv', 'mobile\n');
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress: { files: 'gone.csv' } })] }));
+
+  const { code, stderr } = await workspace.run();
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('gone.csv');
+  expect(workspace.directories()).toEqual([]);
+  expect(workspace.requests()).toEqual([]);
+
+  workspace.write('gone.csv', `mobile\n${numbersOf(1, 5)[0]}\n`);
+  expect((await workspace.run()).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(4));
+});

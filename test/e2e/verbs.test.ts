@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { aJob, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+
+const VERBS = ['run', 'check', 'plan', 'apply', 'status', 'report', 'sandbox', 'schema'];
+
+test.concurrent('--help of every verb has an example, and the list of verbs names each', async () => {
+  const workspace = await aWorkspace();
+
+  const all = await workspace.volley('--help');
+  const single = await Promise.all(VERBS.map((verb) => workspace.volley(verb, '--help')));
+
+  expect(all.code).toBe(0);
+  for (const verb of VERBS) expect(all.stdout).toMatch(new RegExp(`^ +volley ${verb}\\b`, 'm'));
+  for (const [index, { code, stdout }] of single.entries()) {
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`Examples:\\s+volley ${VERBS[index]}\\b`));
+  }
+});
+
+test.concurrent('--help loads no HTTP client, no CSV parser and no server; plan loads no HTTP client and no server', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  workspace.write('hooks.mjs', HOOKS);
+  workspace.write(
+    'register.mjs',
+    "import { register } from 'node:module';\nregister('./hooks.mjs', import.meta.url);\n",
+  );
+
+  const help = await listPackages(workspace, ['--help']);
+  const plan = await listPackages(workspace, ['plan', 'job.yaml']);
+
+  expect(help).toContain('yargs');
+  expect(
+    help.filter((name) => ['undici', 'csv-parse', 'fastify', 'libphonenumber-js', 'zod', 'yaml'].includes(name)),
+  ).toEqual([]);
+  expect(plan).toContain('csv-parse');
+  expect(plan.filter((name) => ['undici', 'fastify'].includes(name))).toEqual([]);
+});
+
+const HOOKS = `import { writeSync } from 'node:fs';
+export async function load(url, context, next) {
+  writeSync(2, 'loaded ' + url + '\\n');
+  return next(url, context);
+}
+`;
+
+async function listPackages(workspace: Workspace, args: string[]): Promise<string[]> {
+  const { code, stderr } = await workspace.start(args, { nodeArguments: ['--import', './register.mjs'] }).ended;
+  expect(code).toBe(0);
+  return [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name = '']) => name);
+}
+
+test.concurrent('check tells whether a job can be planned, and sends nothing; schema prints JSON Schema', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+
+  const [check, keyless, schema] = await Promise.all([
+    workspace.volley('check', 'job.yaml'),
+    workspace.finish(workspace.start(['check', 'job.yaml'], { env: { VOLLEY_API_KEY: '' } })),
+    workspace.volley('schema'),
+  ]);
+
+  expect(check.code).toBe(0);
+  expect(JSON.parse(check.stdout)).toEqual({ job: 'sale', steps: [{ number: 1, kind: 'sms', files: ['people.csv'] }] });
+  expect([keyless.code, keyless.stdout]).toEqual([2, '']);
+  expect(keyless.stderr).toContain('VOLLEY_API_KEY');
+  expect(JSON.parse(schema.stdout)).toHaveProperty('properties.steps');
+  expect(workspace.requests()).toEqual([]);
+});
+
+test.concurrent('sandbox tells its origin and credentials on its first line, serves until SIGTERM, and a job can be sent to it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  const served = workspace.start(['sandbox', '--port', '0']);
+  const { origin, credentials } = JSON.parse(await served.firstLine());
+  workspace.writeJob(aJob(workspace, { service: { bases: { sms: origin } } }));
+  const env = { VOLLEY_API_KEY: credentials.apiKey };
+
+  const { code } = await workspace.finish(workspace.start(['run', 'job.yaml'], { env }));
+
+  expect(code).toBe(0);
+  const ledger = await (await fetch(`${origin}/_sandbox/ledger`)).text();
+  expect(ledger.trimEnd().split('\n')).toHaveLength(3);
+  served.signal('SIGTERM');
+  expect((await served.ended).code).toBe(0);
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InternalError } from '../../src/errors.js';
+import {
+  decodeRequestLine,
+  decodeRowLine,
+  encodeRequestLine,
+  encodeRowLine,
+  type RowLine,
+  readPlan,
+} from '../../src/plan/file.js';
+import { aMemoryDisk } from '../a-memory-disk.js';
+import { aPlan } from './a-plan.js';
+
+const count = fc.nat({ max: 1e9 });
+const text = fc.string({ unit: 'binary' });
+const head = fc.record({ request: count, first: count, rows: count, messages: count, segments: count });
+const body = fc.json({ stringUnit: 'binary' });
+
+describe('line of a request', () => {
+  it('gives back its head, and its body byte for byte', () => {
+    fc.assert(
+      fc.property(head, body, (written, json) => {
+        const line = Buffer.from(encodeRequestLine(written, json));
+        expect(line.at(-1)).toBe(10);
+        expect(line.indexOf(10)).toBe(line.length - 1);
+        const { body: read, ...rest } = decodeRequestLine(line.subarray(0, -1), 'x');
+        expect(rest).toEqual(written);
+        expect(read.equals(Buffer.from(json))).toBe(true);
+        expect(JSON.parse(line.toString())).toMatchObject({ ...written, body: JSON.parse(json) });
+      }),
+    );
+  });
+
+  it('is refused with any one bit changed', () => {
+    const line = Buffer.from(encodeRequestLine({ request: 12, first: 30, rows: 3, messages: 3, segments: 4 }, '{"a":"é"}'));
+    const whole = line.subarray(0, -1);
+    for (let bit = 0; bit < whole.length * 8; bit++) {
+      const damaged = Buffer.from(whole);
+      damaged[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => decodeRequestLine(damaged, 'x'), `bit ${bit}: ${damaged.toString()}`).toThrow(InternalError);
+    }
+  });
+
+  it('is refused cut off at any byte', () => {
+    const line = Buffer.from(encodeRequestLine({ request: 1, first: 0, rows: 1, messages: 1, segments: 1 }, '{"a":[1]}'));
+    for (let length = 0; length < line.length - 1; length++) {
+      expect(() => decodeRequestLine(line.subarray(0, length), 'x'), String(length)).toThrow(InternalError);
+    }
+  });
+});
+
+describe('line of a row', () => {
+  it('gives back what was planned for the row, and its cells: missing ones as missing, empty ones as empty', () => {
+    const place = { file: count, line: count, row: count, cells: fc.array(fc.option(text, { nil: undefined })) };
+    const stage = fc.constantFrom('read' as const, 'normalize' as const, 'render' as const, 'send' as const);
+    const rejection = { stage, field: text, code: text, reason: text };
+    const code = fc.constantFrom('duplicate' as const, 'suppressed' as const);
+    const plain = { noNullPrototype: true };
+    const row: fc.Arbitrary<RowLine> = fc.oneof(
+      fc.record({ ...place, state: fc.constant('planned' as const), request: count, facts: fc.array(text) }, plain),
+      fc.record({ ...place, state: fc.constant('rejected' as const), rejection: fc.record(rejection, plain) }, plain),
+      fc.record({ ...place, state: fc.constant('skipped' as const), skip: fc.record({ code, reason: text }, plain) }, plain),
+    );
+    fc.assert(
+      fc.property(row, (written) => {
+        const line = encodeRowLine(written);
+        expect(line.indexOf('\n')).toBe(line.length - 1);
+        expect(decodeRowLine(line.slice(0, -1))).toStrictEqual(written);
+      }),
+    );
+  });
+});
+
+describe('plan.json', () => {
+  it('is read back as it was made', async () => {
+    const { plan, directory, disk } = await aPlan();
+    expect(await readPlan(disk.files, directory)).toEqual(JSON.parse(JSON.stringify(plan)));
+  });
+
+  it('that is not there is refused with what to do', async () => {
+    await expect(readPlan(aMemoryDisk().files, '/out')).rejects.toMatchObject({
+      code: 'bad-plan',
+      message: 'Cannot read a plan in /out: there is no plan.json',
+    });
+  });
+
+  it('of another format is refused by name', async () => {
+    const disk = aMemoryDisk({ '/out/plan.json': '{"format":99}' });
+    await expect(readPlan(disk.files, '/out')).rejects.toThrow('its format is 99, expected 1');
+  });
+
+  it('that is no JSON is refused with what to do', async () => {
+    const disk = aMemoryDisk({ '/out/plan.json': '{"format":' });
+    await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({ code: 'bad-plan' });
+  });
+});

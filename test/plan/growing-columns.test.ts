@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { aContactsStep, aNumber, anInput, anSmsStep, aPlan, refusalOf, statesOf } from './a-plan.js';
+
+const input = anInput({ files: ['people.ndjson'] });
+const ndjson = (...rows: object[]) => ({ 'people.ndjson': rows.map((row) => `${JSON.stringify(row)}\n`).join('') });
+
+describe('columns of an NDJSON file', () => {
+  it('may come with a later row: until then their cells are missing', async () => {
+    const steps = [anSmsStep({ input, text: "Hi {{ name | default: 'you' }}" })];
+    const files = ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' });
+    const { requests, rows, step } = await aPlan({ job: { steps }, files });
+    expect(requests[0]?.json.messages).toMatchObject([{ text: 'Hi you' }, { text: 'Hi Ann' }]);
+    expect(rows.map(({ cells }) => cells)).toEqual([[aNumber(0)], [aNumber(1), 'Ann']]);
+    expect(step.columns).toEqual(['mobile', 'name']);
+  });
+
+  it('may come thousands of rows later, in whatever place the key then has', async () => {
+    const steps = [anSmsStep({ input, text: "Hi {{ name | default: 'you' }}" })];
+    const many = Array.from({ length: 2500 }, (_, index) => ({ mobile: aNumber(index) }));
+    const files = ndjson(...many, { town: 'Bedok', name: 'Ann', mobile: aNumber(5000) });
+    const { requests, step } = await aPlan({ job: { steps }, files });
+    expect(step.counts).toMatchObject({ read: 2501, planned: 2501 });
+    expect(requests.at(-1)?.json.messages.at(-1)).toMatchObject({ text: 'Hi Ann' });
+  });
+
+  it('that a template needs and a row lacks reject that row alone', async () => {
+    const steps = [anSmsStep({ input, text: 'Hi {{ name }}' })];
+    const { rows } = await aPlan({ job: { steps }, files: ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' }) });
+    expect(statesOf(rows)).toEqual(['missing-value', 'planned']);
+  });
+
+  it('may include the destination itself', async () => {
+    const steps = [anSmsStep({ input })];
+    const { rows } = await aPlan({ job: { steps }, files: ndjson({ id: 1 }, { id: 2, mobile: aNumber(1) }) });
+    expect(statesOf(rows)).toEqual(['empty', 'planned']);
+  });
+
+  it('that never come are refused at the end, with the columns there are', async () => {
+    const steps = [anSmsStep({ input, text: 'Hi {{ nick }}', destination: 'handy' })];
+    const { problems } = await refusalOf({ job: { steps }, files: ndjson({ mobile: aNumber(0) }, { name: 'Ann' }) });
+    expect(problems).toEqual([
+      'people.ndjson: there is no one column "handy", which the job names as destination; expected one of mobile, name',
+      expect.stringMatching(/^people\.ndjson: Cannot fill \{\{ nick \}\}.* expected one of mobile, name$/),
+    ]);
+  });
+
+  it('that no field of a contact names become attributes of the rows that have them', async () => {
+    const steps = [aContactsStep({ input, customAttributes: 'rest' })];
+    const files = ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), tier: 'gold' });
+    const { requests } = await aPlan({ job: { steps }, files });
+    expect(requests.map(({ json }) => json)).toEqual([
+      { addresses: { msisdn: aNumber(0) } },
+      { addresses: { msisdn: aNumber(1) }, customAttributes: { tier: 'gold' } },
+    ]);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { UserError } from '../../src/errors.js';
+import type { Guards } from '../../src/job/job.js';
+import { checkGuards } from '../../src/plan/guards.js';
+import { aCsvOf, aJob, anSmsStep, aPlan } from './a-plan.js';
+
+/** Two steps over 4 rows, of which one is rejected: 6 messages of 2 parts. */
+const { plan } = await aPlan({
+  job: { steps: [anSmsStep({ text: 'x'.repeat(161) }), anSmsStep({ text: 'y'.repeat(161) })] },
+  files: { 'people.csv': `${aCsvOf(3)}nope,x\n` },
+});
+
+function problemsOf(guards: Partial<Guards>): string[] {
+  try {
+    checkGuards(plan, { ...aJob().guards, ...guards });
+    return [];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    expect(error.code).toBe('guard');
+    return error.problems.map(({ where, message }) => `${where}: ${message}`);
+  }
+}
+
+describe('guards', () => {
+  it('that are not set let every plan pass', () => {
+    expect(problemsOf({})).toEqual([]);
+  });
+
+  it('let pass what is just at them', () => {
+    expect(problemsOf({ maxRejectedPercent: 25, maxMessages: 6, maxSegments: 12 })).toEqual([]);
+  });
+
+  it('refuse a step with more rejections, each step by itself', () => {
+    expect(problemsOf({ maxRejectedPercent: 24.9 })).toEqual([
+      'step 1 (sms): 1 of 4 rows (25.0 %) would be rejected, expected at most maxRejectedPercent 24.9',
+      'step 2 (sms): 1 of 4 rows (25.0 %) would be rejected, expected at most maxRejectedPercent 24.9',
+    ]);
+  });
+
+  it('refuse more messages or segments than all steps may send together', () => {
+    expect(problemsOf({ maxMessages: 5 })).toEqual(['plan: 6 messages would be sent, expected at most maxMessages 5']);
+    expect(problemsOf({ maxSegments: 11 })).toEqual(['plan: 12 segments would be sent, expected at most maxSegments 11']);
+  });
+
+  it('of zero let nothing pass', () => {
+    expect(problemsOf({ maxRejectedPercent: 0, maxMessages: 0, maxSegments: 0 })).toHaveLength(4);
+  });
+
+  it('count no percent of a step that read nothing', () => {
+    const empty = { ...plan.steps[0]!, counts: { ...plan.steps[0]!.counts, read: 0, rejected: 0 } };
+    expect(() => checkGuards({ steps: [empty] }, { ...aJob().guards, maxRejectedPercent: 0 })).not.toThrow();
+  });
+});

@@ -1,0 +1,169 @@
+import type { Job } from '../../src/job/job.js';
+import { type JournalEntry, decodeLine } from '../../src/journal/format.js';
+import type { Summary } from '../../src/report/summary.js';
+import { writeReport } from '../../src/report/write-report.js';
+import { type ApplyEnd, applyPlan } from '../../src/run/apply.js';
+import type { Lock } from '../../src/run/lock.js';
+import type { Lane, LaneOptions, RunDeps } from '../../src/run/ports.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import type { Answer } from '../../src/service/answer.js';
+import type { Call, Transport } from '../../src/service/transport.js';
+import { LaneStopped } from '../../src/throttle/lane-stopped.js';
+import type { MemoryDisk } from '../a-memory-disk.js';
+import { linesOf, type MadePlan } from '../plan/a-plan.js';
+
+/** Time that passes only when a lane pauses. */
+export function aFakeClock() {
+  let passedMs = 0;
+  return {
+    now: () => 1_800_000_000_000 + passedMs,
+    monotonicMs: () => passedMs,
+    sleep: async (delayMs: number) => {
+      passedMs += delayMs;
+    },
+    advance: (delayMs: number) => {
+      passedMs += delayMs;
+    },
+  };
+}
+
+export interface Sent {
+  readonly path: string;
+  readonly clientBatchId: string;
+  /** Rows, by the number in their clientMessageId; for a contact its number. */
+  readonly rows: readonly number[];
+  readonly body: { readonly messages?: readonly { readonly clientMessageId: string; readonly destination: string }[] };
+}
+
+/** An answer in place of the usual one; undefined for the usual one. `count` is that of the call, from 1. */
+export type Script = (sent: Sent, count: number) => Promise<Answer | undefined> | Answer | undefined;
+
+/** The service in this process. Usually it accepts every message, and keeps which in `accepted`. */
+export function aScriptedService(script: Script = () => undefined) {
+  const sent: Sent[] = [];
+  const accepted: string[] = [];
+  const transport: Transport = {
+    send: async (call) => {
+      const one = readCall(call);
+      sent.push(one);
+      await Promise.resolve();
+      const answer = await script(one, sent.length);
+      return answer ?? accept(one);
+    },
+    close: async () => {},
+  };
+  const accept = (one: Sent): Answer => {
+    const { messages, clientBatchId } = { messages: undefined, clientBatchId: '', ...one.body };
+    if (messages === undefined) return response(201, { id: sent.length });
+    accepted.push(...one.body.messages!.map(({ clientMessageId }) => clientMessageId));
+    return response(200, batchAnswer(one, clientBatchId));
+  };
+  return { transport, sent, accepted, accept };
+}
+
+export function batchAnswer(one: Sent, clientBatchId = one.clientBatchId) {
+  const status = { code: 'QUEUED', description: 'SMS is accepted' };
+  const messages = (one.body.messages ?? []).map(({ clientMessageId }) => ({ umid: `u-${clientMessageId}`, clientMessageId, status }));
+  return { batchId: 'b', clientBatchId, acceptedCount: messages.length, rejectedCount: 0, messages: messages.reverse() };
+}
+
+export function response(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return { kind: 'response', status, headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+export function failure(mayHaveBeenProcessed: boolean, reason = 'UND_ERR_SOCKET'): Answer {
+  return { kind: 'failure', mayHaveBeenProcessed, reason };
+}
+
+function readCall(call: Call): Sent {
+  const body = JSON.parse(call.body?.toString() ?? 'null');
+  const rows = (body.messages ?? []).map((each: { clientMessageId: string }) => Number(each.clientMessageId.split('-').at(-1)));
+  return { path: call.path, clientBatchId: body.clientBatchId ?? '', rows, body };
+}
+
+/** A lane that lets everything through at once; a pause makes the clock go on. `onGate` may hold the gate. */
+export function aFakeLane(clock: { advance(delayMs: number): void }, onGate: (signal: AbortSignal) => Promise<void>) {
+  const told = { pausesMs: [] as number[], slowed: 0, good: 0, options: [] as LaneOptions[] };
+  const createLane = (options: LaneOptions): Lane => {
+    told.options.push(options);
+    return {
+      run: async (_cost, task) => {
+        await Promise.resolve();
+        if (options.signal.aborted) throw new LaneStopped();
+        return task(async () => {
+          await onGate(options.signal);
+          if (options.signal.aborted) throw new LaneStopped();
+        });
+      },
+      pauseFor: (delayMs) => {
+        told.pausesMs.push(delayMs);
+        clock.advance(delayMs);
+      },
+      slowDown: () => {
+        told.slowed += 1;
+      },
+      noteSuccess: () => {
+        told.good += 1;
+      },
+      close: () => {},
+    };
+  };
+  return { told, createLane };
+}
+
+export interface RunOptions {
+  readonly made: Pick<MadePlan, 'plan' | 'directory' | 'disk'>;
+  readonly service?: { readonly transport: Transport };
+  readonly job?: Partial<Pick<Job, 'service' | 'guards' | 'steps'>>;
+  readonly stop?: StopSwitch;
+  readonly epoch?: number;
+  readonly lock?: Partial<Lock>;
+  readonly onGate?: (signal: AbortSignal) => Promise<void>;
+  readonly deps?: Partial<RunDeps>;
+}
+
+/** Applies a plan, once. Each run takes the lock anew: give the second one a higher epoch. */
+export async function aRun({ made, service = aScriptedService(), stop = new StopSwitch(), ...options }: RunOptions) {
+  const clock = aFakeClock();
+  const lane = aFakeLane(clock, options.onGate ?? (async () => {}));
+  const notices: string[] = [];
+  const end: ApplyEnd = await applyPlan(
+    {
+      directory: made.directory,
+      plan: made.plan,
+      job: { ...made.plan.job, ...options.job },
+      lock: { epoch: options.epoch ?? 1, assertHeld: async () => {}, assertFresh: () => {}, release: async () => {}, ...options.lock },
+      stop,
+    },
+    {
+      files: made.disk.files,
+      clock,
+      random: () => 0.5,
+      transport: service.transport,
+      headersFor: () => ({ authorization: 'Bearer test' }),
+      createLane: lane.createLane,
+      owner: { host: 'here', pid: 7, instance: 'i' },
+      onProgress: () => {},
+      onNotice: (notice) => notices.push(notice),
+      ...options.deps,
+    },
+  );
+  return { end, lane: lane.told, notices };
+}
+
+export function reportOf({ plan, directory, disk }: RunOptions['made']): Promise<Summary> {
+  return writeReport(disk.files, directory, plan);
+}
+
+/** Every entry of the journal that can be read. */
+export function entriesOf(disk: MemoryDisk, directory: string): JournalEntry[] {
+  return linesOf(disk.readText(`${directory}/journal.ndjson`)).flatMap((line) => {
+    const entry = decodeLine(Buffer.from(line))?.entry;
+    return entry === undefined ? [] : [entry];
+  });
+}
+
+/** Messages that were accepted more than once. */
+export function duplicatesAmong(ids: readonly string[]): string[] {
+  return ids.filter((id, index) => ids.indexOf(id) !== index);
+}

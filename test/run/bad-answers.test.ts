@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { aContactsStep, aCsvOf, aFolder, aJob, anSmsStep, aPlan, aService, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, batchAnswer, entriesOf, failure, reportOf, response, type Script } from './a-run.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(300) });
+
+/** Three batches of a hundred, one after the other. */
+async function sendThrough(script: Script, step = anSmsStep()) {
+  const one = { ...step, batchSize: 100, limits: someLimits({ concurrency: 1 }) };
+  const made = await aPlan({ files, job: { steps: [one] } });
+  const service = aScriptedService(script);
+  const run = await aRun({ made, service });
+  return { made, service, ...run, summary: await reportOf(made) };
+}
+const once = (answer: ReturnType<Script>): Script => (_sent, count) => (count === 1 ? answer : undefined);
+
+describe('429 and 503', () => {
+  it.each([429, 503])('%i pauses the lane as long as Retry-After says, slows it down, and sends again', async (status) => {
+    const { lane, service, summary } = await sendThrough(once(response(status, {}, { 'retry-after': '7' })));
+    expect(lane.pausesMs).toEqual([7000]);
+    expect(lane.slowed).toBe(1);
+    expect(service.sent).toHaveLength(4);
+    expect(new Set(service.sent.map(({ clientBatchId }) => clientBatchId)).size).toBe(3);
+    expect(summary.balance).toMatchObject({ accepted: 300, inDoubt: 0 });
+  });
+
+  it('read Retry-After as a date too', async () => {
+    const date = new Date(1_800_000_000_000 + 9000).toUTCString();
+    expect((await sendThrough(once(response(429, {}, { 'retry-after': date })))).lane.pausesMs).toEqual([9000]);
+  });
+
+  it('without Retry-After pause longer each time in a row', async () => {
+    const { lane } = await sendThrough((_sent, count) => (count <= 4 ? response(503, {}) : undefined));
+    expect(lane.pausesMs).toHaveLength(4);
+    expect(lane.pausesMs).toEqual(lane.pausesMs.toSorted((a, b) => a - b));
+    expect(lane.pausesMs[3]! / lane.pausesMs[0]!).toBeGreaterThan(4);
+  });
+
+  it('with a Retry-After beyond what the job waits stop the run at once', async () => {
+    const { end, service, summary } = await sendThrough(once(response(503, {}, { 'retry-after': '3600' })));
+    expect(end).toEqual({ reason: 'unavailable', detail: 'HTTP 503, and asks to come back in 3600 s' });
+    expect(service.accepted.length + summary.balance.unprocessed).toBe(300);
+    expect(summary.exitCode).toBe(75);
+  });
+});
+
+describe('a service that is not there', () => {
+  it('is tried until the run gives up as unavailable; nothing is in doubt', async () => {
+    const { end, summary, lane, service } = await sendThrough(() => failure(false, 'ECONNREFUSED'));
+    expect(end).toEqual({ reason: 'unavailable', detail: 'ECONNREFUSED' });
+    expect(summary.balance).toMatchObject({ unprocessed: 300, inDoubt: 0 });
+    expect(summary).toMatchObject({ state: 'stopped', exitCode: 75 });
+    expect(service.sent.length).toBeGreaterThan(5);
+    expect(lane.pausesMs.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(aService().giveUpAfterSeconds * 1000);
+  });
+
+  it('and comes back is used again', async () => {
+    const { end, summary } = await sendThrough((_sent, count) => (count <= 12 ? failure(false, 'ECONNREFUSED') : undefined));
+    expect(end.reason).toBe('finished');
+    expect(summary.balance).toMatchObject({ accepted: 300 });
+  });
+
+  it('but may have taken every request: few are put in doubt before the run gives up', async () => {
+    const made = await aPlan({ files, job: { steps: [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }) })] } });
+    const service = aScriptedService(() => failure(true));
+    const { end } = await aRun({ made, service });
+    expect(end).toMatchObject({ reason: 'unavailable' });
+    expect(service.sent.length).toBeLessThanOrEqual(10);
+    const { balance } = await reportOf(made);
+    expect(balance.inDoubt).toBe(service.sent.length * 3);
+    expect(balance.unprocessed).toBe(300 - balance.inDoubt);
+  });
+});
+
+describe('an answer that was lost', () => {
+  it.each([500, 502, 504])('HTTP %i puts the batch in doubt, and it is not sent again', async (status) => {
+    const { service, summary } = await sendThrough(once(response(status, {})));
+    expect(service.sent).toHaveLength(3);
+    expect(summary.balance).toMatchObject({ accepted: 200, inDoubt: 100 });
+    expect(summary.exitCode).toBe(3);
+  });
+
+  it('of a contact sends it again', async () => {
+    const made = await aPlan({ job: { steps: [aContactsStep()] } });
+    const service = aScriptedService(once(failure(true)));
+    await aRun({ made, service });
+    expect(service.sent).toHaveLength(4);
+    expect((await reportOf(made)).balance).toMatchObject({ accepted: 3, inDoubt: 0 });
+  });
+});
+
+describe('an answer that a person must look at', () => {
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'unauthorized'],
+    [302, 'redirected'],
+    [308, 'redirected'],
+  ])('HTTP %i stops the run; rows without an answer stay unprocessed', async (status, reason) => {
+    const { end, summary, service } = await sendThrough((_sent, count) => (count === 1 ? undefined : response(status, {})));
+    expect(end).toEqual({ reason, detail: `HTTP ${status} from the service` });
+    expect(service.accepted).toHaveLength(100);
+    expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 100, unprocessed: 200, inDoubt: 0 } });
+  });
+});
+
+describe('a 2xx answer', () => {
+  it('of which a part is missing puts that part in doubt, and the run goes on', async () => {
+    const { summary, end } = await sendThrough((sent, count) => {
+      const answer = batchAnswer(sent);
+      return count === 1 ? response(200, { ...answer, messages: answer.messages.slice(1) }) : undefined;
+    });
+    expect(end.reason).toBe('finished');
+    expect(summary.balance).toMatchObject({ accepted: 299, inDoubt: 1 });
+  });
+
+  it('that mostly rejects stops the run by maxFailedPercent, once a hundred rows are answered', async () => {
+    const rejectAll: Script = (sent) => {
+      const { messages, ...answer } = batchAnswer(sent);
+      const status = { code: 'REJECTED', description: 'Text value is missing' };
+      return response(200, { ...answer, messages: messages.map((each) => ({ ...each, status })) });
+    };
+    const step = anSmsStep({ batchSize: 60, limits: someLimits({ concurrency: 1 }) });
+    const made = await aPlan({ files, job: { steps: [step], guards: { ...aJob().guards, maxFailedPercent: 50 } } });
+    const { end } = await aRun({ made, service: aScriptedService(rejectAll) });
+    expect(end.reason).toBe('guard');
+    expect(end.detail).toMatch(/^\d+ of \d+ rows answered failed, more than maxFailedPercent 50$/);
+    const summary = await reportOf(made);
+    expect(summary.exitCode).toBe(4);
+    expect(summary.balance.rejected).toBeGreaterThanOrEqual(100);
+    expect(summary.balance.unprocessed).toBeGreaterThan(0);
+  });
+});
+
+describe('several steps', () => {
+  it('are sent one after the other, each through a lane with its limits', async () => {
+    const steps = [aContactsStep({ limits: someLimits({ requestsPerSecond: 3 }) }), anSmsStep()];
+    const made = await aPlan({ job: { steps } });
+    const service = aScriptedService();
+    const { lane } = await aRun({ made, service });
+    expect(service.sent.map(({ path }) => path)).toEqual([
+      ...Array(3).fill('/accounts/acme/contacts'),
+      '/api/v1/subaccounts/acme_hq/messages/batch',
+    ]);
+    expect(lane.options.map(({ limits }) => limits.requestsPerSecond)).toEqual([3, 50]);
+    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'close', reason: 'finished' });
+  });
+});

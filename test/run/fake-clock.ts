@@ -1,0 +1,52 @@
+import type { Clock } from '../../src/clock.js';
+
+/** Time that passes only when it is told to. */
+export class FakeClock implements Clock {
+  wallMs = 1_800_000_000_000;
+  steadyMs = 5000;
+  readonly #sleepers = new Set<{ untilMs: number; wake: () => void }>();
+  #onSleep: (() => void)[] = [];
+
+  now(): number {
+    return this.wallMs;
+  }
+
+  monotonicMs(): number {
+    return this.steadyMs;
+  }
+
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const sleeper = {
+        untilMs: this.steadyMs + delayMs,
+        wake: () => {
+          this.#sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', sleeper.wake);
+          resolve();
+        },
+      };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', sleeper.wake, { once: true });
+      const listeners = this.#onSleep;
+      this.#onSleep = [];
+      for (const listener of listeners) listener();
+    });
+  }
+
+  /** Time goes on while nobody wakes: as under SIGSTOP, or on a machine that is suspended (`steadyMs` 0). */
+  jump({ wallMs, steadyMs }: { wallMs: number; steadyMs: number }): void {
+    this.wallMs += wallMs;
+    this.steadyMs += steadyMs;
+  }
+
+  /** Lets time pass, and waits until the one who is woken by it sleeps again; at once when it wakes nobody. */
+  async pass(ms: number): Promise<void> {
+    this.jump({ wallMs: ms, steadyMs: ms });
+    const due = [...this.#sleepers].filter((sleeper) => sleeper.untilMs <= this.steadyMs);
+    if (due.length === 0) return;
+    const asleepAgain = new Promise<void>((resolve) => this.#onSleep.push(resolve));
+    for (const sleeper of due) sleeper.wake();
+    await asleepAgain;
+  }
+}

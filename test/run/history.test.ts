@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { createFindTaken, readHistory } from '../../src/run/history.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan } from '../plan/a-plan.js';
+import { aRun, aScriptedService, failure } from './a-run.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(3) });
+const planOn = (disk: MemoryDisk, occurrence = '') => aPlan({ files, disk, occurrence });
+const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale');
+
+/** Who took the planned file, for a new plan of this occurrence. */
+async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind = 'sms') {
+  return createFindTaken(await history(disk), occurrence)(kind, sha256);
+}
+
+describe('history of a job', () => {
+  it('is empty where there is no directory', async () => {
+    expect(await readHistory(aMemoryDisk().files, '/out/none')).toEqual([]);
+  });
+
+  it('tells plans, unfinished and finished runs apart', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    const states = async () => (await history(disk)).map(({ state }) => state);
+    expect(await states()).toEqual(['planned']);
+    const stop = new StopSwitch();
+    stop.request('interrupted', 'SIGTERM');
+    await aRun({ made, stop });
+    expect(await states()).toEqual(['unfinished']);
+    await aRun({ made, epoch: 2 });
+    expect(await states()).toEqual(['finished']);
+  });
+
+  it('holds a run whose process died to be unfinished, with a line that was never whole behind it too', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    await aRun({ made });
+    const path = `${made.directory}/journal.ndjson`;
+    const lines = disk.readText(path).split('\n');
+    disk.write(path, `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 30)}`);
+    expect((await history(disk))[0]?.state).toBe('unfinished');
+    disk.write(path, '');
+    expect((await history(disk))[0]?.state).toBe('unfinished');
+  });
+
+  it('is told by the last line alone, behind outcomes of any length', async () => {
+    const disk = aMemoryDisk();
+    const many = aFolder({ 'people.csv': aCsvOf(2500) });
+    const made = await aPlan({ files: many, disk, job: { steps: [anSmsStep({ batchSize: 2500 })] } });
+    await aRun({ made });
+    expect(disk.readText(`${made.directory}/journal.ndjson`).length).toBeGreaterThan(1 << 16);
+    expect((await history(disk))[0]?.state).toBe('finished');
+  });
+
+  it('passes over what is no plan: locks, the sandbox, what a planner left behind', async () => {
+    const disk = aMemoryDisk({
+      '/out/sale/lock-000001.json': '{}',
+      '/out/sale/sandbox/ledger.ndjson': '',
+      '/out/sale/.abc-7.part/plan.json': '{}',
+    });
+    expect(await history(disk)).toEqual([]);
+  });
+});
+
+describe('a file', () => {
+  it('is taken by a run that was begun, finished or not, and by no draft', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    const { sha256 } = made.step.inputs[0]!;
+    expect(await takenBy(disk, sha256)).toBeUndefined();
+    await aRun({ made, service: aScriptedService(() => failure(false, 'ECONNREFUSED')) });
+    expect((await history(disk))[0]?.state).toBe('unfinished');
+    expect(await takenBy(disk, sha256)).toBe(made.plan.id);
+    expect(await takenBy(disk, 'another')).toBeUndefined();
+    expect(await takenBy(disk, sha256, '', 'contacts')).toBeUndefined();
+  });
+
+  it('is taken for its day where the job repeats per day', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk, '2027-01-01');
+    await aRun({ made });
+    const { sha256 } = made.step.inputs[0]!;
+    expect(await takenBy(disk, sha256, '2027-01-01')).toBe(made.plan.id);
+    expect(await takenBy(disk, sha256, '2027-01-02')).toBeUndefined();
+    expect(await takenBy(disk, sha256, '')).toBe(made.plan.id);
+  });
+
+  it('is never taken where the job always repeats', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk, 'again-1');
+    await aRun({ made });
+    expect(await takenBy(disk, made.step.inputs[0]!.sha256, 'again-2')).toBeUndefined();
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { aCsvOf, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService } from './a-run.js';
+
+/** The order of what happened: journal lines as they become durable, gates passed, calls sent. */
+async function traceOf(concurrency: number): Promise<string[]> {
+  const step = anSmsStep({ batchSize: 2, limits: someLimits({ concurrency }) });
+  const made = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(12) } });
+  const trace: string[] = [];
+  const path = `${made.directory}/journal.ndjson`;
+  let synced = 0;
+  const noteDurable = () => {
+    const lines = linesOf(made.disk.readText(path));
+    for (const line of lines.slice(synced)) {
+      const { type, request } = JSON.parse(line);
+      trace.push(request === undefined ? type : `${type} ${request} durable`);
+    }
+    synced = lines.length;
+  };
+  // What was written before a sync is durable only behind it: noted when the next thing happens on the disk or the wire.
+  let isSyncing = false;
+  const settle = () => {
+    if (isSyncing) noteDurable();
+    isSyncing = false;
+  };
+  made.disk.onOperation = (operation) => {
+    settle();
+    if (operation === `datasync ${path}`) isSyncing = true;
+  };
+  const service = aScriptedService((sent) => {
+    settle();
+    trace.push(`send ${1 + sent.rows[0]! / 2}`);
+    return undefined;
+  });
+  await aRun({
+    made,
+    service,
+    onGate: async () => {
+      settle();
+      trace.push('gate');
+    },
+  });
+  settle();
+  return trace;
+}
+
+describe('order of a request', () => {
+  it('is intent durable, gate, sent, outcome durable', async () => {
+    const trace = await traceOf(1);
+    expect(trace[0]).toBe('open');
+    expect(trace.at(-1)).toBe('close');
+    for (let request = 1; request <= 6; request++) {
+      const intent = trace.indexOf(`intent ${request} durable`);
+      const sent = trace.indexOf(`send ${request}`);
+      expect(intent).toBeGreaterThan(0);
+      expect(trace.slice(intent, sent)).toContain('gate');
+      expect(trace.indexOf(`outcome ${request} durable`)).toBeGreaterThan(sent);
+    }
+  });
+
+  it('holds with several in flight, whose intents share a sync', async () => {
+    const trace = await traceOf(4);
+    for (let request = 1; request <= 6; request++) {
+      const places = ['intent # durable', 'send #', 'outcome # durable'].map((each) =>
+        trace.indexOf(each.replace('#', String(request))),
+      );
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      expect(places).not.toContain(-1);
+      const gatesBefore = trace.slice(0, places[1]).filter((each) => each === 'gate').length;
+      const sendsBefore = trace.slice(0, places[1]).filter((each) => each.startsWith('send')).length;
+      expect(gatesBefore).toBeGreaterThan(sendsBefore);
+    }
+    expect(trace.filter((each) => each.startsWith('send'))).toHaveLength(6);
+    expect(trace.join()).toMatch(/intent \d durable,intent \d durable/);
+  });
+});

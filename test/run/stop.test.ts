@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, entriesOf, failure, reportOf } from './a-run.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(6) });
+const aTestPlan = () => aPlan({ files, job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] } });
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+
+describe('a run that is told to stop', () => {
+  it('while a request waits at the gate sends it not: the row stays unprocessed, and a later run sends it', async () => {
+    const made = await aTestPlan();
+    const stop = new StopSwitch();
+    const service = aScriptedService();
+    const { end } = await aRun({
+      made,
+      service,
+      stop,
+      onGate: async (signal) => {
+        queueMicrotask(() => stop.request('interrupted', 'SIGTERM'));
+        await untilAborted(signal);
+      },
+    });
+    expect(end).toEqual({ reason: 'interrupted', detail: 'SIGTERM' });
+    expect(service.sent).toEqual([]);
+    const summary = await reportOf(made);
+    expect(summary).toMatchObject({ state: 'stopped', exitCode: 75, stop: { reason: 'interrupted', detail: 'SIGTERM' } });
+    expect(summary.balance).toMatchObject({ unprocessed: 6, inDoubt: 0 });
+
+    await aRun({ made, service, epoch: 2 });
+    expect(service.accepted).toHaveLength(6);
+    expect((await reportOf(made)).balance).toMatchObject({ accepted: 6, unprocessed: 0 });
+  });
+
+  it('as the gate opens sends it not either', async () => {
+    const made = await aTestPlan();
+    const stop = new StopSwitch();
+    const service = aScriptedService();
+    await aRun({ made, service, stop, onGate: async () => stop.request('interrupted', 'SIGTERM') });
+    expect(service.sent).toEqual([]);
+    expect((await reportOf(made)).balance).toMatchObject({ unprocessed: 6 });
+  });
+
+  it('awaits what is in flight, and sends nothing new', async () => {
+    const made = await aTestPlan();
+    const stop = new StopSwitch();
+    const service = aScriptedService((_sent, count) => {
+      if (count === 1) stop.request('interrupted', 'SIGTERM');
+      return undefined;
+    });
+    await aRun({ made, service, stop });
+    const { balance } = await reportOf(made);
+    expect(balance.accepted).toBe(service.accepted.length);
+    expect(balance.accepted).toBeLessThan(6);
+    expect(balance).toMatchObject({ inDoubt: 0, unprocessed: 6 - balance.accepted });
+  });
+
+  it('and then to abandon what is in flight puts that in doubt', async () => {
+    const made = await aTestPlan();
+    const stop = new StopSwitch();
+    const sent: string[] = [];
+    const transport = {
+      send: async (_call: unknown, signal: AbortSignal | undefined) => {
+        sent.push('a batch');
+        stop.request('interrupted', 'SIGTERM');
+        queueMicrotask(() => stop.abandon());
+        await untilAborted(signal!);
+        return failure(true, 'AbortError');
+      },
+      close: async () => {},
+    };
+    await aRun({ made, service: { transport }, stop });
+    const { balance } = await reportOf(made);
+    expect(balance.inDoubt).toBe(sent.length * 2);
+    expect(balance.unprocessed).toBe(6 - balance.inDoubt);
+  });
+
+  it('before it began sends nothing, and says why in its journal', async () => {
+    const made = await aTestPlan();
+    const stop = new StopSwitch();
+    stop.request('interrupted', 'SIGINT');
+    stop.request('guard', 'too late to be the reason');
+    const service = aScriptedService();
+    await aRun({ made, service, stop });
+    expect(service.sent).toEqual([]);
+    expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open', 'close']);
+    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ reason: 'interrupted', detail: 'SIGINT' });
+  });
+});
+
+describe('a run that lost its lock', () => {
+  it('sends nothing after it knows', async () => {
+    const made = await aTestPlan();
+    const service = aScriptedService();
+    const lost = new Error('the lock is lost');
+    await expect(
+      aRun({
+        made,
+        service,
+        lock: {
+          assertFresh: () => {
+            throw lost;
+          },
+        },
+      }),
+    ).rejects.toBe(lost);
+    expect(service.sent).toEqual([]);
+  });
+
+  it('before a request writes no intent for it', async () => {
+    const made = await aTestPlan();
+    const lost = new Error('the lock is lost');
+    await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(lost) } })).rejects.toBe(lost);
+    expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open']);
+  });
+});

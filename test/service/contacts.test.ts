@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { ServiceSettings } from '../../src/job/job.js';
+import type { Response } from '../../src/service/answer.js';
+import { contactCall, readContactAnswer } from '../../src/service/contacts.js';
+
+function aService(account: string, contacts = 'https://contacts.example'): ServiceSettings {
+  return {
+    sandbox: false,
+    account,
+    subAccountId: 'acme_hq',
+    bases: { sms: 'https://sms.example', contacts, verification: 'https://verify.example' },
+    credentials: {},
+    timeouts: { connectSeconds: 1, answerSeconds: 1 },
+    giveUpAfterSeconds: 1,
+  };
+}
+
+function anAnswer(body: unknown, location?: string | string[]): Response {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { kind: 'response', status: 201, headers: { location }, body: Buffer.from(text) };
+}
+
+describe('contact call', () => {
+  test('posts to the account’s contacts, behind the prefix that the base may have', () => {
+    expect(contactCall(aService('acme', 'https://contacts.example/api/v1'))).toEqual({
+      method: 'POST',
+      base: 'https://contacts.example/api/v1',
+      path: '/accounts/acme/contacts',
+    });
+  });
+
+  test('encodes the account', () => {
+    expect(contactCall(aService('a&b/c?d#e')).path).toBe('/accounts/a%26b%2Fc%3Fd%23e/contacts');
+  });
+});
+
+describe('contact answer', () => {
+  test('gives the id from the body, and the location from the header', () => {
+    const location = 'https://contacts.example/accounts/acme/contacts/42';
+    expect(readContactAnswer(anAnswer({ id: 42 }, location))).toEqual({ contactId: '42', location });
+    expect(readContactAnswer(anAnswer({ id: 'c-42' }))).toEqual({ contactId: 'c-42', location: '' });
+    expect(readContactAnswer(anAnswer({ id: 0 }))).toEqual({ contactId: '0', location: '' });
+  });
+
+  test.each(['', '{}', { id: null }, { id: '' }, { id: {} }, '[]', 'null', '<html>'])(
+    'gives the id from the header where the body (%j) has none',
+    (body) => {
+      const answer = readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17?x=1'));
+      expect(answer).toBeUndefined();
+      expect(readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17'))).toEqual({
+        contactId: '17',
+        location: '/accounts/acme/contacts/17',
+      });
+    },
+  );
+
+  test('takes the first of several locations', () => {
+    expect(readContactAnswer(anAnswer('', ['/contacts/1', '/contacts/2']))?.contactId).toBe('1');
+  });
+
+  test.each([undefined, '', '/contacts/', '/elsewhere/17', 'contacts'])(
+    'is undefined when neither body nor header (%s) says which contact it is',
+    (location) => {
+      expect(readContactAnswer(anAnswer({ status: 'ok' }, location))).toBeUndefined();
+    },
+  );
+});

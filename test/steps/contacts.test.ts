@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { ContactsStep } from '../../src/job/job.js';
+import { findColumn } from '../../src/read/columns.js';
+import { contactsKind } from '../../src/steps/contacts.js';
+import { aContactsStep, anInput } from '../plan/a-plan.js';
+import { aPart, aResponse, told } from './a-part.js';
+
+describe('answer to a create request', () => {
+  const read = (body: unknown, response = {}) => contactsKind.readOutcomes(aResponse(body, response), aPart({ count: 1 }));
+  const location = 'https://contacts.test/accounts/acme/contacts/77';
+
+  it('201 is a contact made, with its id and address', () => {
+    expect(told(read({ id: 77 }, { status: 201, headers: { location } }))).toEqual([['accepted CREATED', '77', location]]);
+  });
+
+  it('200 is a contact merged into one that has the address', () => {
+    const outcomes = read({ id: '77' });
+    expect(told(outcomes)).toEqual([['accepted MERGED', '77', '']]);
+    expect(outcomes.verdicts[0]?.reason).toContain('Merged');
+  });
+
+  it('without a body is known by its Location, which may stand in a list and have a query', () => {
+    expect(told(read('', { status: 201, headers: { location } }))).toEqual([['accepted CREATED', '77', location]]);
+    expect(told(read('', { status: 201, headers: { location: [location] } }))[0]?.[1]).toBe('77');
+  });
+
+  it.each(['', '{}', 'null', '[]', '{"id":null}', '{"id":""}', '{"id":{}}', '<html>'])(
+    'that names no contact (%j) puts the row in doubt',
+    (body) => {
+      expect(told(read(body, { status: 201 }))).toEqual([['in-doubt unreadable-answer']]);
+      expect(told(read(body, { status: 201, headers: { location: 'https://contacts.test/' } }))[0]?.[0]).toContain('in-doubt');
+    },
+  );
+});
+
+describe('contacts bound to the columns of a file', () => {
+  const bind = (step: Partial<ContactsStep>, columns: string[]) =>
+    contactsKind
+      .createPlanner(aContactsStep(step), {
+        planId: 'p',
+        step: 1,
+        findColumn,
+        isSuppressed: () => false,
+        describeRow: String,
+      })
+      .bind(columns);
+  const bodyOf = (step: Partial<ContactsStep>, columns: string[], cells: (string | undefined)[]) => {
+    const rows = bind(step, columns);
+    if (typeof rows !== 'function') throw new Error('expected the columns to fit');
+    const plan = rows({ cells, line: 2, row: 1, fault: undefined }, 0, 0);
+    return plan.kind === 'planned' ? JSON.parse(plan.row.fragment) : plan;
+  };
+
+  it('take every column that no field names as an attribute, where the job says rest', () => {
+    const step = { fields: { msisdn: 'Mobile', firstName: 'name' }, customAttributes: 'rest' } as const;
+    expect(bodyOf(step, ['tier', 'mobile', 'name', '', 'town'], ['gold', '90000000', 'Ann', 'x', ' '])).toEqual({
+      firstName: 'Ann',
+      addresses: { msisdn: '+6590000000' },
+      customAttributes: { tier: 'gold' },
+    });
+  });
+
+  it('take attributes under the name that the job gives them', () => {
+    const step = { customAttributes: { level: 'Tier' } };
+    expect(bodyOf(step, ['mobile', 'tier'], ['90000000', 'gold'])).toMatchObject({ customAttributes: { level: 'gold' } });
+  });
+
+  it('read the number in the country of the row, else in that of the job', () => {
+    const step = { input: anInput({ country: 'SG', countryColumn: 'country' }) };
+    expect(bodyOf(step, ['mobile', 'country'], ['012-345 6789', 'MY']).addresses).toEqual({ msisdn: '+60123456789' });
+    expect(bodyOf(step, ['mobile', 'country'], ['90000000', '']).addresses).toEqual({ msisdn: '+6590000000' });
+  });
+
+  it('reject a row without any address', () => {
+    expect(bodyOf({}, ['mobile'], [''])).toMatchObject({ kind: 'rejected', rejection: { code: 'no-address' } });
+  });
+
+  it('name every column that is not there, with the key of the job and the columns there are', () => {
+    const step = {
+      fields: { msisdn: 'handy', email: 'mail' },
+      customAttributes: { level: 'tier' },
+      input: anInput({ countryColumn: 'land' }),
+    };
+    const bound = bind(step, ['mobile', 'name']);
+    if (typeof bound === 'function') throw new Error('expected problems');
+    expect(bound.problems.map(({ column }) => column)).toEqual(['handy', 'mail', 'land', 'tier']);
+    expect(bound.problems.map(({ message }) => /names as (\S+);/.exec(message)?.[1])).toEqual([
+      'fields.msisdn',
+      'fields.email',
+      'input.countryColumn',
+      'customAttributes.level',
+    ]);
+    for (const { message } of bound.problems) expect(message).toContain('expected one of mobile, name');
+  });
+
+  it('show a person which fields are filled, not with what', () => {
+    const rows = bind({ fields: { msisdn: 'mobile', firstName: 'name' } }, ['mobile', 'name']);
+    if (typeof rows !== 'function') throw new Error('expected the columns to fit');
+    const plan = rows({ cells: ['90000000', 'Ann'], line: 2, row: 1, fault: undefined }, 0, 0);
+    expect(JSON.stringify(plan.kind === 'planned' && plan.row.preview.text)).not.toMatch(/Ann|9000/);
+  });
+});
