@@ -11,7 +11,7 @@ import { escapeText, type Terminal } from './terminal.js';
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
   const job = await loadJob(flags.job);
   const { listInputs } = await import('../read/inputs.js');
-  const problems = new ProblemList();
+  const problems = new ProblemList('use the job');
   const steps: { number: number; kind: string; files: string[] }[] = [];
   for (const [index, step] of job.steps.entries()) {
     const lists = [step.input.files, ...(step.kind === 'sms' && step.suppress ? [step.suppress.files] : [])];

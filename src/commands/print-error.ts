@@ -12,7 +12,9 @@ export function formatError(error: unknown): string {
     const hint = error.hint === undefined ? '' : `${escapeText(error.hint)}\n`;
     return `${escapeText(error.message)}\n${problems.join('')}${hint}`;
   }
-  if (error instanceof ServiceError) return `${escapeText(error.message)}\n${escapeText(error.hint ?? '')}\n`;
+  if (error instanceof ServiceError) {
+    return `${escapeText(error.message)}\n${error.hint === undefined ? '' : `${escapeText(error.hint)}\n`}`;
+  }
   if (error instanceof InternalError) return `${escapeText(error.message)}\n`;
   const disk = readDiskError(error);
   if (disk !== undefined)

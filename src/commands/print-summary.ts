@@ -10,7 +10,7 @@ export function formatSummary(summary: Summary, { isSandbox }: { isSandbox: bool
   const steps = summary.steps.map((step) => formatStep(step, summary.directory)).join('\n');
   return (
     `${escapeText(describeState(summary))}\n\n${steps}\n` +
-    `All in all: ${format(accepted)} of ${format(read)} rows accepted. ${describeNext(summary)}\n` +
+    `${`All in all: ${format(accepted)} of ${format(read)} rows accepted. ${describeNext(summary)}`.trimEnd()}\n` +
     `Everything about this run: ${escapeText(summary.directory)}\n${isSandbox ? describeSandbox(summary) : ''}`
   );
 }
@@ -40,20 +40,22 @@ function formatStep(step: StepSummary, directory: string): string {
     count === 0
       ? []
       : [
-          `  ${name.padEnd(12)}${format(count).padStart(9)}${more}\n${' '.repeat(24)}→ ${join(directory, files[output] ?? '')}`,
+          `  ${name.padEnd(12)}${format(count).padStart(9)}${escapeText(more)}`,
+          `${' '.repeat(24)}→ ${escapeText(join(directory, files[output] ?? ''))}`,
         ];
   const lines = [
-    `Step ${step.number} (${step.kind}): ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
+    `Step ${step.number} (${escapeText(step.kind)}): ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
     ...line('accepted', balance.accepted, '', 'results'),
     ...line('rejected', balance.rejected, formatCounts(step.rejections), 'rejections'),
     ...line('skipped', balance.skipped, formatCounts(step.skips), 'skipped'),
     ...line('in doubt', balance.inDoubt, '', 'in-doubt'),
     ...line('unprocessed', balance.unprocessed, '', 'unprocessed'),
   ];
-  return `${lines.map((each) => each.split('\n').map(escapeText).join('\n')).join('\n')}\n`;
+  return `${lines.join('\n')}\n`;
 }
 
-function describeNext({ balance, exitCode }: Summary): string {
+function describeNext({ balance, exitCode, state }: Summary): string {
+  if (state === 'planned') return 'Send it with `volley run` and the job, or `volley apply` and this directory.';
   if (exitCode === 75) return 'Run the same command to go on.';
   if (exitCode === 4) return 'A person must look at it; then run the same command to go on.';
   if (balance.inDoubt > 0)

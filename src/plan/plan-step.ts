@@ -6,6 +6,7 @@ import { kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
 import { joinColumns } from './columns.js';
 import type { PlannedInput, PlannedStep } from './file.js';
+import { FoldedNames } from './folded-names.js';
 import type { PlanDeps } from './ports.js';
 import type { ProblemList } from './problems.js';
 import type { DigestedInput, StepSelection } from './select.js';
@@ -30,16 +31,17 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
       ? await loadSuppression(selection.suppression, inheritCountry(step.suppress, step.input), context)
       : undefined;
   const rows = new RowOrdinals();
+  const names = new FoldedNames(deps.reader.findColumn);
   const planner = kindOf(step).createPlanner(step, {
     planId,
     step: number,
-    findColumn: deps.reader.findColumn,
+    findColumn: names.find,
     isSuppressed: (e164) => suppression?.numbers.has(e164) ?? false,
     describeRow: (ordinal) => rows.describe(ordinal),
   });
   const { kind, limits } = step;
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
-  const planning = new StepPlanning({ selection, context, planner, writer, rows });
+  const planning = new StepPlanning({ selection, context, planner, writer, rows, names });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
   if (problems.isEmpty) await writer.finish();
@@ -63,6 +65,7 @@ class StepPlanning {
   readonly #planner: RowPlanner;
   readonly #writer: StepWriter;
   readonly #rows: RowOrdinals;
+  readonly #names: FoldedNames;
   readonly #tally = new Tally();
 
   constructor(parts: {
@@ -71,12 +74,14 @@ class StepPlanning {
     planner: RowPlanner;
     writer: StepWriter;
     rows: RowOrdinals;
+    names: FoldedNames;
   }) {
     this.#selection = parts.selection;
     this.#context = parts.context;
     this.#planner = parts.planner;
     this.#writer = parts.writer;
     this.#rows = parts.rows;
+    this.#names = parts.names;
   }
 
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
@@ -104,7 +109,7 @@ class StepPlanning {
       bytes,
       columns: [...columns],
       rows: this.#rows.next - from,
-      notices: [...notices],
+      notices: [...notices, ...this.#names.takeNotices()],
     };
   }
 

@@ -5,8 +5,12 @@ import type { FindColumn } from '../steps/kind.js';
 
 /** How the planner reaches input files; `read/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
-  /** Files and globs, absolute, as files that exist; each once, sorted by path. */
-  listInputs(patterns: readonly string[], directory: string): Promise<readonly InputFile[]>;
+  /** Files and globs, absolute, as files that exist; each once, sorted by path. Without `onEmptyPattern` a glob must fit. */
+  listInputs(
+    patterns: readonly string[],
+    directory: string,
+    onEmptyPattern?: (shown: string) => void,
+  ): Promise<readonly InputFile[]>;
   /** Over the bytes on disk, compressed as they are. */
   digestInput(path: string): Promise<{ sha256: string; bytes: number }>;
   readRecords(file: InputFile, input: Input): RecordReader;

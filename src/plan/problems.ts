@@ -3,6 +3,12 @@ import { type Problem, UserError } from '../errors.js';
 /** Gathers the problems of all files, so that a person hears of them at once. */
 export class ProblemList {
   readonly #problems: Problem[] = [];
+  readonly #task: string;
+
+  /** `task` completes "Cannot …": what the problems stand in the way of. */
+  constructor(task = 'plan the job') {
+    this.#task = task;
+  }
 
   get isEmpty(): boolean {
     return this.#problems.length === 0;
@@ -30,9 +36,9 @@ export class ProblemList {
     if (count === 0) return;
     throw new UserError(
       'bad-input',
-      `Cannot plan the job: ${count === 1 ? 'a problem' : `${count} problems`} in its input`,
+      `Cannot ${this.#task}: ${count === 1 ? 'there is a problem' : `there are ${count} problems`}`,
       {
-        hint: 'Nothing was sent. Mend the input and run the same command again.',
+        hint: 'Nothing was sent. Mend what is named above and run the same command again.',
         problems: this.#problems,
       },
     );

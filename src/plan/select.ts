@@ -55,9 +55,13 @@ export async function selectInputs(
     : undefined;
   if (spool !== undefined) await deps.reader.spoolStandardInput(spool);
 
-  const list = async (patterns: readonly string[], format: InputFile['format'] | undefined) => {
+  const list = async (
+    patterns: readonly string[],
+    format: InputFile['format'] | undefined,
+    onEmptyPattern?: (shown: string) => void,
+  ) => {
     const named = patterns.filter((pattern) => pattern !== '-');
-    const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory);
+    const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory, onEmptyPattern);
     const files = found.map((file) => (format === undefined ? file : { ...file, format }));
     if (spool !== undefined && patterns.includes('-')) files.push({ path: spool, shown: '-', format: format ?? 'csv' });
     const digested: DigestedInput[] = [];
@@ -68,12 +72,16 @@ export async function selectInputs(
   const steps: StepSelection[] = [];
   for (const [index, step] of job.steps.entries()) {
     const where = `steps[${index}]`;
-    const listed = await options.problems.gather(where, () => list(step.input.files, step.input.format));
+    // An inbox may be empty. A suppression list may not.
+    const empty: LeftOut[] = [];
+    const listed = await options.problems.gather(where, () =>
+      list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'fits no file' })),
+    );
     const suppress = step.kind === 'sms' ? step.suppress : undefined;
     const suppression =
       suppress === undefined ? [] : await options.problems.gather(where, () => list(suppress.files, suppress.format));
     const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
-    steps.push({ step, number: index + 1, inputs, suppression: suppression ?? [], leftOut });
+    steps.push({ step, number: index + 1, inputs, suppression: suppression ?? [], leftOut: [...empty, ...leftOut] });
   }
   return { steps, spool };
 }

@@ -7,6 +7,7 @@ import { type Delimiter, detectDelimiter, isHeaderWhole, nameDelimiter } from '.
 import { Digest } from './digest.js';
 import { type Header, readHeader } from './header.js';
 import type { InputFile } from './inputs.js';
+import { isOwnOutput } from './own-file.js';
 import { BATCH_RECORDS, type RecordReader } from './reader.js';
 import { refuse } from './refusal.js';
 import { readText } from './text.js';
@@ -19,9 +20,9 @@ const HELD_BACK_BYTES = 16;
 /** Reads a CSV file: what is wrong with one row is its fault, what makes the rows doubtful refuses the file. */
 export class CsvReader implements RecordReader {
   readonly #file: InputFile;
-  readonly #input: Input;
+  #input: Input;
   readonly #digest = new Digest();
-  readonly #text: AsyncGenerator<Buffer>;
+  #text: AsyncGenerator<Buffer> | undefined;
   readonly #notices: string[] = [];
   #opened: Promise<Header> | undefined;
   #columns: readonly string[] = [];
@@ -37,10 +38,6 @@ export class CsvReader implements RecordReader {
   constructor(file: InputFile, input: Input) {
     this.#file = file;
     this.#input = input;
-    this.#text = readText(
-      { path: file.path, shown: file.shown, maxFileBytes: input.limits.maxFileBytes },
-      { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.#notices.push(notice) },
-    );
   }
 
   get columns(): readonly string[] {
@@ -65,7 +62,7 @@ export class CsvReader implements RecordReader {
   }
 
   async close(): Promise<void> {
-    await this.#text.return(undefined);
+    await this.#text?.return(undefined);
   }
 
   async *batches(): AsyncGenerator<readonly SourceRecord[]> {
@@ -101,8 +98,17 @@ export class CsvReader implements RecordReader {
   }
 
   async #readToHeader(): Promise<Header> {
+    const { path, shown } = this.#file;
+    const source = { path, shown, maxFileBytes: this.#input.limits.maxFileBytes };
+    const isStated = this.#input.encoding !== undefined || this.#input.delimiter !== undefined;
+    if (isStated && (await isOwnOutput(source))) this.#input = { ...this.#input, encoding: 'utf-8', delimiter: ',' };
+    this.#text = readText(source, {
+      encoding: this.#input.encoding,
+      digest: this.#digest,
+      onNotice: (notice) => this.#notices.push(notice),
+    });
     try {
-      const head = await this.#takeHead();
+      const head = await this.#takeHead(this.#text);
       this.#delimiter = this.#chooseDelimiter(head);
       this.#parser = new CsvParser(this.#delimiter, this.#input.limits);
       await this.#parse(head);
@@ -130,10 +136,10 @@ export class CsvReader implements RecordReader {
     return header;
   }
 
-  async #takeHead(): Promise<Buffer> {
+  async #takeHead(text: AsyncGenerator<Buffer>): Promise<Buffer> {
     let head = Buffer.alloc(0);
     while (head.length < HEAD_BYTES && !isHeaderWhole(head)) {
-      const next = await this.#text.next();
+      const next = await text.next();
       if (next.done === true) break;
       head = Buffer.concat([head, next.value]);
     }
@@ -152,7 +158,7 @@ export class CsvReader implements RecordReader {
 
   /** The rows of the next piece; undefined when the file has ended. */
   async #readRows(): Promise<RawRows | undefined> {
-    if (this.#isEnded) return undefined;
+    if (this.#isEnded || this.#text === undefined) return undefined;
     const next = await this.#text.next();
     this.#isEnded = next.done === true;
     await this.#parse(next.done === true ? undefined : next.value);

@@ -15,14 +15,19 @@ export interface InputFile {
 /**
  * The files that absolute paths and glob patterns name, each once, sorted by path; `directory` is that of the job file.
  * Refuses, all at once: what names nothing, is no regular file, or may not be read. A directory that fits a pattern is
- * passed over, as patterns have it.
+ * passed over, as patterns have it. With `onEmptyPattern` a pattern may fit no file, as long as its directory is there:
+ * an inbox may be empty.
  */
-export async function listInputs(patterns: readonly string[], directory: string): Promise<InputFile[]> {
+export async function listInputs(
+  patterns: readonly string[],
+  directory: string,
+  onEmptyPattern?: (shown: string) => void,
+): Promise<InputFile[]> {
   const show = (path: string) => relative(directory, path).replaceAll(sep, '/') || '.';
   const problems: Problem[] = [];
   const files = new Map<string, InputFile>();
   for (const pattern of patterns) {
-    for (const path of await findPaths(pattern, show, problems)) {
+    for (const path of await findPaths(pattern, { show, problems, onEmptyPattern })) {
       if (files.has(path)) continue;
       const fault = await findFault(path);
       if (fault === undefined) files.set(path, { path, shown: show(path), format: formatByName(path) });
@@ -35,8 +40,15 @@ export async function listInputs(patterns: readonly string[], directory: string)
 
 async function findPaths(
   pattern: string,
-  show: (path: string) => string,
-  problems: Problem[],
+  {
+    show,
+    problems,
+    onEmptyPattern,
+  }: {
+    show: (path: string) => string;
+    problems: Problem[];
+    onEmptyPattern: ((shown: string) => void) | undefined;
+  },
 ): Promise<readonly string[]> {
   if (!isPattern(pattern) || (await exists(pattern))) return [pattern];
   const { paths, unlisted } = await searchPattern(pattern);
@@ -44,7 +56,9 @@ async function findPaths(
     const reason = describeDiskError(error) ?? String(error);
     problems.push({ where: show(path), message: `${reason}, expected a directory that can be searched` });
   }
-  if (paths.length === 0 && unlisted.length === 0) {
+  if (paths.length > 0 || unlisted.length > 0) return paths;
+  if (onEmptyPattern !== undefined) onEmptyPattern(show(pattern));
+  else {
     problems.push({ where: show(pattern), message: 'the pattern fits no file, expected at least one' });
   }
   return paths;

@@ -3,7 +3,10 @@ import { neutralizeCell } from '../formula.js';
 
 export type OutputFormat = 'csv' | 'ndjson';
 
-/** Turns the rows of an output into lines: RFC 4180 with LF, or one JSON object a line. */
+/**
+ * Turns the rows of an output into lines: RFC 4180 with LF, or one JSON object a line. JSON has each key once, so there
+ * the columns without a name, which nothing can refer to, are left out.
+ */
 export interface LineFormat {
   readonly header: string;
   line(cells: readonly (Cell | number)[]): string;
@@ -17,13 +20,14 @@ export function createLineFormat(format: OutputFormat, columns: readonly string[
     line: (cells) => {
       const members = keys.flatMap((key, index) => {
         const cell = cells[index];
-        return cell === undefined ? [] : [`${key}:${JSON.stringify(cell)}`];
+        return cell === undefined || key === NAMELESS ? [] : [`${key}:${JSON.stringify(cell)}`];
       });
       return `{${members.join(',')}}\n`;
     },
   };
 }
 
+const NAMELESS = JSON.stringify('');
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** Cells that a spreadsheet would run are neutralised; a missing cell is empty. */

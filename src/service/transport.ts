@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Timeouts } from '../job/job.js';
 import type { Answer, Failure } from './answer.js';
 
@@ -24,10 +24,20 @@ const MAX_HEADER_BYTES = 32 * 1024;
 
 /** undici with bounded answers; follows no redirect and repeats nothing by itself. */
 export function createTransport(timeouts: Timeouts): Transport {
+  // Whole milliseconds: undici and AbortSignal.timeout refuse any other.
+  const connectMs = Math.ceil(timeouts.connectSeconds * 1000);
+  const answerMs = Math.ceil(timeouts.answerSeconds * 1000);
+  // Errors of connections that never stood, TLS handshake included: no request can have gone over them.
+  const neverConnected = new WeakSet<Error>();
+  const connect = buildConnector({ timeout: connectMs });
   const agent = new Agent({
-    connect: { timeout: timeouts.connectSeconds * 1000 },
-    headersTimeout: timeouts.answerSeconds * 1000,
-    bodyTimeout: timeouts.answerSeconds * 1000,
+    connect: (options, callback) =>
+      connect(options, (...result) => {
+        if (result[0] !== null) neverConnected.add(result[0]);
+        callback(...result);
+      }),
+    headersTimeout: answerMs,
+    bodyTimeout: answerMs,
     maxResponseSize: MAX_ANSWER_BYTES,
     maxHeaderSize: MAX_HEADER_BYTES,
     pipelining: 1,
@@ -35,11 +45,14 @@ export function createTransport(timeouts: Timeouts): Transport {
   return {
     send: async (call, signal) => {
       // bodyTimeout starts anew with every byte; a drip-fed answer is ended by this one.
-      const deadline = AbortSignal.timeout((timeouts.connectSeconds + 2 * timeouts.answerSeconds) * 1000);
+      const deadline = AbortSignal.timeout(connectMs + 2 * answerMs);
       try {
         return await sendOnce(agent, call, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
       } catch (error) {
-        return readFailure(error);
+        const failure = readFailure(error);
+        return error instanceof Error && neverConnected.has(error)
+          ? { ...failure, mayHaveBeenProcessed: false }
+          : failure;
       }
     },
     close: () => agent.close(),
@@ -61,8 +74,10 @@ async function sendOnce(agent: Agent, call: Call, signal: AbortSignal): Promise<
   return { kind: 'response', status: statusCode, headers, body: bytes };
 }
 
-/** Failures before a connection stood. Measured on undici 7.30, Node 20; see test/service/transport.test.ts. */
+/** Failures before a byte could leave. Measured on undici 7.30, Node 20; see test/service/transport.test.ts. */
 const NOT_SENT = new Set([
+  'ERR_INVALID_URL',
+  'UND_ERR_INVALID_ARG',
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',

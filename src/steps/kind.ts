@@ -59,7 +59,11 @@ export interface PlannerContext {
   readonly describeRow: (ordinal: number) => string;
 }
 
-export type FindColumn = (columns: readonly string[], wanted: string) => { index: number } | undefined;
+/** `folded`: the name fits only without case and punctuation. */
+export type FindColumn = (
+  columns: readonly string[],
+  wanted: string,
+) => { index: number; how: 'exact' | 'folded' } | undefined;
 
 /** Turns the rows of one step into requests, in order. */
 export interface RowPlanner {

@@ -32,6 +32,8 @@ describe.concurrent('exit code', () => {
     workspace.write('people.csv', people(3));
     workspace.writeJob(aJob(workspace));
     workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
+    // A job of its own: two runs of one at the same time would keep each other out.
+    workspace.writeJob(aJob(workspace, { name: 'unsafe' }), 'unsafe.yaml');
     const start = (args: string[], env = {}) => workspace.finish(workspace.start(args, { env }));
 
     const ended = await Promise.all([
@@ -42,7 +44,7 @@ describe.concurrent('exit code', () => {
       start(['run', 'none.yaml']),
       start(['run', 'typo.yaml']),
       start(['run', 'job.yaml'], { VOLLEY_API_KEY: '' }),
-      start(['run', 'job.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+      start(['run', 'unsafe.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
       start(['apply', 'no-such-run']),
     ]);
 

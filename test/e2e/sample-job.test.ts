@@ -8,7 +8,9 @@ import { expectEveryRowOnce, expectLedgerAgrees, type Row, readOutput } from './
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('the sample job sends what the samples say, the ledger agrees row by row, and a new file beside them is all that is sent next', async () => {
+test('the sample job sends what the samples say, the ledger agrees row by row, and a new file beside them is all that is sent next', {
+  timeout: 90_000,
+}, async () => {
   const workspace = await aWorkspace();
   for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, workspace.path(folder), { recursive: true });
 

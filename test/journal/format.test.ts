@@ -10,7 +10,12 @@ const anyPart = fc.string({ unit: fc.constantFrom('0', '1'), maxLength: 8 });
 const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc.record({ plan: anyText, host: anyText, pid: anyCount, at: anyCount }).map(anOpen),
   fc
-    .record({ request: anyCount, part: anyPart, line: fc.tuple(anyCount, anyCount), rows: fc.tuple(anyCount, anyCount) })
+    .record({
+      request: anyCount,
+      part: anyPart,
+      line: fc.tuple(anyCount, anyCount),
+      rows: fc.tuple(anyCount, anyCount),
+    })
     .map(anIntent),
   fc
     .tuple(anyText, fc.constantFrom('again', 'split'))

@@ -142,7 +142,9 @@ describe('reader refuses, with the place, a journal', () => {
   test('with a line doubled, or something put between two lines', async () => {
     const [first, second, third] = someLines(3);
     const place = first!.length + second!.length;
-    await expect(readBytes(first!, second!, second!, third!, aLine({ seq: 4 }))).rejects.toMatchObject(damagedAt(place));
+    await expect(readBytes(first!, second!, second!, third!, aLine({ seq: 4 }))).rejects.toMatchObject(
+      damagedAt(place),
+    );
     await expect(readBytes(first!, second!, '\n', third!, aLine({ seq: 4 }))).rejects.toMatchObject(damagedAt(place));
   });
 

@@ -130,30 +130,33 @@ test('each line counts on, and names every line that was synced before it was wr
 test.each([
   ['write', 'failAppend'],
   ['sync', 'failSync'],
-] as const)('the first failure of a %s is final: all that waits is refused, and the disk is not asked again', async (_, kind) => {
-  const disk = new SlowDisk();
-  const { writer, append } = aWriter(disk);
-  const first = append(1);
-  await disk.syncAsked();
-  const others = [append(2), append(3)];
-  if (kind === 'failAppend') disk.failAppend = new Error('ENOSPC: no space left');
-  else disk.failSync = new Error('EIO: i/o error');
-  await disk.endSync();
-  await Promise.all([first, ...others]);
-  const asked = disk.trace.filter((call) => /^(append|sync)\b/.test(call));
-  expect(asked).toEqual(kind === 'failAppend' ? ['append 1', 'sync', 'append 2 3'] : ['append 1', 'sync']);
-  const refused = kind === 'failAppend' ? [2, 3] : [1, 2, 3];
-  const said = kind === 'failAppend' ? 'ENOSPC: no space left' : 'EIO: i/o error';
-  expect(disk.trace.filter((call) => call.startsWith('refused'))).toEqual(
-    refused.map((request) => `refused ${request}: Cannot write the journal: ${said}`),
-  );
+] as const)(
+  'the first failure of a %s is final: all that waits is refused, and the disk is not asked again',
+  async (_, kind) => {
+    const disk = new SlowDisk();
+    const { writer, append } = aWriter(disk);
+    const first = append(1);
+    await disk.syncAsked();
+    const others = [append(2), append(3)];
+    if (kind === 'failAppend') disk.failAppend = new Error('ENOSPC: no space left');
+    else disk.failSync = new Error('EIO: i/o error');
+    await disk.endSync();
+    await Promise.all([first, ...others]);
+    const asked = disk.trace.filter((call) => /^(append|sync)\b/.test(call));
+    expect(asked).toEqual(kind === 'failAppend' ? ['append 1', 'sync', 'append 2 3'] : ['append 1', 'sync']);
+    const refused = kind === 'failAppend' ? [2, 3] : [1, 2, 3];
+    const said = kind === 'failAppend' ? 'ENOSPC: no space left' : 'EIO: i/o error';
+    expect(disk.trace.filter((call) => call.startsWith('refused'))).toEqual(
+      refused.map((request) => `refused ${request}: Cannot write the journal: ${said}`),
+    );
 
-  disk.failAppend = undefined;
-  disk.failSync = undefined;
-  const calls = disk.trace.length;
-  await expect(writer.append(anIntent())).rejects.toMatchObject({ name: 'InternalError', code: 'write-failed' });
-  expect(disk.trace.slice(calls)).toEqual([]);
-});
+    disk.failAppend = undefined;
+    disk.failSync = undefined;
+    const calls = disk.trace.length;
+    await expect(writer.append(anIntent())).rejects.toMatchObject({ name: 'InternalError', code: 'write-failed' });
+    expect(disk.trace.slice(calls)).toEqual([]);
+  },
+);
 
 test('close waits for what is under way, and refuses what comes after', async () => {
   const disk = new SlowDisk();

@@ -25,7 +25,13 @@ import { readRecords } from '../../src/read/records.js';
 import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
 
 export function someLimits(changes: Partial<Limits> = {}): Limits {
-  return { requestsPerSecond: 50, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 4, ...changes };
+  return {
+    requestsPerSecond: 50,
+    messagesPerSecond: undefined,
+    segmentsPerSecond: undefined,
+    concurrency: 4,
+    ...changes,
+  };
 }
 
 export function anInput(changes: Partial<Input> = {}): Input {
@@ -56,7 +62,15 @@ export function anSmsStep({ text, ...changes }: Partial<SmsStep> & { text?: stri
 
 export function aContactsStep(changes: Partial<ContactsStep> = {}): ContactsStep {
   const fields = { msisdn: 'mobile' };
-  return { kind: 'contacts', input: anInput(), fields, customAttributes: {}, groups: [], limits: someLimits(), ...changes };
+  return {
+    kind: 'contacts',
+    input: anInput(),
+    fields,
+    customAttributes: {},
+    groups: [],
+    limits: someLimits(),
+    ...changes,
+  };
 }
 
 export function aService(changes: Partial<ServiceSettings> = {}): ServiceSettings {
@@ -125,7 +139,10 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
   const { files = { 'people.csv': aCsvOf(3) }, disk = aMemoryDisk(), jobDirectory = '/out/sale' } = options;
   const directory = typeof files === 'string' ? files : aFolder(files);
   const written = aJob({ ...options.job, directory });
-  const place = (input: Input): Input => ({ ...input, files: input.files.map((name) => (name === '-' ? name : join(directory, name))) });
+  const place = (input: Input): Input => ({
+    ...input,
+    files: input.files.map((name) => (name === '-' ? name : join(directory, name))),
+  });
   const steps = written.steps.map((step) =>
     step.kind === 'sms'
       ? { ...step, input: place(step.input), suppress: step.suppress === undefined ? undefined : place(step.suppress) }
@@ -169,13 +186,25 @@ export async function aPlan(options: PlanOptions = {}): Promise<MadePlan> {
   if (made === undefined) throw new Error('there was nothing to plan');
   const { plan, directory } = made;
   const step = plan.steps[0]!;
-  return { plan, directory, disk, job, step, requests: readRequests(disk, directory, step), rows: readRows(disk, directory, step) };
+  return {
+    plan,
+    directory,
+    disk,
+    job,
+    step,
+    requests: readRequests(disk, directory, step),
+    rows: readRows(disk, directory, step),
+  };
 }
 
 export interface PlannedRequest extends RequestHead {
   readonly text: string;
   /** The body as JSON. */
-  readonly json: { readonly clientBatchId: string; readonly template: object; readonly messages: readonly { clientMessageId: string }[] };
+  readonly json: {
+    readonly clientBatchId: string;
+    readonly template: object;
+    readonly messages: readonly { clientMessageId: string }[];
+  };
 }
 
 export function readRequests(disk: MemoryDisk, directory: string, step: PlannedStep): PlannedRequest[] {

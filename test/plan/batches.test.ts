@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clientBatchIdOf } from '../../src/steps/ids.js';
-import { aContactsStep, aCsvOf, anInput, anSmsStep, aNumber, aPlan, aTemplate, someLimits } from './a-plan.js';
+import { aContactsStep, aCsvOf, aNumber, anInput, anSmsStep, aPlan, aTemplate, someLimits } from './a-plan.js';
 
 const sizesOf = async (count: number, step: Parameters<typeof anSmsStep>[0]) => {
   const { requests } = await aPlan({ job: { steps: [anSmsStep(step)] }, files: { 'people.csv': aCsvOf(count) } });
@@ -28,10 +28,17 @@ describe('requests of an sms step', () => {
 
   it('hold fewer messages where these are longer: by segments row by row', async () => {
     const long = 'x'.repeat(200);
-    const files = { 'people.csv': `mobile,name\n${['A', long, 'B', 'C', long, long].map((name, index) => `${aNumber(index)},${name}\n`).join('')}` };
+    const files = {
+      'people.csv': `mobile,name\n${['A', long, 'B', 'C', long, long].map((name, index) => `${aNumber(index)},${name}\n`).join('')}`,
+    };
     const step = anSmsStep({ text: '{{ name }}', limits: someLimits({ segmentsPerSecond: 3 }) });
     const { requests } = await aPlan({ job: { steps: [step] }, files });
-    expect(requests.map(({ rows, segments }) => [rows, segments])).toEqual([[2, 3], [2, 2], [1, 2], [1, 2]]);
+    expect(requests.map(({ rows, segments }) => [rows, segments])).toEqual([
+      [2, 3],
+      [2, 2],
+      [1, 2],
+      [1, 2],
+    ]);
   });
 
   it('of a text without variables carry it once, in the template', async () => {
@@ -59,13 +66,22 @@ describe('requests of an sms step', () => {
   });
 
   it('number the rows that are sent, whatever stands between them', async () => {
-    const files = { 'people.csv': `mobile,name\n${aNumber(0)},A\nnope,B\n${aNumber(0)},C\n${aNumber(1)},D\n${aNumber(2)},E\n` };
+    const files = {
+      'people.csv': `mobile,name\n${aNumber(0)},A\nnope,B\n${aNumber(0)},C\n${aNumber(1)},D\n${aNumber(2)},E\n`,
+    };
     const { requests, rows, plan } = await aPlan({ job: { steps: [anSmsStep({ batchSize: 2 })] }, files });
-    expect(requests.map(({ request, first, rows: count }) => [request, first, count])).toEqual([[1, 0, 2], [2, 2, 1]]);
+    expect(requests.map(({ request, first, rows: count }) => [request, first, count])).toEqual([
+      [1, 0, 2],
+      [2, 2, 1],
+    ]);
     expect(requests.flatMap(({ json }) => json.messages.map((each) => each.clientMessageId))).toEqual(
       [0, 1, 2].map((index) => `${plan.id}-1-${index}`),
     );
-    expect(rows.flatMap((row) => (row.state === 'planned' ? [[row.row, row.request]] : []))).toEqual([[1, 1], [4, 1], [5, 2]]);
+    expect(rows.flatMap((row) => (row.state === 'planned' ? [[row.row, row.request]] : []))).toEqual([
+      [1, 1],
+      [4, 1],
+      [5, 2],
+    ]);
   });
 });
 
@@ -88,17 +104,26 @@ describe('ids of requests', () => {
       part: fc.stringMatching(/^[01]{0,14}$/),
     });
     fc.assert(
-      fc.property(fc.uniqueArray(key, { selector: (each) => JSON.stringify(Object.values(each)), maxLength: 200 }), (keys) => {
-        const ids = keys.map(clientBatchIdOf);
-        expect(new Set(ids).size).toBe(keys.length);
-        for (const id of ids) expect(id).toMatch(/^[0-9a-z]{1,20}$/);
-      }),
+      fc.property(
+        fc.uniqueArray(key, { selector: (each) => JSON.stringify(Object.values(each)), maxLength: 200 }),
+        (keys) => {
+          const ids = keys.map(clientBatchIdOf);
+          expect(new Set(ids).size).toBe(keys.length);
+          for (const id of ids) expect(id).toMatch(/^[0-9a-z]{1,20}$/);
+        },
+      ),
     );
   });
 
   it('tell neighbours apart: steps, requests and parts whose digits run together', () => {
     const key = { planId: 'p', step: 1, request: 11, part: '0' };
-    const ids = [key, { ...key, step: 11, request: 1 }, { ...key, part: '00' }, { ...key, part: '' }, { ...key, request: 110, part: '' }];
+    const ids = [
+      key,
+      { ...key, step: 11, request: 1 },
+      { ...key, part: '00' },
+      { ...key, part: '' },
+      { ...key, request: 110, part: '' },
+    ];
     expect(new Set(ids.map(clientBatchIdOf)).size).toBe(ids.length);
   });
 });
@@ -118,6 +143,14 @@ describe('the estimate', () => {
   it('counts messages, segments and requests of the plan', async () => {
     const step = anSmsStep({ text: 'x'.repeat(161), batchSize: 4, input: anInput() });
     const { step: planned } = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(10) } });
-    expect(planned.counts).toEqual({ read: 10, planned: 10, rejected: 0, skipped: 0, requests: 3, messages: 10, segments: 20 });
+    expect(planned.counts).toEqual({
+      read: 10,
+      planned: 10,
+      rejected: 0,
+      skipped: 0,
+      requests: 3,
+      messages: 10,
+      segments: 20,
+    });
   });
 });

@@ -10,7 +10,10 @@ describe('columns of several files', () => {
   it('are one column where they have the same name', () => {
     expect(join(['mobile', 'name'], ['name', 'mobile', 'town'])).toEqual({
       columns: ['mobile', 'name', 'town'],
-      maps: [[0, 1], [1, 0, 2]],
+      maps: [
+        [0, 1],
+        [1, 0, 2],
+      ],
     });
   });
 
@@ -29,7 +32,13 @@ describe('columns of several files', () => {
   });
 
   it('without a name keep their number', () => {
-    expect(join(['a', '', ''], ['', 'a'])).toEqual({ columns: ['a', '', ''], maps: [[0, 1, 2], [1, 0]] });
+    expect(join(['a', '', ''], ['', 'a'])).toEqual({
+      columns: ['a', '', ''],
+      maps: [
+        [0, 1, 2],
+        [1, 0],
+      ],
+    });
   });
 
   it('each have a place of their own, under their own name or one that folds to it', () => {

@@ -37,13 +37,18 @@ describe('the same number twice in a step', () => {
 
   it('is kept for the first row that can be sent: one that is rejected takes nobody’s place', async () => {
     const step = anSmsStep({ text: 'Hi {{ name }}' });
-    const { states, reasons } = await skipsOf({ 'a.csv': `mobile,name\n${number},\n${number},Ann\n${number},Bea\n` }, step);
+    const { states, reasons } = await skipsOf(
+      { 'a.csv': `mobile,name\n${number},\n${number},Ann\n${number},Bea\n` },
+      step,
+    );
     expect(states).toEqual(['missing-value', 'planned', 'duplicate']);
     expect(reasons).toEqual(['The same number stands in row 2 of a.csv, which is kept']);
   });
 
   it('names the row as it is counted in the file: faulty rows and lines within a cell included', async () => {
-    const { reasons } = await skipsOf({ 'a.csv': `mobile,note\n${aNumber(1)},"one\ntwo"\nbroken\n${number},x\n${number},y\n` });
+    const { reasons } = await skipsOf({
+      'a.csv': `mobile,note\n${aNumber(1)},"one\ntwo"\nbroken\n${number},x\n${number},y\n`,
+    });
     expect(reasons).toEqual(['The same number stands in row 3 of a.csv, which is kept']);
   });
 

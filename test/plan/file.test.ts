@@ -33,7 +33,9 @@ describe('line of a request', () => {
   });
 
   it('is refused with any one bit changed', () => {
-    const line = Buffer.from(encodeRequestLine({ request: 12, first: 30, rows: 3, messages: 3, segments: 4 }, '{"a":"é"}'));
+    const line = Buffer.from(
+      encodeRequestLine({ request: 12, first: 30, rows: 3, messages: 3, segments: 4 }, '{"a":"é"}'),
+    );
     const whole = line.subarray(0, -1);
     for (let bit = 0; bit < whole.length * 8; bit++) {
       const damaged = Buffer.from(whole);
@@ -43,7 +45,9 @@ describe('line of a request', () => {
   });
 
   it('is refused cut off at any byte', () => {
-    const line = Buffer.from(encodeRequestLine({ request: 1, first: 0, rows: 1, messages: 1, segments: 1 }, '{"a":[1]}'));
+    const line = Buffer.from(
+      encodeRequestLine({ request: 1, first: 0, rows: 1, messages: 1, segments: 1 }, '{"a":[1]}'),
+    );
     for (let length = 0; length < line.length - 1; length++) {
       expect(() => decodeRequestLine(line.subarray(0, length), 'x'), String(length)).toThrow(InternalError);
     }
@@ -60,7 +64,10 @@ describe('line of a row', () => {
     const row: fc.Arbitrary<RowLine> = fc.oneof(
       fc.record({ ...place, state: fc.constant('planned' as const), request: count, facts: fc.array(text) }, plain),
       fc.record({ ...place, state: fc.constant('rejected' as const), rejection: fc.record(rejection, plain) }, plain),
-      fc.record({ ...place, state: fc.constant('skipped' as const), skip: fc.record({ code, reason: text }, plain) }, plain),
+      fc.record(
+        { ...place, state: fc.constant('skipped' as const), skip: fc.record({ code, reason: text }, plain) },
+        plain,
+      ),
     );
     fc.assert(
       fc.property(row, (written) => {

@@ -25,7 +25,10 @@ describe('columns of an NDJSON file', () => {
 
   it('that a template needs and a row lacks reject that row alone', async () => {
     const steps = [anSmsStep({ input, text: 'Hi {{ name }}' })];
-    const { rows } = await aPlan({ job: { steps }, files: ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' }) });
+    const { rows } = await aPlan({
+      job: { steps },
+      files: ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), name: 'Ann' }),
+    });
     expect(statesOf(rows)).toEqual(['missing-value', 'planned']);
   });
 

@@ -39,7 +39,9 @@ describe('guards', () => {
 
   it('refuse more messages or segments than all steps may send together', () => {
     expect(problemsOf({ maxMessages: 5 })).toEqual(['plan: 6 messages would be sent, expected at most maxMessages 5']);
-    expect(problemsOf({ maxSegments: 11 })).toEqual(['plan: 12 segments would be sent, expected at most maxSegments 11']);
+    expect(problemsOf({ maxSegments: 11 })).toEqual([
+      'plan: 12 segments would be sent, expected at most maxSegments 11',
+    ]);
   });
 
   it('of zero let nothing pass', () => {

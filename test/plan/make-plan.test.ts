@@ -25,7 +25,9 @@ describe('a plan that is refused', () => {
       job: { steps },
       files: { 'a.csv': aCsvOf(1), 'b.csv': 'phone,phone\n1,2\n', 'c.csv': 'mobile,name\n"+6590000000,Ann\n' },
     });
-    expect(problems.join('\n')).toMatch(/^a\.csv:1: there is no one column "phone", which the job names as fields\.msisdn/m);
+    expect(problems.join('\n')).toMatch(
+      /^a\.csv:1: there is no one column "phone", which the job names as fields\.msisdn/m,
+    );
     expect(problems.join('\n')).toMatch(/^b\.csv:1: columns 1 and 2 are both named "phone"/m);
     expect(problems.join('\n')).toMatch(/^missing\.csv: there is no such file/m);
     expect(problems.join('\n')).toMatch(/^c\.csv/m);
@@ -44,7 +46,7 @@ describe('a plan that is refused', () => {
       expect.stringContaining('Cannot fill {{ nick }}'),
       expect.stringContaining('Cannot fill {{ town }}'),
     ]);
-    expect(error).toMatchObject({ code: 'bad-input', message: 'Cannot plan the job: 4 problems in its input' });
+    expect(error).toMatchObject({ code: 'bad-input', message: 'Cannot plan the job: there are 4 problems' });
     expect(error.hint).toContain('Nothing was sent');
   });
 

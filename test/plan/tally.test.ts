@@ -30,7 +30,9 @@ describe('figures of a step', () => {
   it('show the first three texts as they would be sent', async () => {
     const { step } = await aPlan({
       job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] },
-      files: { 'people.csv': `mobile,name\nnope,X\n${[0, 1, 2, 3].map((each) => `${aNumber(each)},n${each}\n`).join('')}` },
+      files: {
+        'people.csv': `mobile,name\nnope,X\n${[0, 1, 2, 3].map((each) => `${aNumber(each)},n${each}\n`).join('')}`,
+      },
     });
     expect(step.examples).toEqual([0, 1, 2].map((each) => ({ to: aNumber(each), text: `Hi n${each}` })));
   });
@@ -46,6 +48,10 @@ describe('the place of a row among all files of a step', () => {
     take('a.csv', 2);
     take('empty.csv', 0);
     take('b.csv', 1);
-    expect([0, 1, 2].map((ordinal) => rows.describe(ordinal))).toEqual(['row 1 of a.csv', 'row 2 of a.csv', 'row 1 of b.csv']);
+    expect([0, 1, 2].map((ordinal) => rows.describe(ordinal))).toEqual([
+      'row 1 of a.csv',
+      'row 2 of a.csv',
+      'row 1 of b.csv',
+    ]);
   });
 });

@@ -86,6 +86,17 @@ describe('listInputs', () => {
     ]);
   });
 
+  it('lets a pattern fit no file where that is allowed, as long as its directory is there', async () => {
+    mkdirSync(at('inbox'));
+    const empty: string[] = [];
+    const allow = (shown: string) => empty.push(shown);
+    expect(await listInputs([at('inbox/*.csv')], at('.'), allow)).toEqual([]);
+    expect(empty).toEqual(['inbox/*.csv']);
+    expect(await refusalOf(listInputs([at('inbux/*.csv')], at('.'), allow))).toEqual([
+      'inbux: there is no such file, expected a directory that can be searched',
+    ]);
+  });
+
   it('refuses a device', async () => {
     expect(await refusalOf(listInputs(['/dev/null'], '/dev'))).toEqual([
       'null: it is no regular file, expected a file that can be read',

@@ -1,5 +1,5 @@
 import type { Job } from '../../src/job/job.js';
-import { type JournalEntry, decodeLine } from '../../src/journal/format.js';
+import { decodeLine, type JournalEntry } from '../../src/journal/format.js';
 import type { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
 import { type ApplyEnd, applyPlan } from '../../src/run/apply.js';
@@ -63,8 +63,18 @@ export function aScriptedService(script: Script = () => undefined) {
 
 export function batchAnswer(one: Sent, clientBatchId = one.clientBatchId) {
   const status = { code: 'QUEUED', description: 'SMS is accepted' };
-  const messages = (one.body.messages ?? []).map(({ clientMessageId }) => ({ umid: `u-${clientMessageId}`, clientMessageId, status }));
-  return { batchId: 'b', clientBatchId, acceptedCount: messages.length, rejectedCount: 0, messages: messages.reverse() };
+  const messages = (one.body.messages ?? []).map(({ clientMessageId }) => ({
+    umid: `u-${clientMessageId}`,
+    clientMessageId,
+    status,
+  }));
+  return {
+    batchId: 'b',
+    clientBatchId,
+    acceptedCount: messages.length,
+    rejectedCount: 0,
+    messages: messages.reverse(),
+  };
 }
 
 export function response(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
@@ -77,7 +87,9 @@ export function failure(mayHaveBeenProcessed: boolean, reason = 'UND_ERR_SOCKET'
 
 function readCall(call: Call): Sent {
   const body = JSON.parse(call.body?.toString() ?? 'null');
-  const rows = (body.messages ?? []).map((each: { clientMessageId: string }) => Number(each.clientMessageId.split('-').at(-1)));
+  const rows = (body.messages ?? []).map((each: { clientMessageId: string }) =>
+    Number(each.clientMessageId.split('-').at(-1)),
+  );
   return { path: call.path, clientBatchId: body.clientBatchId ?? '', rows, body };
 }
 
@@ -132,7 +144,13 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
       directory: made.directory,
       plan: made.plan,
       job: { ...made.plan.job, ...options.job },
-      lock: { epoch: options.epoch ?? 1, assertHeld: async () => {}, assertFresh: () => {}, release: async () => {}, ...options.lock },
+      lock: {
+        epoch: options.epoch ?? 1,
+        assertHeld: async () => {},
+        assertFresh: () => {},
+        release: async () => {},
+        ...options.lock,
+      },
       stop,
     },
     {

@@ -28,7 +28,10 @@ describe('a batch that is refused as a whole', () => {
         [0, 1, 2, 3, 4, 5, 6].filter((row) => !bad.includes(row)),
       );
       expect(rejected).toEqual(
-        bad.map((row) => `+6590${String(row).padStart(6, '0')},n${row},1,people.csv,${row + 2},${row + 1},send,,1002,Invalid MSISDN`),
+        bad.map(
+          (row) =>
+            `+6590${String(row).padStart(6, '0')},n${row},1,people.csv,${row + 2},${row + 1},send,,1002,Invalid MSISDN`,
+        ),
       );
       const ids = service.sent.map(({ clientBatchId }) => clientBatchId);
       expect(new Set(ids).size).toBe(ids.length);
@@ -42,11 +45,14 @@ describe('a batch that is refused as a whole', () => {
     expect(service.sent.map(({ rows }) => rows)).toEqual([[0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3], [4, 5, 6], [4, 5], [6]]);
   });
 
-  it.each([400, 404, 409, 413, 422, 426])('with HTTP %i is no bad sign of the service: the lane goes on', async (status) => {
-    const { lane, summary } = await sendWithBad([3], status);
-    expect(lane).toMatchObject({ pausesMs: [], slowed: 0 });
-    expect(summary.balance).toMatchObject({ accepted: 6, rejected: 1 });
-  });
+  it.each([400, 404, 409, 413, 422, 426])(
+    'with HTTP %i is no bad sign of the service: the lane goes on',
+    async (status) => {
+      const { lane, summary } = await sendWithBad([3], status);
+      expect(lane).toMatchObject({ pausesMs: [], slowed: 0 });
+      expect(summary.balance).toMatchObject({ accepted: 6, rejected: 1 });
+    },
+  );
 
   it('and has every row at fault rejects every row', async () => {
     expect((await sendWithBad([0, 1, 2, 3, 4, 5, 6])).summary.balance).toMatchObject({ accepted: 0, rejected: 7 });

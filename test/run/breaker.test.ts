@@ -5,7 +5,10 @@ import { Breaker } from '../../src/run/breaker.js';
 function aBreaker({
   random = () => 0,
   giveUpAfterMs = 60_000,
-}: { random?: () => number; giveUpAfterMs?: number } = {}) {
+}: {
+  random?: () => number;
+  giveUpAfterMs?: number;
+} = {}) {
   const time = { nowMs: 5000 };
   const clock = { now: () => 0, monotonicMs: () => time.nowMs, sleep: async () => {} };
   const breaker = new Breaker({ clock, giveUpAfterMs, random });
@@ -45,7 +48,11 @@ describe('breaker', () => {
   test('takes up to half off each pause at random, and stays finite however long the row', () => {
     expect(aBreaker({ random: () => 0 }).noteBad(2)).toEqual([100, 200]);
     expect(aBreaker({ random: () => 0.5 }).noteBad(2)).toEqual([150, 300]);
-    expect(aBreaker({ random: () => 0 }).noteBad(2000).at(-1)).toBe(15_000);
+    expect(
+      aBreaker({ random: () => 0 })
+        .noteBad(2000)
+        .at(-1),
+    ).toBe(15_000);
   });
 
   test('gives up when it is open and no good answer came for the time it was given', () => {

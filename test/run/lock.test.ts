@@ -30,7 +30,11 @@ function aJobDirectory() {
     deps,
     dies: (pid: number) => dead.add(pid),
     take: (more?: Parameters<typeof deps>[0]) => acquireLock(deps(more), DIRECTORY),
-    lockFiles: () => volume.readdirSync(DIRECTORY).map(String).filter((name) => name.startsWith('lock-')),
+    lockFiles: () =>
+      volume
+        .readdirSync(DIRECTORY)
+        .map(String)
+        .filter((name) => name.startsWith('lock-')),
     read: (epoch: number) => JSON.parse(String(volume.readFileSync(pathOf(epoch), 'utf8'))),
     /** As another program, or a crash, may leave it. */
     put: (epoch: number, text: string, modifiedMs = clock.now()) => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { decodeLine, type JournalEntry } from '../../src/journal/format.js';
 import { aMemoryDisk } from '../a-memory-disk.js';
-import { aCsvOf, aFolder, anSmsStep, aContactsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aContactsStep, aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response, type Sent } from './a-run.js';
 
 const BAD_ROW = 4;
-const refuseBad = ({ rows }: Sent) => (rows.includes(BAD_ROW) ? response(400, { code: 1002, message: 'Invalid MSISDN' }) : undefined);
+const refuseBad = ({ rows }: Sent) =>
+  rows.includes(BAD_ROW) ? response(400, { code: 1002, message: 'Invalid MSISDN' }) : undefined;
 
 /** A run to its end, with a batch that was split and one that was sent again, and its whole journal. */
 async function aFinishedRun() {
@@ -48,7 +49,10 @@ describe('a run that is resumed from a part of its journal', () => {
     expect(cuts.size).toBeGreaterThan(60);
     for (const cut of cuts) {
       const prefix = bytes.subarray(0, cut).toString();
-      const disk = aMemoryDisk({ ...withPath(made.disk.snapshot(made.directory), made.directory), [`${made.directory}/journal.ndjson`]: prefix });
+      const disk = aMemoryDisk({
+        ...withPath(made.disk.snapshot(made.directory), made.directory),
+        [`${made.directory}/journal.ndjson`]: prefix,
+      });
       const entries = linesOf(prefix).flatMap((line) => decodeLine(Buffer.from(line))?.entry ?? []);
       const service = aScriptedService(refuseBad);
       const before = acceptedBy(entries, made.plan.id);
@@ -62,7 +66,8 @@ describe('a run that is resumed from a part of its journal', () => {
       // Every row that no report names in doubt was accepted, save the bad one.
       expect(balance.accepted + balance.rejected + balance.inDoubt).toBe(9);
       expect(known.size).toBeGreaterThanOrEqual(balance.accepted);
-      if (balance.inDoubt === 0) expect({ balance, exitCode }).toMatchObject({ balance: { accepted: 8, rejected: 1 }, exitCode: 1 });
+      if (balance.inDoubt === 0)
+        expect({ balance, exitCode }).toMatchObject({ balance: { accepted: 8, rejected: 1 }, exitCode: 1 });
     }
   });
 

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { UserError } from '../../src/errors.js';
 import { assertInputsUnchanged, joinSettings } from '../../src/run/resume.js';
-import { aContactsStep, aJob, anInput, anSmsStep, aPlan, aService, aTemplate, aCsvOf, someLimits } from '../plan/a-plan.js';
+import {
+  aContactsStep,
+  aCsvOf,
+  aJob,
+  anInput,
+  anSmsStep,
+  aPlan,
+  aService,
+  aTemplate,
+  someLimits,
+} from '../plan/a-plan.js';
 
 const { plan, job } = await aPlan({ job: { steps: [aContactsStep(), anSmsStep()] } });
 
@@ -33,7 +43,10 @@ describe('an unfinished run under a job that was mended', () => {
     ['sandbox', { sandbox: true }],
   ])('is refused where the %s is another', (_what, changes) => {
     expect(() => joinSettings(plan, { ...job, service: aService(changes) })).toThrow(
-      expect.objectContaining({ code: 'plan-mismatch', message: expect.stringContaining(`Cannot go on with run ${plan.id}`) }),
+      expect.objectContaining({
+        code: 'plan-mismatch',
+        message: expect.stringContaining(`Cannot go on with run ${plan.id}`),
+      }),
     );
   });
 

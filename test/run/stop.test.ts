@@ -4,9 +4,13 @@ import { aCsvOf, aFolder, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from './a-run.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
-const aTestPlan = () => aPlan({ files, job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] } });
+const aTestPlan = () =>
+  aPlan({ files, job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] } });
 const untilAborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 describe('a run that is told to stop', () => {
   it('while a request waits at the gate sends it not: the row stays unprocessed, and a later run sends it', async () => {
@@ -25,7 +29,11 @@ describe('a run that is told to stop', () => {
     expect(end).toEqual({ reason: 'interrupted', detail: 'SIGTERM' });
     expect(service.sent).toEqual([]);
     const summary = await reportOf(made);
-    expect(summary).toMatchObject({ state: 'stopped', exitCode: 75, stop: { reason: 'interrupted', detail: 'SIGTERM' } });
+    expect(summary).toMatchObject({
+      state: 'stopped',
+      exitCode: 75,
+      stop: { reason: 'interrupted', detail: 'SIGTERM' },
+    });
     expect(summary.balance).toMatchObject({ unprocessed: 6, inDoubt: 0 });
 
     await aRun({ made, service, epoch: 2 });

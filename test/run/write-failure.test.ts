@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readJournal } from '../../src/journal/reader.js';
-import { aCsvOf, anSmsStep, aFolder, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf } from './a-run.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(7) });
@@ -35,7 +35,10 @@ describe.each([1, 3])('a disk that fails once during a run, concurrency %i', (co
         return undefined;
       });
       made.disk.failAt(n);
-      const error: unknown = await aRun({ made, service }).then(() => undefined, (thrown: unknown) => thrown);
+      const error: unknown = await aRun({ made, service }).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
       expect(error, `operation ${n} of ${count}`).toMatchObject({ message: expect.stringContaining('EIO') });
 
       const sentBefore = service.accepted.length;

@@ -27,8 +27,7 @@ const TABLE: readonly (readonly [from: number, to: number, once: Kind, repeatabl
   [504, 599, 'in-doubt', 'again'],
 ];
 
-const nameOf = (decision: Decision): Kind =>
-  decision.kind === 'stop' ? `stop ${decision.reason}` : decision.kind;
+const nameOf = (decision: Decision): Kind => (decision.kind === 'stop' ? `stop ${decision.reason}` : decision.kind);
 
 describe('an answer', () => {
   test('of every status from 100 to 599 stands in the table once', () => {
@@ -36,13 +35,16 @@ describe('an answer', () => {
     expect(named).toEqual(Array.from({ length: 500 }, (_, index) => 100 + index));
   });
 
-  test.each(TABLE)('of HTTP %i to %i means: %s; for a request that is safe to repeat: %s', (from, to, once, repeatable) => {
-    for (let status = from; status <= to; status++) {
-      const decide = (isRepeatable: boolean) => decideAnswer(aResponse(status), { isRepeatable, nowMs: NOW_MS });
-      expect(nameOf(decide(false)), `HTTP ${status}`).toBe(once);
-      expect(nameOf(decide(true)), `HTTP ${status}`).toBe(repeatable);
-    }
-  });
+  test.each(TABLE)(
+    'of HTTP %i to %i means: %s; for a request that is safe to repeat: %s',
+    (from, to, once, repeatable) => {
+      for (let status = from; status <= to; status++) {
+        const decide = (isRepeatable: boolean) => decideAnswer(aResponse(status), { isRepeatable, nowMs: NOW_MS });
+        expect(nameOf(decide(false)), `HTTP ${status}`).toBe(once);
+        expect(nameOf(decide(true)), `HTTP ${status}`).toBe(repeatable);
+      }
+    },
+  );
 
   test.each([302, 401, 429, 503, 500, 504])('of HTTP %i says so in its reason', (status) => {
     expect(decideAnswer(aResponse(status), { isRepeatable: false, nowMs: NOW_MS })).toHaveProperty(
@@ -52,7 +54,10 @@ describe('an answer', () => {
   });
 
   test('that refuses carries its status', () => {
-    expect(decideAnswer(aResponse(422), { isRepeatable: false, nowMs: NOW_MS })).toEqual({ kind: 'refused', status: 422 });
+    expect(decideAnswer(aResponse(422), { isRepeatable: false, nowMs: NOW_MS })).toEqual({
+      kind: 'refused',
+      status: 422,
+    });
   });
 
   test.each([
@@ -94,22 +99,12 @@ describe('Retry-After', () => {
     expect(Number.isSafeInteger(delayMs)).toBe(true);
   });
 
-  test.each([
-    '',
-    '  ',
-    '-5',
-    '+5',
-    '1.5',
-    '1e3',
-    '0x10',
-    'soon',
-    '5 s',
-    '2026-11-21',
-    'Sat, the next one',
-    'Infinity',
-  ])('that is unreadable (%j) counts as none', (text) => {
-    expect(readRetryAfterMs(aResponse(429, { 'retry-after': text }), NOW_MS)).toBeUndefined();
-  });
+  test.each(['', '  ', '-5', '+5', '1.5', '1e3', '0x10', 'soon', '5 s', '2026-11-21', 'Sat, the next one', 'Infinity'])(
+    'that is unreadable (%j) counts as none',
+    (text) => {
+      expect(readRetryAfterMs(aResponse(429, { 'retry-after': text }), NOW_MS)).toBeUndefined();
+    },
+  );
 
   test('that is absent counts as none, and of several the first counts', () => {
     expect(readRetryAfterMs(aResponse(429), NOW_MS)).toBeUndefined();

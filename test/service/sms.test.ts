@@ -62,10 +62,16 @@ describe('sms batch answer', () => {
     },
   );
 
-  test.each([{}, { messages: null }])('without messages (%j) says that there are none, which differs from an empty list', (body) => {
-    expect(readSmsBatchAnswer({ acceptedCount: 3, ...body })).toMatchObject({ acceptedCount: 3, messages: undefined });
-    expect(readSmsBatchAnswer({ messages: [] })?.messages).toEqual([]);
-  });
+  test.each([{}, { messages: null }])(
+    'without messages (%j) says that there are none, which differs from an empty list',
+    (body) => {
+      expect(readSmsBatchAnswer({ acceptedCount: 3, ...body })).toMatchObject({
+        acceptedCount: 3,
+        messages: undefined,
+      });
+      expect(readSmsBatchAnswer({ messages: [] })?.messages).toEqual([]);
+    },
+  );
 
   test.each(['3', 2.5, null, Number.NaN, true])('takes no count from %s', (count) => {
     expect(readSmsBatchAnswer({ acceptedCount: count, rejectedCount: count })).toMatchObject({

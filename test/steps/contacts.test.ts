@@ -6,11 +6,14 @@ import { aContactsStep, anInput } from '../plan/a-plan.js';
 import { aPart, aResponse, told } from './a-part.js';
 
 describe('answer to a create request', () => {
-  const read = (body: unknown, response = {}) => contactsKind.readOutcomes(aResponse(body, response), aPart({ count: 1 }));
+  const read = (body: unknown, response = {}) =>
+    contactsKind.readOutcomes(aResponse(body, response), aPart({ count: 1 }));
   const location = 'https://contacts.test/accounts/acme/contacts/77';
 
   it('201 is a contact made, with its id and address', () => {
-    expect(told(read({ id: 77 }, { status: 201, headers: { location } }))).toEqual([['accepted CREATED', '77', location]]);
+    expect(told(read({ id: 77 }, { status: 201, headers: { location } }))).toEqual([
+      ['accepted CREATED', '77', location],
+    ]);
   });
 
   it('200 is a contact merged into one that has the address', () => {
@@ -28,7 +31,9 @@ describe('answer to a create request', () => {
     'that names no contact (%j) puts the row in doubt',
     (body) => {
       expect(told(read(body, { status: 201 }))).toEqual([['in-doubt unreadable-answer']]);
-      expect(told(read(body, { status: 201, headers: { location: 'https://contacts.test/' } }))[0]?.[0]).toContain('in-doubt');
+      expect(told(read(body, { status: 201, headers: { location: 'https://contacts.test/' } }))[0]?.[0]).toContain(
+        'in-doubt',
+      );
     },
   );
 });
@@ -62,7 +67,9 @@ describe('contacts bound to the columns of a file', () => {
 
   it('take attributes under the name that the job gives them', () => {
     const step = { customAttributes: { level: 'Tier' } };
-    expect(bodyOf(step, ['mobile', 'tier'], ['90000000', 'gold'])).toMatchObject({ customAttributes: { level: 'gold' } });
+    expect(bodyOf(step, ['mobile', 'tier'], ['90000000', 'gold'])).toMatchObject({
+      customAttributes: { level: 'gold' },
+    });
   });
 
   it('read the number in the country of the row, else in that of the job', () => {

@@ -37,7 +37,9 @@ describe('answer to a batch', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(rowsOf(part)), (named) => {
         const outcomes = readMessages(named.map((row) => aMessage(part, row)));
-        expect(statusesOf(outcomes)).toEqual(rowsOf(part).map((row) => (named.includes(row) ? 'accepted' : 'in-doubt')));
+        expect(statusesOf(outcomes)).toEqual(
+          rowsOf(part).map((row) => (named.includes(row) ? 'accepted' : 'in-doubt')),
+        );
       }),
     );
   });
@@ -45,7 +47,10 @@ describe('answer to a batch', () => {
   it('for a part of a request is joined to the rows of that part', () => {
     const half = aPart({ part: '1', first: 23, count: 2 });
     const body = aBatchAnswer(half, [aMessage(half, 24, REJECTED), aMessage(half, 23)]);
-    expect(told(read(body, half))).toEqual([['accepted QUEUED', 'umid-23'], ['rejected REJECTED', 'umid-24']]);
+    expect(told(read(body, half))).toEqual([
+      ['accepted QUEUED', 'umid-23'],
+      ['rejected REJECTED', 'umid-24'],
+    ]);
   });
 
   it('that says the same of a row twice holds, with the first umid', () => {
@@ -56,13 +61,21 @@ describe('answer to a batch', () => {
   it('that says two things of a row puts that row in doubt, in either order and however often', () => {
     const yes = aMessage(part, 20);
     const no = aMessage(part, 20, REJECTED);
-    for (const messages of [[yes, no], [no, yes], [yes, no, yes], [no, yes, no, no], [yes, yes, no]]) {
+    for (const messages of [
+      [yes, no],
+      [no, yes],
+      [yes, no, yes],
+      [no, yes, no, no],
+      [yes, yes, no],
+    ]) {
       expect(told(readMessages([...all.slice(1), ...messages]))[0]).toEqual(['in-doubt contradiction']);
     }
   });
 
   it('with the same umid for every row is no trouble: nothing is joined by it', () => {
-    const outcomes = readMessages(rowsOf(part).map((row) => aMessage(part, row, row === 22 ? { ...REJECTED, umid: 'u' } : { umid: 'u' })));
+    const outcomes = readMessages(
+      rowsOf(part).map((row) => aMessage(part, row, row === 22 ? { ...REJECTED, umid: 'u' } : { umid: 'u' })),
+    );
     expect(statusesOf(outcomes)).toEqual(['accepted', 'accepted', 'rejected', 'accepted', 'accepted']);
   });
 
@@ -75,7 +88,9 @@ describe('answer to a batch', () => {
   });
 
   it('for another batch puts every row in doubt, though it names our rows', () => {
-    expect(told(readMessages(all, { clientBatchId: 'somebody-else' }))).toEqual(Array(5).fill(['in-doubt foreign-answer']));
+    expect(told(readMessages(all, { clientBatchId: 'somebody-else' }))).toEqual(
+      Array(5).fill(['in-doubt foreign-answer']),
+    );
   });
 
   it('without a clientBatchId is still joined by its messages', () => {
@@ -94,7 +109,10 @@ describe('answer to a batch', () => {
     ['that is missing', undefined],
   ])('with an id %s leaves the row out', (_what, clientMessageId) => {
     const outcomes = readMessages([{ ...aMessage(part, 20), clientMessageId }, ...all.slice(1)]);
-    expect(told(outcomes)).toEqual([['in-doubt not-accounted-for'], ...all.slice(1).map(({ umid }) => ['accepted QUEUED', umid])]);
+    expect(told(outcomes)).toEqual([
+      ['in-doubt not-accounted-for'],
+      ...all.slice(1).map(({ umid }) => ['accepted QUEUED', umid]),
+    ]);
   });
 
   it('with messages that are no objects reads the others', () => {

@@ -34,25 +34,30 @@ function splitParts(count: number, first: number, cuts: readonly boolean[]): Ope
 describe('body of a part of a batch', () => {
   it('split again and again covers each row exactly once, with its own id and text, under a new clientBatchId', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 2, max: 40 }), fc.nat({ max: 1000 }), fc.array(fc.boolean(), { maxLength: 60 }), (count, first, cuts) => {
-        const whole = aBody(count, first);
-        const parts = splitParts(count, first, cuts);
-        const bodies = parts.map(({ part, rows }): Body => {
-          const bytes = smsKind.splitBody(
-            Buffer.from(JSON.stringify(whole)),
-            aPart({ part, first: rows[0], requestFirst: first, count: rows[1] }),
-          );
-          const body: Body = JSON.parse(bytes.toString());
-          expect(body.messages).toEqual(whole.messages.slice(rows[0] - first, rows[0] - first + rows[1]));
-          expect(body.template).toEqual(whole.template);
-          expect(Object.keys(body)).toEqual(Object.keys(whole));
-          return body;
-        });
-        const sent = bodies.flatMap(({ messages }) => messages.map((each) => each.clientMessageId));
-        expect(sent.sort()).toEqual(whole.messages.map((each) => each.clientMessageId).sort());
-        const ids = [whole.clientBatchId, ...bodies.map(({ clientBatchId }) => clientBatchId)];
-        expect(new Set(ids).size).toBe(ids.length);
-      }),
+      fc.property(
+        fc.integer({ min: 2, max: 40 }),
+        fc.nat({ max: 1000 }),
+        fc.array(fc.boolean(), { maxLength: 60 }),
+        (count, first, cuts) => {
+          const whole = aBody(count, first);
+          const parts = splitParts(count, first, cuts);
+          const bodies = parts.map(({ part, rows }): Body => {
+            const bytes = smsKind.splitBody(
+              Buffer.from(JSON.stringify(whole)),
+              aPart({ part, first: rows[0], requestFirst: first, count: rows[1] }),
+            );
+            const body: Body = JSON.parse(bytes.toString());
+            expect(body.messages).toEqual(whole.messages.slice(rows[0] - first, rows[0] - first + rows[1]));
+            expect(body.template).toEqual(whole.template);
+            expect(Object.keys(body)).toEqual(Object.keys(whole));
+            return body;
+          });
+          const sent = bodies.flatMap(({ messages }) => messages.map((each) => each.clientMessageId));
+          expect(sent.sort()).toEqual(whole.messages.map((each) => each.clientMessageId).sort());
+          const ids = [whole.clientBatchId, ...bodies.map(({ clientBatchId }) => clientBatchId)];
+          expect(new Set(ids).size).toBe(ids.length);
+        },
+      ),
     );
   });
 

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/report/exit-code.js';
+import { emptyBalance, isBalanced } from '../../src/report/summary.js';
+
+const FAIL_ON = ['rejections', 'in-doubt', 'nothing'] as const;
+const codes = (reason: Parameters<typeof exitCodeOf>[0], changes = {}) =>
+  FAIL_ON.map((failOn) => exitCodeOf(reason, { ...emptyBalance(), ...changes }, failOn));
+
+describe('exit code of a finished run', () => {
+  it.each<[string, object, number[]]>([
+    ['every row accepted', { read: 1, accepted: 1 }, [0, 0, 0]],
+    ['nothing read', {}, [0, 0, 0]],
+    ['rows skipped', { skipped: 1 }, [0, 0, 0]],
+    ['rows rejected', { rejected: 1 }, [1, 0, 0]],
+    ['rows in doubt', { inDoubt: 1 }, [3, 3, 0]],
+    ['rows rejected and in doubt', { rejected: 1, inDoubt: 1 }, [3, 3, 0]],
+  ])('with %s', (_what, balance, expected) => {
+    expect(codes('finished', balance)).toEqual(expected);
+  });
+});
+
+describe('exit code of a run that did not come to its end', () => {
+  const BALANCES = [{}, { rejected: 1 }, { inDoubt: 1 }, { unprocessed: 1 }];
+
+  it.each(['guard', 'unauthorized', 'redirected'] as const)('is 4 for %s, whatever counts', (reason) => {
+    for (const balance of BALANCES) expect(codes(reason, balance)).toEqual([4, 4, 4]);
+  });
+
+  it.each(['interrupted', 'unavailable', undefined] as const)('is 75 for %s, whatever counts', (reason) => {
+    for (const balance of BALANCES) expect(codes(reason, balance)).toEqual([75, 75, 75]);
+  });
+});
+
+describe('balance', () => {
+  it('holds when every row that was read stands in exactly one place', () => {
+    const whole = { read: 15, accepted: 1, rejected: 2, skipped: 3, inDoubt: 4, unprocessed: 5 };
+    expect(isBalanced(whole)).toBe(true);
+    for (const key of Object.keys(whole)) expect(isBalanced({ ...whole, [key]: 0 }), key).toBe(false);
+  });
+});

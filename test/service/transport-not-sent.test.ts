@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { readFailure } from '../../src/service/transport.js';
+import { aCall, aTransport, SECRET } from './a-call.js';
+import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
+
+describe('a failure that was certainly not sent', () => {
+  const notSent = (reason: RegExp) => ({
+    kind: 'failure',
+    mayHaveBeenProcessed: false,
+    reason: expect.stringMatching(reason),
+  });
+
+  test('is a refused connection', async () => {
+    const answer = await aTransport().send(aCall(), undefined);
+    expect(answer).toEqual(notSent(/^ECONNREFUSED$/));
+  });
+
+  test('is a host name that has no address', async () => {
+    const transport = aTransport({ connectSeconds: 10, answerSeconds: 1 });
+    const answer = await transport.send(aCall({ base: 'http://nonexistent.invalid' }), undefined);
+    expect(answer).toEqual(notSent(/^(ENOTFOUND|EAI_AGAIN)$/));
+  });
+
+  test('is a certificate that nobody has signed, and no byte of the request reaches it', async () => {
+    const server = await aRawServer({ isTls: true, onRequest: (socket) => socket.write(anAnswer(200)) });
+    const answer = await aTransport({ connectSeconds: 5, answerSeconds: 1 }).send(
+      aCall({ base: server.base }),
+      undefined,
+    );
+    expect(answer).toEqual(notSent(/CERT/));
+    expect([server.requests.length, server.bytes]).toEqual([0, 0]);
+  });
+
+  test.each([
+    ['reset', { onConnection: (socket) => socket.resetAndDestroy() }],
+    ['closed', { onConnection: (socket) => socket.end() }],
+    ['answered in plain HTTP', { onConnection: (socket) => socket.end(anAnswer(400)) }],
+    ['left to stall', {}],
+  ] as const satisfies readonly (readonly [string, RawBehaviour])[])(
+    'is a TLS handshake that is %s',
+    async (_, behaviour) => {
+      const server = await aRawServer(behaviour);
+      const base = server.base.replace('http:', 'https:');
+      const answer = await aTransport({ connectSeconds: 1, answerSeconds: 10 }).send(aCall({ base }), undefined);
+      expect(answer).toEqual(notSent(/^\w+$/));
+    },
+  );
+
+  test.each([
+    ['a header that may not be sent', { headers: { authorization: `Bearer ${SECRET}\n` } }],
+    ['an address that is none', { base: `http://${SECRET}:x` }],
+  ])('is %s, and its reason does not repeat it', async (_, call) => {
+    const answer = await aTransport().send(aCall(call), undefined);
+    expect(answer).toEqual(notSent(/^[A-Z_]+$/));
+  });
+
+  test.each([
+    ['ECONNRESET', 'connect', false],
+    ['ECONNRESET', 'read', true],
+    ['ETIMEDOUT', 'connect', false],
+    ['ETIMEDOUT', 'read', true],
+    ['EPIPE', 'write', true],
+    ['EHOSTUNREACH', 'connect', false],
+    ['UND_ERR_CONNECT_TIMEOUT', '', false],
+    ['UND_ERR_SOCKET', '', true],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', '', false],
+    ['CERT_HAS_EXPIRED', '', false],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', '', false],
+    ['SELF_SIGNED_CERT_IN_CHAIN', '', false],
+    ['SOMETHING_NEW', '', true],
+  ])('is told by its code: after %s of %j it may have been processed: %s', (code, syscall, mayHaveBeenProcessed) => {
+    const error = Object.assign(new Error(`with ${SECRET}`), { code, syscall });
+    expect(readFailure(error)).toEqual({ kind: 'failure', mayHaveBeenProcessed, reason: code });
+  });
+
+  test('is one whose every address failed so, and no other', () => {
+    const failed = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });
+    const all = new AggregateError([failed('ECONNREFUSED', 'connect'), failed('ETIMEDOUT', 'connect')]);
+    const some = new AggregateError([failed('ECONNREFUSED', 'connect'), failed('ECONNRESET', 'read')]);
+    expect([readFailure(all), readFailure(some)].map((failure) => failure.mayHaveBeenProcessed)).toEqual([false, true]);
+  });
+
+  test.each([undefined, null, 'text', 5, {}, new Error('?')])('is not %s, which says nothing', (error) => {
+    expect(readFailure(error).mayHaveBeenProcessed).toBe(true);
+  });
+});
