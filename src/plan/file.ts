@@ -182,12 +182,21 @@ export function encodeRowLine(line: RowLine): string {
   }
 }
 
-export function decodeRowLine(text: string): RowLine {
-  const [state, file, line, row, about, written] = JSON.parse(text);
+/** Throws InternalError for a line that is damaged; `where` names its file. */
+export function decodeRowLine(text: string, where: string): RowLine {
+  const [state, file, line, row, about, written] = parseRowLine(text, where);
   const cells = written.map((cell: string | null) => cell ?? undefined);
   const place = { file, line, row, cells };
   if (state === 'p') return { ...place, state: 'planned', request: about[0], facts: about.slice(1) };
   if (state === 's') return { ...place, state: 'skipped', skip: { code: about[0], reason: about[1] } };
   const [stage, field, code, reason] = about;
   return { ...place, state: 'rejected', rejection: { stage, field, code, reason } };
+}
+
+function parseRowLine(text: string, where: string) {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new InternalError('journal-damaged', `Cannot read ${where}: a row in the plan is damaged`, cause);
+  }
 }

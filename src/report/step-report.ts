@@ -22,11 +22,12 @@ export async function writeStepReport(
   const kind = kindOf(step);
   const outputs = await StepOutputs.create(files, source, kind.resultColumns);
   const cursor = new OutcomeCursor(index, planned.number);
-  const file = await files.openRead(rowsFile(directory, planned));
+  const path = rowsFile(directory, planned);
+  const file = await files.openRead(path);
   let plannedRows = 0;
   try {
     for await (const { bytes } of splitLines(file)) {
-      const row = decodeRowLine(bytes.toString('utf8'));
+      const row = decodeRowLine(bytes.toString('utf8'), path);
       if (row.state === 'rejected') outputs.add(row, describeRejection(row.rejection));
       else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
       else {

@@ -46,7 +46,7 @@ test('files and lists that are not there refuse the plan: exit 2, all at once', 
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(5));
   const steps = [
-    anSmsStep({ input: { files: ['people.csv', 'none-*.csv'] } }),
+    anSmsStep({ input: { files: ['people.csv', 'none/*.csv'] } }),
     anSmsStep({ suppress: { files: 'gone.csv' } }),
     aContactsStep({ input: { files: 'lost.csv' } }),
   ];
@@ -55,10 +55,24 @@ test('files and lists that are not there refuse the plan: exit 2, all at once', 
   const { code, stderr } = await workspace.run();
 
   expect(code).toBe(2);
-  expect(stderr).toMatch(/none-\*\.csv/);
+  expect(stderr).toMatch(/none: there is no such file/);
   expect(stderr).toMatch(/gone\.csv/);
   expect(stderr).toMatch(/lost\.csv/);
   expect(workspace.directories()).toEqual([]);
+  expect(workspace.requests()).toEqual([]);
+});
+
+test('a pattern that fits no file in a directory that is there is nothing new: exit 0, and said', async () => {
+  const workspace = await aWorkspace();
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['inbox-*.csv'] } })] }));
+
+  const { code, stdout } = await workspace.run();
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    state: 'nothing-new',
+    leftOut: [{ file: 'inbox-*.csv', reason: 'fits no file' }],
+  });
   expect(workspace.requests()).toEqual([]);
 });
 

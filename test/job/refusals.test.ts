@@ -173,10 +173,10 @@ describe('limits above the ceilings of the service', () => {
     ]);
   });
 
-  test('are refused at the top for the step that has the lowest', () => {
+  test('are refused at the top for the first step that has the lowest', () => {
     const steps = [anSmsStep(), aContactsStep()];
     expect(messagesOf(aJobFile({ steps, limits: { requestsPerSecond: 5000 } }))).toEqual([
-      expect.stringMatching(/^limits\.requestsPerSecond is 5000, expected at most \d+ for a step of kind contacts$/),
+      expect.stringMatching(/^limits\.requestsPerSecond is 5000, expected at most \d+ for a step of kind sms$/),
     ]);
   });
 

@@ -215,7 +215,7 @@ export function readRequests(disk: MemoryDisk, directory: string, step: PlannedS
 }
 
 export function readRows(disk: MemoryDisk, directory: string, step: PlannedStep): RowLine[] {
-  return linesOf(disk.readText(rowsFile(directory, step))).map(decodeRowLine);
+  return linesOf(disk.readText(rowsFile(directory, step))).map((line) => decodeRowLine(line, 'rows'));
 }
 
 export function linesOf(text: string): string[] {

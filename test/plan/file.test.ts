@@ -73,9 +73,23 @@ describe('line of a row', () => {
       fc.property(row, (written) => {
         const line = encodeRowLine(written);
         expect(line.indexOf('\n')).toBe(line.length - 1);
-        expect(decodeRowLine(line.slice(0, -1))).toStrictEqual(written);
+        expect(decodeRowLine(line.slice(0, -1), 'rows')).toStrictEqual(written);
       }),
     );
+  });
+});
+
+describe('a row line', () => {
+  it('that is cut off is refused as damage, with the name of its file', () => {
+    const line = encodeRowLine({
+      state: 'skipped',
+      file: 0,
+      line: 2,
+      row: 1,
+      cells: ['a'],
+      skip: { code: 'suppressed', reason: '' },
+    });
+    expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot read 1-sms.rows.ndjson');
   });
 });
 

@@ -71,7 +71,10 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
 }
 
 function readRows(directory: string, step: { number: number; kind: string }): RowLine[] {
-  return readFileSync(rowsFile(directory, step), 'utf8').trimEnd().split('\n').map(decodeRowLine);
+  return readFileSync(rowsFile(directory, step), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => decodeRowLine(line, 'rows'));
 }
 
 function tell(row: RowLine): {
