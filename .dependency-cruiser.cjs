@@ -2,7 +2,7 @@
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pino|fastify|bottleneck|cli-progress)(/|$)';
 const PURE =
-  '^src/(normalize|template|steps)/|^src/plan/(columns|dedupe|file|guards|tally)|^src/journal/(format|replay)|^src/service/retry|^src/report/rows|^src/domain';
+  '^src/(normalize|template|steps)/|^src/plan/(columns|dedupe|guards|tally)|^src/journal/(format|replay)|^src/service/retry|^src/report/rows|^src/domain';
 
 const layer = (name, from, mayNotReach) => ({
   name,

@@ -46,8 +46,9 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
       `The journal's last ${end.tornBytes} bytes were never whole, and are cut off (a crash while writing)`,
     );
     await file.truncate(end.goodBytes);
-    await file.sync();
   }
+  // What was read may still be in the cache of a process that died; from here on lines build upon it.
+  await file.sync();
   const journal = new JournalWriter(file, { epoch: lock.epoch, seq: end.lastSeq });
   try {
     const { host, pid } = deps.owner;
