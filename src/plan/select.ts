@@ -63,7 +63,8 @@ export async function selectInputs(
     const named = patterns.filter((pattern) => pattern !== '-');
     const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory, onEmptyPattern);
     const files = found.map((file) => (format === undefined ? file : { ...file, format }));
-    if (spool !== undefined && patterns.includes('-')) files.push({ path: spool, shown: '-', format: format ?? 'csv' });
+    if (spool !== undefined && patterns.includes('-'))
+      files.push({ path: spool, shown: 'standard input', format: format ?? 'csv' });
     const digested: DigestedInput[] = [];
     for (const file of files) digested.push({ file, ...(await digest(file.path)) });
     return digested;

@@ -36,10 +36,11 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   const { step, request, part: path, line, rows } = part.open;
   const key = { step, request, part: path };
   const requestPart = toRequestPart(part, context.planId);
+  const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
   const call = {
     ...kind.call(context.service),
     headers: deps.headersFor(kind.area),
-    body: path === '' ? part.body : kind.splitBody(part.body, requestPart),
+    body,
   };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
   const settle = async (result: Result, decision: Decision | undefined): Promise<Attempt> => {
@@ -55,13 +56,13 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   lock.assertFresh();
   const answer = await deps.transport.send(call, stop.nothingMore);
   const decision = decideAnswer(answer, { isRepeatable: kind.isRepeatable, nowMs: deps.clock.now() });
-  return settle(toResult(decision, answer, { kind, requestPart }), decision);
+  return settle(toResult(decision, answer, { kind, requestPart, body }), decision);
 }
 
 function toResult(
   decision: Decision,
   answer: Answer,
-  { kind, requestPart }: { kind: StepKind; requestPart: RequestPart },
+  { kind, requestPart, body }: { kind: StepKind; requestPart: RequestPart; body: Buffer },
 ): Result {
   switch (decision.kind) {
     case 'again':
@@ -75,7 +76,7 @@ function toResult(
       );
     case 'read': {
       if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read an answer that never came');
-      const outcomes = kind.readOutcomes(answer, requestPart);
+      const outcomes = kind.readOutcomes(answer, requestPart, body);
       if (outcomes.rows.length !== requestPart.count) {
         throw new InternalError(
           'unbalanced',

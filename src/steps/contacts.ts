@@ -2,7 +2,7 @@ import type { RowOutcomes } from '../domain.js';
 import type { ContactField, ContactsStep } from '../job/job.js';
 import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
 import type { Response } from '../service/answer.js';
-import { contactCall, readContactAnswer } from '../service/contacts.js';
+import { contactCall, readAddresses, readContactAnswer } from '../service/contacts.js';
 import {
   type BindProblems,
   describeMissing,
@@ -99,10 +99,17 @@ function describeContact(body: ContactBody): string {
 }
 
 /** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; facts: Contacts. */
-function readOutcomes(response: Response, part: RequestPart): RowOutcomes {
+function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
   const contact = readContactAnswer(response);
   if (contact === undefined) {
     return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no contact`));
+  }
+  const sent = readAddresses(JSON.parse(body.toString('utf8')));
+  if (contact.addresses.length > 0 && !contact.addresses.some((address) => sent.includes(address))) {
+    return giveAllRows(
+      part.count,
+      inDoubt('foreign-answer', 'the answer names a contact with none of the addresses sent'),
+    );
   }
   const isNew = response.status === 201;
   const verdict = {

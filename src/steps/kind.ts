@@ -19,8 +19,8 @@ export interface StepKind<S extends Step = Step> {
   call(service: ServiceSettings): { readonly method: 'POST'; readonly base: string; readonly path: string };
   /** The body for a part of a request, from the whole body as planned. */
   splitBody(body: Buffer, part: RequestPart): Buffer;
-  /** Reads a 2xx answer. Every row of the part gets a verdict; what the answer leaves out is in doubt. */
-  readOutcomes(response: Response, part: RequestPart): RowOutcomes;
+  /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; what the answer leaves out is in doubt. */
+  readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes;
 }
 
 export interface RequestPart {

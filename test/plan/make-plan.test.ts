@@ -146,7 +146,7 @@ describe('standard input', () => {
   it('is kept in the run directory, where the plan says it is', async () => {
     const disk = aMemoryDisk();
     const { plan, step, directory } = await aPlan({ disk, job, reader: standardInput(disk, aCsvOf(2)) });
-    expect(step.inputs).toMatchObject([{ file: '-', path: `${directory}/stdin`, rows: 2 }]);
+    expect(step.inputs).toMatchObject([{ file: 'standard input', path: `${directory}/stdin`, rows: 2 }]);
     expect(disk.readText(`${directory}/stdin`)).toBe(aCsvOf(2));
     expect(disk.list('/out/sale')).toEqual([plan.id]);
   });

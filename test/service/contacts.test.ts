@@ -22,7 +22,7 @@ function anAnswer(body: unknown, location?: string | string[]): Response {
 
 describe('contact call', () => {
   test('posts to the account’s contacts, behind the prefix that the base may have', () => {
-    expect(contactCall(aService('acme', 'https://contacts.example/api/v1'))).toEqual({
+    expect(contactCall(aService('acme', 'https://contacts.example/api/v1'))).toMatchObject({
       method: 'POST',
       base: 'https://contacts.example/api/v1',
       path: '/accounts/acme/contacts',
@@ -37,9 +37,9 @@ describe('contact call', () => {
 describe('contact answer', () => {
   test('gives the id from the body, and the location from the header', () => {
     const location = 'https://contacts.example/accounts/acme/contacts/42';
-    expect(readContactAnswer(anAnswer({ id: 42 }, location))).toEqual({ contactId: '42', location });
-    expect(readContactAnswer(anAnswer({ id: 'c-42' }))).toEqual({ contactId: 'c-42', location: '' });
-    expect(readContactAnswer(anAnswer({ id: 0 }))).toEqual({ contactId: '0', location: '' });
+    expect(readContactAnswer(anAnswer({ id: 42 }, location))).toMatchObject({ contactId: '42', location });
+    expect(readContactAnswer(anAnswer({ id: 'c-42' }))).toMatchObject({ contactId: 'c-42', location: '' });
+    expect(readContactAnswer(anAnswer({ id: 0 }))).toMatchObject({ contactId: '0', location: '' });
   });
 
   test.each(['', '{}', { id: null }, { id: '' }, { id: {} }, '[]', 'null', '<html>'])(
@@ -47,7 +47,7 @@ describe('contact answer', () => {
     (body) => {
       const answer = readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17?x=1'));
       expect(answer).toBeUndefined();
-      expect(readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17'))).toEqual({
+      expect(readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17'))).toMatchObject({
         contactId: '17',
         location: '/accounts/acme/contacts/17',
       });

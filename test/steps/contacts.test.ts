@@ -5,9 +5,11 @@ import { contactsKind } from '../../src/steps/contacts.js';
 import { aContactsStep, anInput } from '../plan/a-plan.js';
 import { aPart, aResponse, told } from './a-part.js';
 
+const SENT = { firstName: 'Ann', addresses: { msisdn: '+6591234567', email: 'Ann@example.com' } };
+
 describe('answer to a create request', () => {
   const read = (body: unknown, response = {}) =>
-    contactsKind.readOutcomes(aResponse(body, response), aPart({ count: 1 }));
+    contactsKind.readOutcomes(aResponse(body, response), aPart({ count: 1 }), Buffer.from(JSON.stringify(SENT)));
   const location = 'https://contacts.test/accounts/acme/contacts/77';
 
   it('201 is a contact made, with its id and address', () => {
@@ -20,6 +22,17 @@ describe('answer to a create request', () => {
     const outcomes = read({ id: '77' });
     expect(told(outcomes)).toEqual([['accepted MERGED', '77', '']]);
     expect(outcomes.verdicts[0]?.reason).toContain('Merged');
+  });
+
+  it.each([{ msisdn: '6591234567' }, { email: 'ann@example.com', lineId: 'x' }, {}])(
+    'that repeats an address of ours, or none at all, is ours: %j',
+    (addresses) => {
+      expect(told(read({ id: 77, addresses }))).toEqual([['accepted MERGED', '77', '']]);
+    },
+  );
+
+  it('with none of the addresses that were sent belongs to somebody else, and puts the row in doubt', () => {
+    expect(told(read({ id: 77, addresses: { msisdn: '6598765432' } }))).toEqual([['in-doubt foreign-answer']]);
   });
 
   it('without a body is known by its Location, which may stand in a list and have a query', () => {

@@ -5,7 +5,7 @@ import { aBatchAnswer, aMessage, aPart, aResponse, messageIdOf, REJECTED, rowsOf
 
 const part = aPart();
 const all = rowsOf(part).map((row) => aMessage(part, row));
-const read = (body: unknown, of = part) => smsKind.readOutcomes(aResponse(body), of);
+const read = (body: unknown, of = part) => smsKind.readOutcomes(aResponse(body), of, Buffer.alloc(0));
 const readMessages = (messages: unknown, changes = {}) => read(aBatchAnswer(part, messages, changes));
 const IN_DOUBT = Array(5).fill('in-doubt');
 
