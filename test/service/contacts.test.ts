@@ -22,7 +22,7 @@ function anAnswer(body: unknown, location?: string | string[]): Response {
 
 describe('contact call', () => {
   test('posts to the account’s contacts, behind the prefix that the base may have', () => {
-    expect(contactCall(aService('acme', 'https://contacts.example/api/v1'))).toMatchObject({
+    expect(contactCall(aService('acme', 'https://contacts.example/api/v1'))).toEqual({
       method: 'POST',
       base: 'https://contacts.example/api/v1',
       path: '/accounts/acme/contacts',
