@@ -1,9 +1,10 @@
 import type { Files, WholeFile } from '../files.js';
 import type { Limits } from '../job/job.js';
 import type { PlannedRow, RowPlanner } from '../steps/kind.js';
+import { TextBuffer } from '../text-buffer.js';
 import { encodeRequestLine, encodeRowLine, type RowLine, requestsFile, rowsFile } from './file.js';
 
-const FLUSH_CHARACTERS = 1 << 20;
+const FLUSH_BYTES = 1 << 20;
 
 /** Gathers planned rows into requests, and writes both files of a step. */
 export class StepWriter {
@@ -17,8 +18,8 @@ export class StepWriter {
   readonly #limits: Limits;
   readonly #requestsFile: WholeFile;
   readonly #rowsFile: WholeFile;
-  #requestText = '';
-  #rowText = '';
+  readonly #requestText = new TextBuffer();
+  readonly #rowText = new TextBuffer();
   #batch = emptyBatch();
 
   static async create(
@@ -44,7 +45,16 @@ export class StepWriter {
   addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow): void {
     const isOver = this.#batch.segments + row.segments > this.#planner.segmentsPerRequest;
     if (isOver && this.#batch.fragments.length > 0) this.#endRequest();
-    this.addRow({ ...line, state: 'planned', request: this.requests + 1, facts: row.facts });
+    const { file, line: number, row: inFile, cells } = line;
+    this.addRow({
+      state: 'planned',
+      file,
+      line: number,
+      row: inFile,
+      cells,
+      request: this.requests + 1,
+      facts: row.facts,
+    });
     this.#batch.fragments.push(row.fragment);
     this.#batch.messages += row.messages;
     this.#batch.segments += row.segments;
@@ -53,19 +63,13 @@ export class StepWriter {
   }
 
   addRow(line: RowLine): void {
-    this.#rowText += encodeRowLine(line);
+    this.#rowText.append(encodeRowLine(line));
   }
 
   /** Writes what has gathered, once it is worth a write. */
-  async flush(atLeast = FLUSH_CHARACTERS): Promise<void> {
-    if (this.#requestText.length >= atLeast && this.#requestText !== '') {
-      await this.#requestsFile.write(this.#requestText);
-      this.#requestText = '';
-    }
-    if (this.#rowText.length >= atLeast && this.#rowText !== '') {
-      await this.#rowsFile.write(this.#rowText);
-      this.#rowText = '';
-    }
+  async flush(atLeast = FLUSH_BYTES): Promise<void> {
+    if (this.#requestText.length >= atLeast) await this.#requestText.flush((bytes) => this.#requestsFile.write(bytes));
+    if (this.#rowText.length >= atLeast) await this.#rowText.flush((bytes) => this.#rowsFile.write(bytes));
   }
 
   async finish(): Promise<void> {
@@ -88,10 +92,8 @@ export class StepWriter {
     this.seconds += secondsFor({ messages, segments }, this.#limits);
     const first = this.planned - fragments.length;
     const body = `${this.#planner.openBody(this.requests)}${fragments.join(',')}${this.#planner.closeBody}`;
-    this.#requestText += encodeRequestLine(
-      { request: this.requests, first, rows: fragments.length, messages, segments },
-      body,
-    );
+    const head = { request: this.requests, first, rows: fragments.length, messages, segments };
+    this.#requestText.append(encodeRequestLine(head, body));
     this.#batch = emptyBatch();
   }
 }

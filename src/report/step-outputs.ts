@@ -3,11 +3,12 @@ import type { Balance } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { Files, WholeFile } from '../files.js';
 import type { Plan, PlannedStep, RowLine } from '../plan/file.js';
+import { TextBuffer } from '../text-buffer.js';
 import { createLineFormat, type LineFormat } from './format.js';
 import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
 import { emptyBalance } from './summary.js';
 
-const FLUSH_CHARACTERS = 1 << 18;
+const FLUSH_BYTES = 1 << 18;
 
 export interface StepReport {
   readonly balance: Balance;
@@ -20,8 +21,7 @@ interface OutputWriter {
   readonly file: WholeFile;
   readonly name: string;
   readonly format: LineFormat;
-  /** Gathered, not yet written. */
-  text: string;
+  readonly text: TextBuffer;
 }
 
 /** The five output files of a step, written beside their names until all rows are in them. */
@@ -45,7 +45,9 @@ export class StepOutputs {
       const name = `${planned.number}-${planned.kind}.${output}.${format}`;
       const lines = createLineFormat(format, outputColumns(output, resultColumns, columns));
       const file = await files.createWhole(join(directory, name));
-      return [output, { file, name, format: lines, text: lines.header }] as const;
+      const text = new TextBuffer();
+      text.append(lines.header);
+      return [output, { file, name, format: lines, text }] as const;
     };
     const writers = new Map(await Promise.all(OUTPUTS.map(open)));
     return new StepOutputs(planned, columns, writers);
@@ -59,7 +61,7 @@ export class StepOutputs {
   }
 
   get isFull(): boolean {
-    for (const { text } of this.#writers.values()) if (text.length >= FLUSH_CHARACTERS) return true;
+    for (const { text } of this.#writers.values()) if (text.length >= FLUSH_BYTES) return true;
     return false;
   }
 
@@ -73,14 +75,12 @@ export class StepOutputs {
     const writer = this.#writers.get(output);
     if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
     const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
-    writer.text += writer.format.line(outputCells({ output, place, about, cells: this.#spread(row) }));
+    writer.text.append(writer.format.line(outputCells({ output, place, about, cells: this.#spread(row) })));
   }
 
   async flush(): Promise<void> {
     for (const writer of this.#writers.values()) {
-      const { text } = writer;
-      writer.text = '';
-      if (text !== '') await writer.file.write(text);
+      await writer.text.flush((bytes) => writer.file.write(bytes));
     }
   }
 

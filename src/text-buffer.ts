@@ -1,0 +1,36 @@
+const FIRST_BYTES = 1 << 16;
+/** UTF-8 takes at most three bytes for a UTF-16 unit. */
+const MOST_BYTES_A_UNIT = 3;
+
+/**
+ * Gathers text as UTF-8 until it is worth a write. Millions of short strings that are glued together would all be kept, and
+ * moved about by garbage collection, until then; here each one is free at once.
+ */
+export class TextBuffer {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #length = 0;
+
+  /** In bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  append(text: string): void {
+    const needed = this.#length + text.length * MOST_BYTES_A_UNIT;
+    if (needed > this.#bytes.length) this.#grow(needed);
+    this.#length += this.#bytes.write(text, this.#length);
+  }
+
+  /** Hands what has gathered to `write`, and is empty when that has ended. Nothing may be appended meanwhile. */
+  async flush(write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+    if (this.#length === 0) return;
+    await write(this.#bytes.subarray(0, this.#length));
+    this.#length = 0;
+  }
+
+  #grow(needed: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
