@@ -185,12 +185,14 @@ export function encodeRowLine(line: RowLine): string {
 /** Throws InternalError for a line that is damaged; `where` names its file. */
 export function decodeRowLine(text: string, where: string): RowLine {
   const [state, file, line, row, about, written] = parseRowLine(text, where);
-  const cells = written.map((cell: string | null) => cell ?? undefined);
-  const place = { file, line, row, cells };
-  if (state === 'p') return { ...place, state: 'planned', request: about[0], facts: about.slice(1) };
-  if (state === 's') return { ...place, state: 'skipped', skip: { code: about[0], reason: about[1] } };
+  const cells = written.includes(null) ? written.map((cell: string | null) => cell ?? undefined) : written;
+  if (state === 'p') {
+    const [request, ...facts] = about;
+    return { state: 'planned', file, line, row, cells, request, facts };
+  }
+  if (state === 's') return { state: 'skipped', file, line, row, cells, skip: { code: about[0], reason: about[1] } };
   const [stage, field, code, reason] = about;
-  return { ...place, state: 'rejected', rejection: { stage, field, code, reason } };
+  return { state: 'rejected', file, line, row, cells, rejection: { stage, field, code, reason } };
 }
 
 function parseRowLine(text: string, where: string) {
