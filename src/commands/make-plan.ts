@@ -27,7 +27,7 @@ export async function planNewInput(
     const outcome = await makePlan(job, deps, {
       jobDirectory,
       occurrence,
-      findTaken: createFindTaken(history, occurrence),
+      findTaken: createFindTaken(history, { occurrence, isSandbox: job.service.sandbox }),
     });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
     for (const notice of listNotices(outcome.made?.plan)) log.info(notice);

@@ -28,11 +28,16 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
 /**
  * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
  * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
+ * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round.
  */
-export function createFindTaken(history: readonly PastRun[], occurrence: string): FindTaken {
+export function createFindTaken(
+  history: readonly PastRun[],
+  { occurrence, isSandbox }: { occurrence: string; isSandbox: boolean },
+): FindTaken {
   const taken = new Map<string, string>();
   for (const { plan, state } of history) {
-    if (state === 'planned' || (occurrence !== '' && plan.occurrence !== occurrence)) continue;
+    if (state === 'planned' || plan.job.service.sandbox !== isSandbox) continue;
+    if (occurrence !== '' && plan.occurrence !== occurrence) continue;
     for (const step of plan.steps) {
       for (const input of step.inputs) taken.set(`${step.kind}\n${input.sha256}`, plan.id);
     }
@@ -46,7 +51,10 @@ export function createFindTaken(history: readonly PastRun[], occurrence: string)
  */
 export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
   if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
-  const findTaken = createFindTaken(history, plan.occurrence);
+  const findTaken = createFindTaken(history, {
+    occurrence: plan.occurrence,
+    isSandbox: plan.job.service.sandbox,
+  });
   const problems = plan.steps.flatMap(({ kind, inputs }) =>
     inputs.flatMap(({ file, sha256 }): Problem[] => {
       const run = findTaken(kind, sha256);

@@ -11,12 +11,23 @@ const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale');
 
 /** Who took the planned file, for a new plan of this occurrence. */
 async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind = 'sms') {
-  return createFindTaken(await history(disk), occurrence)(kind, sha256);
+  return createFindTaken(await history(disk), { occurrence, isSandbox: false })(kind, sha256);
 }
 
 describe('history of a job', () => {
   it('is empty where there is no directory', async () => {
     expect(await readHistory(aMemoryDisk().files, '/out/none')).toEqual([]);
+  });
+
+  it('of the sandbox does not count for the service: nobody got those messages', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    await aRun({ made });
+    const sha256 = made.plan.steps[0]?.inputs[0]?.sha256 ?? '';
+    const find = (isSandbox: boolean) => createFindTaken(past, { occurrence: '', isSandbox })('sms', sha256);
+    const past = await history(disk);
+    expect(find(false)).toBe(made.plan.id);
+    expect(find(true)).toBeUndefined();
   });
 
   it('tells plans, unfinished and finished runs apart', async () => {
