@@ -10,7 +10,7 @@ export interface Files {
   /** Undefined when there is no such file. */
   readText(path: string): Promise<string | undefined>;
   openRead(path: string): Promise<ReadFile>;
-  /** Writes `<path>.part`; the file gets its name in `finish()`, or never. */
+  /** Writes beside the path, to a name that ends in `.part`; the file gets its own in `finish()`, or never. */
   createWhole(path: string): Promise<WholeFile>;
   /** Leaves nothing of it when the disk fails. */
   writeWhole(path: string, text: string): Promise<void>;
@@ -63,7 +63,8 @@ type Handle = Awaited<ReturnType<RawFiles['open']>>;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-export function createFiles(raw: RawFiles): Files {
+/** `writer` tells the unfinished files of two processes apart. */
+export function createFiles(raw: RawFiles, writer = ''): Files {
   const syncDirectory = async (path: string) => {
     const handle = await raw.open(path, constants.O_RDONLY);
     try {
@@ -79,7 +80,7 @@ export function createFiles(raw: RawFiles): Files {
   };
 
   const createWhole = async (path: string): Promise<WholeFile> => {
-    const part = `${path}.part`;
+    const part = `${path}${writer}.part`;
     const handle = await raw.open(part, 'w', FILE_MODE);
     return {
       write: (chunk) => writeAll(handle, toBytes(chunk)),
@@ -164,7 +165,7 @@ export function createFiles(raw: RawFiles): Files {
   };
 }
 
-export const nodeFiles: Files = createFiles(promises);
+export const nodeFiles: Files = createFiles(promises, `.${process.pid}`);
 
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   const handle = await raw.open(path, 'r');

@@ -46,7 +46,7 @@ describe('a whole file', () => {
     const file = await nodeFiles.createWhole(at('a.csv'));
     await file.write('first,');
     await file.write(Buffer.from('second'));
-    expect(readdirSync(directory)).toEqual(['a.csv.part']);
+    expect(readdirSync(directory)).toEqual([`a.csv.${process.pid}.part`]);
     await file.finish();
     expect(readdirSync(directory)).toEqual(['a.csv']);
     expect(readFileSync(at('a.csv'), 'utf8')).toBe('first,second');
@@ -61,8 +61,13 @@ describe('a whole file', () => {
     expect(readFileSync(at('a.csv'), 'utf8')).toBe('new');
   });
 
-  test('leaves nothing when it is discarded, nor of one that a crash left half written', async () => {
-    writeFileSync(at('a.csv.part'), 'left by a crash');
+  test('of one process does not stand in the way of the same file of another', async () => {
+    writeFileSync(at('a.csv.1.part'), 'being written by another');
+    await nodeFiles.writeWhole(at('a.csv'), 'ours');
+    expect(readdirSync(directory)).toEqual(['a.csv', 'a.csv.1.part']);
+  });
+
+  test('leaves nothing when it is discarded', async () => {
     const file = await nodeFiles.createWhole(at('a.csv'));
     await file.write('some');
     await file.discard();

@@ -1,12 +1,12 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
-import { readPlan } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
 import { assertNotTaken, readHistory } from '../run/history.js';
 import { assertInputsUnchanged } from '../run/resume.js';
 import { printResult } from './print.js';
 import { formatSummary } from './print-summary.js';
+import { openRunDirectory } from './run-directory.js';
 import { withSession } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -20,8 +20,7 @@ export interface ApplyFlags {
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or goes on with it. Returns the exit code. */
 export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
-  const directory = resolve(flags.run);
-  const plan = await readPlan(nodeFiles, directory);
+  const { directory, plan } = await openRunDirectory(flags.run);
   if (flags.confirm !== undefined && flags.confirm !== plan.id) {
     throw new UserError(
       'plan-mismatch',

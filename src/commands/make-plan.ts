@@ -40,9 +40,18 @@ export async function planNewInput(
 /** What tells two plans for the same files apart; see `Plan.occurrence`. The day is that of the host's time zone. */
 function nameOccurrence(repeat: Job['repeat'], history: readonly PastRun[]): string {
   if (repeat === 'never') return '';
-  if (repeat === 'always') return `again-${history.filter((run) => run.state !== 'planned').length + 1}`;
+  if (repeat === 'always') {
+    // Not a count: old runs are deleted.
+    const numbers = history.map((run) => (run.state === 'planned' ? 0 : readAgain(run.plan.occurrence)));
+    return `again-${Math.max(0, ...numbers) + 1}`;
+  }
   const now = new Date();
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+}
+
+/** The first time, and each day, count as the first. */
+function readAgain(occurrence: string): number {
+  return Number(/^again-(\d+)$/.exec(occurrence)?.[1] ?? 1);
 }
 
 function listNotices(plan: Plan | undefined): string[] {

@@ -6,7 +6,7 @@ import type { LeftOut } from '../plan/select.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
-import { type PastRun, readHistory } from '../run/history.js';
+import { isReported, type PastRun, readHistory } from '../run/history.js';
 import { assertInputsUnchanged, joinSettings } from '../run/resume.js';
 import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
@@ -24,56 +24,54 @@ export interface RunFlags {
 export async function runJob(flags: RunFlags, terminal: Terminal): Promise<number> {
   const job = await loadJob(flags.job);
   const jobDirectory = jobDirectoryOf(job);
-  const done = await withSession(terminal, { job, jobDirectory }, (session) =>
-    runInSession(job, flags, terminal, session),
-  );
-  if (done.summary !== undefined) {
-    await printResult(terminal, flags, {
-      json: done.summary,
-      text: formatSummary(done.summary, { isSandbox: job.service.sandbox }),
-    });
-    return done.summary.exitCode;
+  const done: Done = { summaries: [], leftOut: [] };
+  try {
+    await withSession(terminal, { job, jobDirectory }, (session) =>
+      runInSession(job, flags, { terminal, session, done }),
+    );
+  } catch (error) {
+    // What was sent before the failure is told all the same.
+    if (done.summaries.length > 0) await printDone(done, job, { flags, terminal });
+    throw error;
   }
-  const idle = {
-    job: job.name,
-    state: 'nothing-new',
-    directory: jobDirectory,
-    exitCode: EXIT.ok,
-    leftOut: done.leftOut,
-  };
-  await printResult(terminal, flags, { json: idle, text: formatIdle(job, done.leftOut) });
-  return EXIT.ok;
+  return printDone(done, job, { flags, terminal });
 }
 
+/** What a command has done so far. */
 interface Done {
-  /** Of the last run that was applied; undefined when there was nothing to do. */
-  readonly summary: Summary | undefined;
-  readonly leftOut: readonly LeftOut[];
+  /** Of the runs that it finished or applied, in this order. */
+  readonly summaries: Summary[];
+  leftOut: readonly LeftOut[];
 }
 
-async function runInSession(job: Job, flags: RunFlags, terminal: Terminal, session: Session): Promise<Done> {
+async function runInSession(
+  job: Job,
+  flags: RunFlags,
+  { terminal, session, done }: { terminal: Terminal; session: Session; done: Done },
+): Promise<void> {
   const { jobDirectory, log, stop, applyAndReport } = session;
   const history = await readHistory(nodeFiles, jobDirectory);
-  let summary: Summary | undefined;
-  for (const past of history.filter((run) => run.state === 'unfinished')) {
+  for (const past of history) {
+    if (past.state === 'planned' || (past.state === 'finished' && (await isReported(nodeFiles, past)))) continue;
     log.info(`going on with run ${past.plan.id}, which did not come to its end`);
-    summary = await finishRun(past, job, session);
-    if (summary.state !== 'finished') return { summary, leftOut: [] };
+    const summary = await finishRun(past, job, session);
+    done.summaries.push(summary);
+    if (summary.state !== 'finished') return;
   }
   const isRepeated = flags.again || job.repeat === 'always';
   // A repeated job whose process died is finished, not sent once more.
-  if (summary !== undefined && isRepeated) return { summary, leftOut: [] };
+  if (done.summaries.length > 0 && isRepeated) return;
 
-  const now = summary === undefined ? history : await readHistory(nodeFiles, jobDirectory);
   const { made, leftOut } = await planNewInput(job, {
     terminal,
     log,
     jobDirectory,
-    history: now,
+    history: await readHistory(nodeFiles, jobDirectory),
     isAgain: flags.again,
     signal: stop.nothingNew,
   });
-  if (made === undefined) return { summary, leftOut };
+  done.leftOut = leftOut;
+  if (made === undefined) return;
   try {
     checkGuards(made.plan, job.guards);
   } catch (error) {
@@ -81,14 +79,39 @@ async function runInSession(job: Job, flags: RunFlags, terminal: Terminal, sessi
     log.warn(`the rejections are in ${made.directory}`);
     throw error;
   }
-  return { summary: await applyAndReport(made.directory, made.plan, job), leftOut };
+  done.summaries.push(await applyAndReport(made.directory, made.plan, job));
 }
 
 async function finishRun(past: PastRun, job: Job, session: Session): Promise<Summary> {
+  if (past.state === 'finished') return writeReport(nodeFiles, past.directory, past.plan);
   const { digestInput } = await import('../read/digest.js');
   const settings = joinSettings(past.plan, job);
   await assertInputsUnchanged(past.plan, { files: nodeFiles, digestInput });
   return session.applyAndReport(past.directory, past.plan, settings);
+}
+
+/** Exit codes from the one that matters most. */
+const GRAVEST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
+
+/** One JSON object: the last run's summary, with those that it finished before as `earlier`. Returns the gravest exit code. */
+async function printDone(
+  { summaries, leftOut }: Done,
+  job: Job,
+  { flags, terminal }: { flags: RunFlags; terminal: Terminal },
+): Promise<number> {
+  const last = summaries.at(-1);
+  if (last === undefined) {
+    const directory = jobDirectoryOf(job);
+    const idle = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut };
+    await printResult(terminal, flags, { json: idle, text: formatIdle(job, leftOut) });
+    return EXIT.ok;
+  }
+  const earlier = summaries.slice(0, -1);
+  const json = earlier.length === 0 ? last : { ...last, earlier };
+  const isSandbox = job.service.sandbox;
+  const text = summaries.map((summary) => formatSummary(summary, { isSandbox })).join('\n');
+  await printResult(terminal, flags, { json, text });
+  return GRAVEST_FIRST.find((code) => summaries.some((summary) => summary.exitCode === code)) ?? EXIT.ok;
 }
 
 function formatIdle(job: Job, leftOut: readonly LeftOut[]): string {

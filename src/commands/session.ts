@@ -60,8 +60,10 @@ export async function withSession<T>(
 
 function listenForSignals(terminal: Terminal, log: Log, stop: StopSwitch): () => void {
   let drain: NodeJS.Timeout | undefined;
+  let isFirst = true;
   const off = terminal.onSignal((name) => {
-    if (stop.isRequested) terminal.leave(75);
+    if (!isFirst) terminal.leave(75);
+    isFirst = false;
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
     stop.request('interrupted', name);
     drain = setTimeout(() => stop.abandon(), DRAIN_MS);
@@ -70,6 +72,13 @@ function listenForSignals(terminal: Terminal, log: Log, stop: StopSwitch): () =>
     off();
     clearTimeout(drain);
   };
+}
+
+/** What a process that died while it wrote outputs left in the run directory. */
+async function removeUnfinished(directory: string): Promise<void> {
+  for (const name of await nodeFiles.list(directory)) {
+    if (name.endsWith('.part')) await nodeFiles.remove(join(directory, name));
+  }
 }
 
 async function applyThenReport(context: {
@@ -108,5 +117,6 @@ async function applyThenReport(context: {
   } finally {
     view.close();
   }
+  await removeUnfinished(directory);
   return writeReport(nodeFiles, directory, plan);
 }

@@ -1,11 +1,13 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { nodeFiles } from '../files.js';
 import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
-import { JOURNAL_FILE, type Plan, readPlan } from '../plan/file.js';
+import { JOURNAL_FILE, type Plan } from '../plan/file.js';
 import { readLockOwner } from '../run/lock.js';
+import { createLockDeps } from './deps.js';
 import { printResult } from './print.js';
 import { format } from './print-plan.js';
+import { openRunDirectory } from './run-directory.js';
 import type { Terminal } from './terminal.js';
 
 /** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
@@ -13,11 +15,10 @@ export async function showStatus(
   flags: { run: string; json: boolean | undefined },
   terminal: Terminal,
 ): Promise<number> {
-  const directory = resolve(flags.run);
-  const plan = await readPlan(nodeFiles, directory);
+  const { directory, plan } = await openRunDirectory(flags.run);
   const state = new RunState();
   await readJournal(nodeFiles, join(directory, JOURNAL_FILE), (line) => state.apply(line.entry));
-  const owner = await readLockOwner({ files: nodeFiles }, dirname(directory));
+  const owner = await readLockOwner(createLockDeps(), dirname(directory));
   const status = {
     job: plan.job.name,
     plan: plan.id,

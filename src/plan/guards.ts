@@ -28,7 +28,7 @@ export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
   }
   if (problems.length === 0) return;
   throw new UserError('guard', 'Cannot send: a guard of the job does not let the plan pass', {
-    hint: 'Nothing was sent.',
+    hint: 'Nothing of it was sent.',
     problems,
   });
 }

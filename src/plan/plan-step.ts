@@ -115,7 +115,7 @@ class StepPlanning {
 
   async #planBatch(batch: readonly SourceRecord[], file: number, read: RowReader | undefined): Promise<void> {
     if (this.#context.deps.signal.aborted) {
-      throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing was sent', {
+      throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing of it was sent', {
         hint: 'Run the same command again.',
       });
     }

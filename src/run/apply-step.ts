@@ -117,7 +117,10 @@ class StepRunner {
 
   #take(part: PartToSend, { result, decision }: NonNullable<Attempt>): void {
     const { stop } = this.#context;
-    if (result.kind === 'again') this.#waiting.push(part);
+    if (result.kind === 'again') {
+      const isUnknown = decision?.kind === 'again' && decision.mayHaveBeenProcessed && !this.#breaker.isOpen;
+      this.#waiting.push(isUnknown ? { ...part, unknowns: part.unknowns + 1 } : part);
+    }
     if (result.kind === 'split') {
       for (const open of halvesOf(part.open)) this.#waiting.push({ ...part, open });
     }

@@ -49,13 +49,16 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   }
   // What was read may still be in the cache of a process that died; from here on lines build upon it.
   await file.sync();
-  const journal = new JournalWriter(file, { epoch: lock.epoch, seq: end.lastSeq });
+  // The lock's epochs begin anew when its file is deleted; those of a journal must not, or its lines are passed over.
+  const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
+  const journal = new JournalWriter(file, { epoch, seq: end.lastSeq });
   try {
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     await closeInFlight(state, journal, { plan, deps });
     await applySteps(options, deps, { state, journal });
     const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
+    await lock.assertHeld();
     await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
     return { reason, detail };
   } finally {

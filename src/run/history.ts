@@ -1,15 +1,22 @@
 import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import type { Files } from '../files.js';
-import { decodeLine } from '../journal/format.js';
+import { decodeLine, type JournalLine } from '../journal/format.js';
 import { splitLines } from '../journal/reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import type { FindTaken } from '../plan/select.js';
+import { SUMMARY_FILE } from '../report/write-report.js';
 
 export interface PastRun {
   readonly directory: string;
   readonly plan: Plan;
   readonly state: 'planned' | 'unfinished' | 'finished';
+}
+
+/** A run that came to its end, and whose process died before its outputs were written. */
+export async function isReported(files: Files, run: PastRun): Promise<boolean> {
+  const text = await files.readText(join(run.directory, SUMMARY_FILE));
+  return text !== undefined && JSON.parse(text).state === 'finished';
 }
 
 /** Every plan and run of a job, in the order of their names. */
@@ -70,16 +77,18 @@ export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
 
 const TAIL_BYTES = 1 << 16;
 
-/** The journal's last whole line tells: reading all of every past journal would take longer each night. */
+/** The last line of the journal's highest epoch tells: reading all of every past journal would take longer each night. */
 async function readState(files: Files, path: string): Promise<PastRun['state']> {
   if ((await files.stat(path)) === undefined) return 'planned';
   const file = await files.openRead(path);
   try {
-    let last: Buffer | undefined;
+    let last: JournalLine | undefined;
     for await (const { bytes, isWhole } of splitLines(file, Math.max(0, file.bytes - TAIL_BYTES))) {
-      if (isWhole) last = bytes;
+      const line = isWhole ? decodeLine(bytes) : undefined;
+      // A line of an older epoch is the late word of a runner that had lost its lock.
+      if (line !== undefined && line.epoch >= (last?.epoch ?? 0)) last = line;
     }
-    const entry = last === undefined ? undefined : decodeLine(last)?.entry;
+    const entry = last?.entry;
     return entry?.type === 'close' && entry.reason === 'finished' ? 'finished' : 'unfinished';
   } finally {
     await file.close();

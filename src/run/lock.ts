@@ -78,9 +78,9 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
 }
 
 /** Who holds the job now; undefined when nobody does. */
-export async function readLockOwner(deps: Pick<LockDeps, 'files'>, directory: string): Promise<Owner | undefined> {
+export async function readLockOwner(deps: LockDeps, directory: string): Promise<Owner | undefined> {
   const current = await readHighest(deps, directory);
-  return current?.state === 'held' ? current : undefined;
+  return current === undefined || freeInMs(deps, current) <= 0 ? undefined : current;
 }
 
 function holdLock(
@@ -140,12 +140,17 @@ function lostLock(): UserError {
   });
 }
 
-function assertFree(deps: LockDeps, current: LockFile): void {
-  if (current.state === 'released') return;
+/** How long the lock is its owner's for certain: zero or less when it may be taken. */
+function freeInMs(deps: LockDeps, current: LockFile): number {
+  if (current.state === 'released') return 0;
   const isOnThisHost = current.host === deps.owner.host;
   const isEarlierSelf = current.pid === deps.owner.pid && current.instance !== deps.owner.instance;
-  if (isOnThisHost && (isEarlierSelf || !deps.isProcessAlive(current.pid))) return;
-  const leftMs = current.renewedAt + LEASE_MS - deps.clock.now();
+  if (isOnThisHost && (isEarlierSelf || !deps.isProcessAlive(current.pid))) return 0;
+  return current.renewedAt + LEASE_MS - deps.clock.now();
+}
+
+function assertFree(deps: LockDeps, current: LockFile): void {
+  const leftMs = freeInMs(deps, current);
   if (leftMs <= 0) return;
   const host = current.host.split('/')[0];
   throw new UserError('lock-held', `Cannot run this job: process ${current.pid} on ${host} is running it`, {

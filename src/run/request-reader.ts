@@ -10,6 +10,8 @@ export interface PartToSend {
   readonly head: RequestHead;
   /** The whole request's body, as planned. */
   readonly body: Buffer;
+  /** Answers in this process that did not say what became of it, while others were answered. */
+  readonly unknowns: number;
 }
 
 /** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
@@ -52,7 +54,7 @@ export class RequestReader {
         `Cannot read ${this.#path}: no request ${open.request} at byte ${offset}`,
       );
     }
-    return { open, head, body };
+    return { open, head, body, unknowns: 0 };
   }
 
   async close(): Promise<void> {
@@ -77,7 +79,7 @@ export class RequestReader {
         rows: [first, rows],
         isInFlight: false,
       } as const;
-      yield { open, head, body };
+      yield { open, head, body, unknowns: 0 };
     }
     if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
   }

@@ -56,24 +56,25 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   lock.assertFresh();
   const answer = await deps.transport.send(call, stop.nothingMore);
   const decision = decideAnswer(answer, { isRepeatable: kind.isRepeatable, nowMs: deps.clock.now() });
-  return settle(toResult(decision, answer, { kind, requestPart, body }), decision);
+  return settle(toResult(decision, answer, { kind, requestPart, body, unknowns: part.unknowns }), decision);
 }
 
 function toResult(
   decision: Decision,
   answer: Answer,
-  { kind, requestPart, body }: { kind: StepKind; requestPart: RequestPart; body: Buffer },
+  { kind, requestPart, body, unknowns }: { kind: StepKind; requestPart: RequestPart; body: Buffer; unknowns: number },
 ): Result {
   switch (decision.kind) {
-    case 'again':
-    case 'wait':
     case 'stop':
+      if (decision.mayHaveBeenProcessed && !kind.isRepeatable) return settleInDoubt(requestPart, decision.why);
+      return { kind: 'again', why: decision.why };
+    case 'again':
+      if (decision.mayHaveBeenProcessed && unknowns >= MAX_UNKNOWNS) return settleInDoubt(requestPart, decision.why);
+      return { kind: 'again', why: decision.why };
+    case 'wait':
       return { kind: 'again', why: decision.why };
     case 'in-doubt':
-      return settled(
-        requestPart.count,
-        inDoubt('no-answer', `Sent, and no answer came that says what became of it: ${decision.why}`),
-      );
+      return settleInDoubt(requestPart, decision.why);
     case 'read': {
       if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read an answer that never came');
       const outcomes = kind.readOutcomes(answer, requestPart, body);
@@ -92,6 +93,13 @@ function toResult(
       return settled(requestPart.count, { status: 'rejected', code, reason: message });
     }
   }
+}
+
+/** A request that fails alone, while others are answered, is held: sent again for ever, it would keep the run from its end. */
+const MAX_UNKNOWNS = 2;
+
+function settleInDoubt({ count }: RequestPart, why: string): Result {
+  return settled(count, inDoubt('no-answer', `Sent, and no answer came that says what became of it: ${why}`));
 }
 
 function settled(count: number, verdict: Parameters<typeof giveAllRows>[1]): Result {

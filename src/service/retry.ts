@@ -2,16 +2,21 @@ import type { Answer, Response } from './answer.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
-  /** Not processed, for certain: send again after a backoff. */
-  | { readonly kind: 'again'; readonly why: string }
+  /** Send again after a backoff: it was not processed, or the service makes it safe to repeat. */
+  | { readonly kind: 'again'; readonly why: string; readonly mayHaveBeenProcessed: boolean }
   /** Not processed; the whole lane waits at least `retryAfterMs`, undefined where the service named no time. */
   | { readonly kind: 'wait'; readonly why: string; readonly retryAfterMs: number | undefined }
   /** 2xx: the body must account for each row. */
   | { readonly kind: 'read' }
   /** Refused as a whole: rejected, a batch in halves until the rows at fault stand alone. */
   | { readonly kind: 'refused'; readonly status: number }
-  /** A person must look; nothing more is sent. The request was not processed. */
-  | { readonly kind: 'stop'; readonly reason: 'unauthorized' | 'redirected'; readonly why: string }
+  /** A person must look; nothing more is sent. */
+  | {
+      readonly kind: 'stop';
+      readonly reason: 'unauthorized' | 'redirected';
+      readonly why: string;
+      readonly mayHaveBeenProcessed: boolean;
+    }
   /** It may have been processed: held, never sent again by itself. */
   | { readonly kind: 'in-doubt'; readonly why: string };
 
@@ -23,12 +28,16 @@ export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; n
   if (answer.kind === 'failure') {
     return answer.mayHaveBeenProcessed
       ? hold(answer.reason, request.isRepeatable)
-      : { kind: 'again', why: answer.reason };
+      : { kind: 'again', why: answer.reason, mayHaveBeenProcessed: false };
   }
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'read' };
-  if (status >= 300 && status < 400) return { kind: 'stop', reason: 'redirected', why: `HTTP ${status}` };
-  if (status === 401 || status === 403) return { kind: 'stop', reason: 'unauthorized', why: `HTTP ${status}` };
+  const why = `HTTP ${status}`;
+  if (status >= 300 && status < 400) {
+    return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: !NOT_PROCESSED_HERE.has(status) };
+  }
+  if (status === 401 || status === 403)
+    return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: false };
   if (status === 429 || status === 503) {
     return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs: readRetryAfterMs(answer, request.nowMs) };
   }
@@ -37,8 +46,11 @@ export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; n
   return hold(`HTTP ${status}`, request.isRepeatable);
 }
 
+/** RFC 9110, 15.4: the request belongs elsewhere. 303 says that it was processed, and where the result is. */
+const NOT_PROCESSED_HERE: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+
 function hold(why: string, isRepeatable: boolean): Decision {
-  return isRepeatable ? { kind: 'again', why } : { kind: 'in-doubt', why };
+  return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };
 }
 
 /** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative, always finite. */

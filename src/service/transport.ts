@@ -78,12 +78,19 @@ async function sendOnce(agent: Agent, call: Call, signal: AbortSignal): Promise<
 const NOT_SENT = new Set([
   'ERR_INVALID_URL',
   'UND_ERR_INVALID_ARG',
-  'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** Not sent when it is connecting that failed; on a connection that stood, the network may say the same after the request. */
+const CONNECT_FAILURES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+  'EADDRNOTAVAIL',
+  'EMFILE',
 ]);
 const TLS_REFUSED = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
@@ -95,7 +102,7 @@ export function readFailure(error: unknown): Failure {
   const isNotSent =
     NOT_SENT.has(code) ||
     TLS_REFUSED.test(code) ||
-    (isConnecting && ['ECONNRESET', 'ETIMEDOUT', 'EADDRNOTAVAIL', 'EMFILE'].includes(code)) ||
+    (isConnecting && CONNECT_FAILURES.has(code)) ||
     (causes.length > 0 && causes.every((cause) => !readFailure(cause).mayHaveBeenProcessed));
   return { kind: 'failure', mayHaveBeenProcessed: !isNotSent, reason: code };
 }

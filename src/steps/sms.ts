@@ -44,7 +44,7 @@ function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart): RowOutcom
   if (answer.clientBatchId !== undefined && answer.clientBatchId !== clientBatchIdOf(part)) {
     return giveAllRows(part.count, inDoubt('foreign-answer', 'the answer belongs to another batch'));
   }
-  if (answer.messages === undefined) return readCounts(answer, part.count);
+  if (answer.messages === undefined) return readCounts(answer, part);
 
   const outcomes = new OutcomeBuilder(part.count);
   const prefix = messageIdPrefix(part.planId, part.step);
@@ -59,9 +59,11 @@ function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart): RowOutcom
   return outcomes.build('the answer leaves the row out', [answer.batchId]);
 }
 
-/** `messages` is null though it was asked for: only a full count says something about every row. */
-function readCounts(answer: SmsBatchAnswer, count: number): RowOutcomes {
-  if (answer.acceptedCount === count && (answer.rejectedCount ?? 0) === 0) {
+/** `messages` is null though it was asked for: only a full count of our own batch says something about every row. */
+function readCounts(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
+  const { count } = part;
+  const isOurs = answer.clientBatchId === clientBatchIdOf(part);
+  if (isOurs && answer.acceptedCount === count && (answer.rejectedCount ?? 0) === 0) {
     const reason = 'Accepted as a batch; the service gave no message ids';
     return { ...giveAllRows(count, { status: 'accepted', code: 'ACCEPTED', reason }), shared: [answer.batchId] };
   }

@@ -67,7 +67,16 @@ describe('an answer', () => {
     [true, true, 'again'],
   ] as const)('that never came, perhaps processed: %s, safe to repeat: %s, means: %s', (maybe, isRepeatable, kind) => {
     const failure = { kind: 'failure', mayHaveBeenProcessed: maybe, reason: 'ECONNRESET' } as const;
-    expect(decideAnswer(failure, { isRepeatable, nowMs: NOW_MS })).toEqual({ kind, why: 'ECONNRESET' });
+    const again = kind === 'again' ? { mayHaveBeenProcessed: maybe } : {};
+    expect(decideAnswer(failure, { isRepeatable, nowMs: NOW_MS })).toEqual({ kind, why: 'ECONNRESET', ...again });
+  });
+
+  test('that points elsewhere says whether the request was processed: only 303 and those without a meaning here may have', () => {
+    const maybe = Array.from({ length: 100 }, (_, index) => 300 + index).filter((status) => {
+      const decision = decideAnswer(aResponse(status), { isRepeatable: false, nowMs: NOW_MS });
+      return decision.kind === 'stop' && !decision.mayHaveBeenProcessed;
+    });
+    expect(maybe).toEqual([301, 302, 307, 308]);
   });
 
   test.each([429, 503])('of HTTP %i carries how long the service asks to wait', (status) => {

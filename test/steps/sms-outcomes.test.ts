@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { clientBatchIdOf } from '../../src/steps/ids.js';
 import { smsKind } from '../../src/steps/sms.js';
 import { aBatchAnswer, aMessage, aPart, aResponse, messageIdOf, REJECTED, rowsOf, statusesOf, told } from './a-part.js';
 
@@ -90,6 +91,14 @@ describe('answer to a batch', () => {
   it('for another batch puts every row in doubt, though it names our rows', () => {
     expect(told(readMessages(all, { clientBatchId: 'somebody-else' }))).toEqual(
       Array(5).fill(['in-doubt foreign-answer']),
+    );
+  });
+
+  it('that only counts, and does not say that it is for our batch, puts every row in doubt', () => {
+    const counts = { acceptedCount: 5, rejectedCount: 0, messages: null };
+    expect(told(read(counts))).toEqual(Array(5).fill(['in-doubt no-message-results']));
+    expect(told(read({ ...counts, clientBatchId: clientBatchIdOf(part), batchId: 'b' }))[0]?.[0]).toBe(
+      'accepted ACCEPTED',
     );
   });
 
