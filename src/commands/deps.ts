@@ -12,13 +12,15 @@ export async function createPlanDeps(
   terminal: Terminal,
   { onProgress, signal }: Pick<PlanDeps, 'onProgress' | 'signal'>,
 ): Promise<PlanDeps> {
-  const [{ listInputs }, { digestInput }, { readRecords }, { findColumn }, { spoolInput }] = await Promise.all([
-    import('../read/inputs.js'),
-    import('../read/digest.js'),
-    import('../read/records.js'),
-    import('../read/columns.js'),
-    import('../read/spool.js'),
-  ]);
+  const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }, { spoolInput }] =
+    await Promise.all([
+      import('../read/inputs.js'),
+      import('../read/digest.js'),
+      import('../read/digest-content.js'),
+      import('../read/records.js'),
+      import('../read/columns.js'),
+      import('../read/spool.js'),
+    ]);
   return {
     files: nodeFiles,
     processId: process.pid,
@@ -27,6 +29,7 @@ export async function createPlanDeps(
     reader: {
       listInputs,
       digestInput,
+      digestContent,
       readRecords,
       findColumn,
       spoolStandardInput: (path) => spoolInput(terminal.stdin, path),

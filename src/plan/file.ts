@@ -57,6 +57,8 @@ export interface PlannedInput {
   readonly file: string;
   readonly path: string;
   readonly sha256: string;
+  /** Unpacked; the same as `sha256` for a file that is not packed. */
+  readonly contentSha256: string;
   readonly bytes: number;
   readonly columns: readonly string[];
   /** For each of them, its place among the columns of the step. */

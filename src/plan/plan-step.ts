@@ -101,11 +101,12 @@ class StepPlanning {
       }
     });
     const { columns, notices } = reader;
-    const { sha256, bytes } = input;
+    const { sha256, contentSha256, bytes } = input;
     return {
       file: shown,
       path,
       sha256,
+      contentSha256,
       bytes,
       columns: [...columns],
       rows: this.#rows.next - from,

@@ -13,6 +13,8 @@ export interface InputReader {
   ): Promise<readonly InputFile[]>;
   /** Over the bytes on disk, compressed as they are. */
   digestInput(path: string): Promise<{ sha256: string; bytes: number }>;
+  /** Of what a packed file holds; undefined for one that is not packed. */
+  digestContent(path: string): Promise<string | undefined>;
   readRecords(file: InputFile, input: Input): RecordReader;
   findColumn: FindColumn;
   /** Standard input, written whole and durable to `path`. */

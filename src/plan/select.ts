@@ -25,6 +25,8 @@ export interface DigestedInput {
   readonly file: InputFile;
   readonly sha256: string;
   readonly bytes: number;
+  /** Unpacked: by this a file is known again. */
+  readonly contentSha256: string;
 }
 
 export interface LeftOut {
@@ -37,16 +39,16 @@ export type FindTaken = (kind: string, sha256: string) => string | undefined;
 
 /**
  * Reads every file once for its digest, and leaves out what the job already took (a file is sent once per job).
- * Files are known by content: a copy under another name is the same file.
+ * Files are known by content: a copy under another name is the same file, and so is one that was packed.
  */
 export async function selectInputs(
   job: Job,
   deps: PlanDeps,
   options: { jobDirectory: string; findTaken: FindTaken; problems: ProblemList },
 ): Promise<Selection> {
-  const digests = new Map<string, Promise<{ sha256: string; bytes: number }>>();
+  const digests = new Map<string, Promise<Omit<DigestedInput, 'file'>>>();
   const digest = (path: string) => {
-    const known = digests.get(path) ?? deps.reader.digestInput(path);
+    const known = digests.get(path) ?? digestFile(path, deps);
     digests.set(path, known);
     return known;
   };
@@ -87,6 +89,11 @@ export async function selectInputs(
   return { steps, spool };
 }
 
+async function digestFile(path: string, { reader }: PlanDeps): Promise<Omit<DigestedInput, 'file'>> {
+  const { sha256, bytes } = await reader.digestInput(path);
+  return { sha256, bytes, contentSha256: (await reader.digestContent(path)) ?? sha256 };
+}
+
 function leaveOut(
   kind: string,
   listed: readonly DigestedInput[],
@@ -97,12 +104,12 @@ function leaveOut(
   const seen = new Map<string, string>();
   for (const input of listed) {
     const { shown } = input.file;
-    const twin = seen.get(input.sha256);
-    const run = findTaken(kind, input.sha256);
+    const twin = seen.get(input.contentSha256);
+    const run = findTaken(kind, input.contentSha256);
     if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
     else if (run !== undefined) leftOut.push({ file: shown, reason: `was already taken by run ${run}` });
     else inputs.push(input);
-    seen.set(input.sha256, twin ?? shown);
+    seen.set(input.contentSha256, twin ?? shown);
   }
   return { inputs, leftOut };
 }

@@ -40,12 +40,16 @@ async function* unpackWhenPacked(source: ByteSource, digest: Digest): AsyncGener
     const first = await pieces.next();
     const head = first.done === true ? Buffer.alloc(0) : first.value;
     if (WORKBOOK_MAGICS.some((magic) => startsWith(head, magic))) throw refuseWorkbook(source.shown);
-    const isPacked = /\.gz$/i.test(source.path) || startsWith(head, GZIP_MAGIC);
     const content = prepend(head, pieces);
-    yield* isPacked ? unpack(content, source.shown, digest) : content;
+    yield* isPacked(source.path, head) ? unpack(content, source.shown, digest) : content;
   } finally {
     await pieces.return(undefined);
   }
+}
+
+/** By its name, or by its first bytes. */
+export function isPacked(path: string, head: Buffer): boolean {
+  return /\.gz$/i.test(path) || startsWith(head, GZIP_MAGIC);
 }
 
 async function* prepend(head: Buffer, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -46,7 +46,7 @@ export function createFindTaken(
     if (state === 'planned' || plan.job.service.sandbox !== isSandbox) continue;
     if (occurrence !== '' && plan.occurrence !== occurrence) continue;
     for (const step of plan.steps) {
-      for (const input of step.inputs) taken.set(`${step.kind}\n${input.sha256}`, plan.id);
+      for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
     }
   }
   return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
@@ -63,8 +63,8 @@ export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
     isSandbox: plan.job.service.sandbox,
   });
   const problems = plan.steps.flatMap(({ kind, inputs }) =>
-    inputs.flatMap(({ file, sha256 }): Problem[] => {
-      const run = findTaken(kind, sha256);
+    inputs.flatMap(({ file, contentSha256 }): Problem[] => {
+      const run = findTaken(kind, contentSha256);
       return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
     }),
   );

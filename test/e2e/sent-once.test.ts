@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
@@ -40,6 +41,21 @@ describe.concurrent('a file is sent once per job', () => {
 
     expect(JSON.parse(mended.stdout)).toMatchObject({ state: 'nothing-new' });
     expect(workspace.requests()).toHaveLength(2);
+  });
+
+  test('a file that was packed after it was sent is the same file, and so is one that was unpacked', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people-1.csv', people(3));
+    workspace.write('people-2.csv.gz', gzipSync(people(3, 101)));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people-*' } })] }));
+    await workspace.run();
+
+    workspace.write('people-3.csv.gz', gzipSync(people(3)));
+    workspace.write('people-4.csv', people(3, 101));
+    const { stdout } = await workspace.run();
+
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'nothing-new' });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(3, 101)]);
   });
 
   test('--again and `repeat: always` send the same file once more, with other ids', async () => {

@@ -20,6 +20,7 @@ import type { InputReader } from '../../src/plan/ports.js';
 import type { FindTaken } from '../../src/plan/select.js';
 import { findColumn } from '../../src/read/columns.js';
 import { digestInput } from '../../src/read/digest.js';
+import { digestContent } from '../../src/read/digest-content.js';
 import { listInputs } from '../../src/read/inputs.js';
 import { readRecords } from '../../src/read/records.js';
 import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
@@ -150,7 +151,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
   );
   const job = { ...written, steps };
   const reader: InputReader = {
-    ...{ listInputs, digestInput, readRecords, findColumn },
+    ...{ listInputs, digestInput, digestContent, readRecords, findColumn },
     spoolStandardInput: async () => {
       throw new Error('the test has no standard input');
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { InputReader } from '../../src/plan/ports.js';
 import { digestInput } from '../../src/read/digest.js';
+import { digestContent } from '../../src/read/digest-content.js';
 import { readRecords } from '../../src/read/records.js';
 import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
 import { aContactsStep, aCsvOf, aFolder, anInput, anSmsStep, aPlan, makeAPlan, refusalOf } from './a-plan.js';
@@ -139,6 +140,7 @@ describe('standard input', () => {
     return {
       spoolStandardInput: async (path) => disk.write(path, text),
       digestInput: () => digestInput(real),
+      digestContent: () => digestContent(real),
       readRecords: (file, input) => readRecords({ ...file, path: real }, input),
     };
   }

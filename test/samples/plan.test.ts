@@ -9,6 +9,7 @@ import { decodeRowLine, type Plan, type RowLine, rowsFile } from '../../src/plan
 import { makePlan } from '../../src/plan/make-plan.js';
 import { findColumn } from '../../src/read/columns.js';
 import { digestInput } from '../../src/read/digest.js';
+import { digestContent } from '../../src/read/digest-content.js';
 import { listInputs } from '../../src/read/inputs.js';
 import { readRecords } from '../../src/read/records.js';
 import { CODES, type Disposition, parseExpectedRows } from './expected.js';
@@ -61,7 +62,7 @@ describe('plan of the main job', () => {
 async function planJob(file: string): Promise<{ plan: Plan; directory: string }> {
   const job = await loadJob(join(JOBS, file));
   const spoolStandardInput = () => Promise.reject(new Error('the job reads no standard input'));
-  const reader = { listInputs, digestInput, readRecords, findColumn, spoolStandardInput };
+  const reader = { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput };
   const { made } = await makePlan(
     job,
     { files: nodeFiles, reader, processId: process.pid, onProgress: () => {}, signal: new AbortController().signal },
