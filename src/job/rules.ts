@@ -1,8 +1,9 @@
+import { addressFields } from '../normalize/contact-fields.js';
 import { ceilings } from '../throttle/ceilings.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SUB_ACCOUNT_ID } from './defaults.js';
 import { valueAt } from './explain.js';
 import { type Finding, isSecret, namePath, type Path } from './finding.js';
-import type { AddressField, Step } from './job.js';
+import type { Step } from './job.js';
 
 /**
  * What no single key can say: rules over several keys of a job file. They take the value as it was read, of any shape, so that
@@ -110,26 +111,15 @@ function checkSharedLimits(job: unknown): Finding[] {
 
 const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
 
-/** In the order that a message lists them. The contract names the first four, the public documentation the others. */
-const ADDRESS_FIELDS: readonly AddressField[] = [
-  'msisdn',
-  'email',
-  'weChatUserId',
-  'facebookUserId',
-  'zaloId',
-  'lineId',
-  'kakaoTalkId',
-];
-
 function requireAddresses(job: unknown): Finding[] {
   return stepsOf(job).flatMap(({ step, kind, index }) => {
     const fields = step.fields;
-    if (kind !== 'contacts' || !isMapping(fields) || ADDRESS_FIELDS.some((field) => field in fields)) return [];
+    if (kind !== 'contacts' || !isMapping(fields) || addressFields.some((field) => field in fields)) return [];
     const at = ['steps', index, 'fields'];
     return [
       {
         at,
-        message: `${namePath(at)} names no address, expected at least one of ${ADDRESS_FIELDS.join(', ')}`,
+        message: `${namePath(at)} names no address, expected at least one of ${addressFields.join(', ')}`,
         hint: 'The service takes no contact without an address. Write, for example, msisdn: mobile.',
       },
     ];

@@ -52,10 +52,10 @@ export class SuppressionColumns {
   }
 
   #columnAt(index: number): SuppressionColumn {
-    while (this.#columns.length <= index) {
-      this.#columns.push({ valid: [], unreadable: 0, damaged: 0, places: [] });
-    }
-    // biome-ignore lint/style/noNonNullAssertion: the loop above has just filled the array up to this index.
-    return this.#columns[index]!;
+    const known = this.#columns[index];
+    if (known !== undefined) return known;
+    const column = { valid: [], unreadable: 0, damaged: 0, places: [] };
+    this.#columns[index] = column;
+    return column;
   }
 }

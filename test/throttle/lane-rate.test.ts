@@ -1,0 +1,146 @@
+import { describe, expect, test, vi } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.js';
+import { aLane, aLimits, aSender, close, mostInASecond, rateOf, unevenDisk } from './a-lane.js';
+
+describe('the rate of a lane', () => {
+  test.each([
+    [5, 1, 5],
+    [50, 1, 5],
+    [500, 1, 4],
+    [1500, 1, 3],
+    [1800, 1000, 5],
+  ])(
+    'of %d requests a second with %d messages each is reached and never exceeded in any second',
+    async (requestsPerSecond, messages, seconds) => {
+      const lane = aLane({
+        requestsPerSecond,
+        messagesPerSecond: messages === 1 ? undefined : 10_000,
+        concurrency: 256,
+      });
+      const { sent, sendMany } = aSender(lane, { messages, prepareMs: unevenDisk });
+      const perSecond = messages === 1 ? requestsPerSecond : 10_000;
+      void sendMany(Math.ceil((perSecond / messages) * (seconds + 2)));
+      await vi.advanceTimersByTimeAsync(seconds * 1000);
+      expect(mostInASecond(sent)).toBeLessThanOrEqual(perSecond);
+      expect(rateOf(sent)).toBeGreaterThan(perSecond * 0.99);
+    },
+  );
+
+  test('is not exceeded, and not lost, by a machine whose timers come late', async () => {
+    let seed = 1;
+    const lateClock: Clock = {
+      ...systemClock,
+      sleep: (delayMs, signal) => {
+        seed = (seed * 16807) % 2147483647;
+        const lateMs = seed % 10 === 0 ? 30 : seed % 4;
+        return systemClock.sleep(delayMs + lateMs, signal);
+      },
+    };
+    const lane = aLane({ requestsPerSecond: 200, concurrency: 256 }, { clock: lateClock });
+    const { sent, sendMany } = aSender(lane, { prepareMs: unevenDisk });
+    void sendMany(3000);
+    await vi.advanceTimersByTimeAsync(8000);
+    expect(mostInASecond(sent)).toBeLessThanOrEqual(200);
+    expect(rateOf(sent)).toBeGreaterThan(200 * 0.95);
+  });
+
+  test('counts messages and segments where they are the narrower limit', async () => {
+    const lane = aLane({ requestsPerSecond: 100, messagesPerSecond: 1000, segmentsPerSecond: 400 });
+    const { sent, sendMany } = aSender(lane, { messages: 100 });
+    void sendMany(20);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(mostInASecond(sent)).toBe(400);
+  });
+
+  test('does not burst after idle time', async () => {
+    const lane = aLane({ requestsPerSecond: 10 });
+    const { times, sendMany } = aSender(lane);
+    void sendMany(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    void sendMany(5);
+    await vi.advanceTimersByTimeAsync(2000);
+    const gaps = times()
+      .slice(1)
+      .map((atMs, index) => atMs - (times()[index] ?? 0));
+    expect(gaps).toHaveLength(5);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
+  });
+
+  test('follows changed limits, down and up, without exceeding the higher one in between', async () => {
+    const lane = aLane({ requestsPerSecond: 50 });
+    const { sent, times, sendMany } = aSender(lane);
+    void sendMany(400);
+    await vi.advanceTimersByTimeAsync(2000);
+    lane.setLimits(aLimits({ requestsPerSecond: 5 }));
+    await vi.advanceTimersByTimeAsync(4000);
+    lane.setLimits(aLimits({ requestsPerSecond: 50 }));
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(mostInASecond(sent)).toBeLessThanOrEqual(50);
+    expect(mostInASecond(sent.filter(({ atMs }) => atMs >= 2000 && atMs < 6000))).toBeLessThanOrEqual(6);
+    expect(times().filter((atMs) => atMs >= 6300).length).toBeGreaterThan(80);
+  });
+
+  test('is reached with more in flight when the limits raise the concurrency', async () => {
+    const lane = aLane({ requestsPerSecond: 200, concurrency: 1 });
+    const { times, sendMany } = aSender(lane);
+    void sendMany(600);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(times().length).toBeLessThan(60);
+    lane.setLimits(aLimits({ requestsPerSecond: 200, concurrency: 32 }));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(times().filter((atMs) => atMs >= 1000).length).toBeGreaterThan(180);
+  });
+
+  test('of a lane that was told to slow down is half, and comes back with success', async () => {
+    const lane = aLane({ requestsPerSecond: 20 });
+    const { sent, times, sendMany } = aSender(lane);
+    void sendMany(400);
+    await vi.advanceTimersByTimeAsync(1000);
+    lane.slowDown();
+    lane.slowDown();
+    expect(lane.state).toMatchObject({ share: 0.5, requestsPerSecond: 10 });
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(mostInASecond(sent.filter(({ atMs }) => atMs > 1100))).toBe(10);
+    for (let second = 0; second < 15; second++) {
+      await vi.advanceTimersByTimeAsync(1000);
+      lane.noteSuccess();
+    }
+    expect(lane.state.share).toBe(1);
+    const before = times().length;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(times().length - before).toBeGreaterThanOrEqual(19);
+  });
+});
+
+describe('a lane on a machine', () => {
+  test('sets no timer when nobody waits', async () => {
+    const lane = aLane({ requestsPerSecond: 100 });
+    const { sendMany } = aSender(lane);
+    void sendMany(50);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(vi.getTimerCount()).toBe(0);
+    await close(lane);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('goes on when the wall clock is set back by an hour', async () => {
+    const lane = aLane({ requestsPerSecond: 20 });
+    const { times, sendMany } = aSender(lane);
+    void sendMany(200);
+    await vi.advanceTimersByTimeAsync(2000);
+    const before = times().length;
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(times().length - before).toBeGreaterThan(40);
+    await close(lane);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('shows what it does in its state', async () => {
+    const lane = aLane({ requestsPerSecond: 10, concurrency: 4 });
+    const { sendMany } = aSender(lane);
+    void sendMany(10);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(lane.state).toEqual({ requestsPerSecond: 10, share: 1, inFlight: 1, waiting: 9, pausedForMs: 0 });
+  });
+});
