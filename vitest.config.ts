@@ -6,7 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Tests wait for processes and timers more than they compute: as many workers as CI has cores.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Only a hang may end a test: a machine under load takes several times as long.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
   },
 });
