@@ -27,7 +27,7 @@ describe.concurrent('what a run leaves behind', () => {
     workspace.write('people-1.csv', people(30));
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people-*.csv' } })] }));
     const first = workspace.start(['run', 'job.yaml']);
-    await expect.poll(() => workspace.requests().length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
     first.signal('SIGKILL');
     await first.ended;
     workspace.setFaults();
