@@ -13,7 +13,7 @@ export interface PastRun {
   readonly state: 'planned' | 'unfinished' | 'finished';
 }
 
-/** A run that came to its end, and whose process died before its outputs were written. */
+/** Whether a finished run has its outputs: its process may have died before they were written. */
 export async function isReported(files: Files, run: PastRun): Promise<boolean> {
   const text = await files.readText(join(run.directory, SUMMARY_FILE));
   return text !== undefined && JSON.parse(text).state === 'finished';

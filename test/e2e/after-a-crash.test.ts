@@ -56,6 +56,38 @@ describe.concurrent('what a run leaves behind', () => {
     expect(stderr).toContain('Nothing of it was sent');
   });
 
+  test('one signal to a run that is stopping by itself waits for what is in flight, and keeps the reason', async () => {
+    const workspace = await aWorkspace(
+      { kind: 'latency', delayMs: 3000, area: 'sms', nth: 1 },
+      { kind: 'status-401', area: 'sms', nth: 2 },
+    );
+    workspace.write('people.csv', people(40));
+    const limits = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 2 };
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits })] }));
+    const running = workspace.start(['run', 'job.yaml']);
+    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
+    running.signal('SIGTERM');
+
+    const { code, summary } = await workspace.finish(running);
+
+    expect([4, 75]).toContain(code);
+    expect(summary.balance).toMatchObject({ accepted: 10, inDoubt: 0, unprocessed: 30 });
+  });
+
+  test('status names no runner once its process is gone', async () => {
+    const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 1 });
+    workspace.write('people.csv', people(10));
+    workspace.writeJob(aJob(workspace));
+    const running = workspace.start(['run', 'job.yaml']);
+    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(1);
+    const [run] = workspace.runs();
+    const status = async () => JSON.parse((await workspace.volley('status', `out/sale/${run}`)).stdout).runner;
+    expect(await status()).toMatchObject({ pid: expect.any(Number) });
+    running.signal('SIGKILL');
+    await running.ended;
+    expect(await status()).toBeNull();
+  });
+
   test('a link to a run directory is the run itself; a copy of one is refused', async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(5));
