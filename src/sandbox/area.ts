@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.js';
 import type { Answer } from './answer.js';
 import type { AreaName } from './area-name.js';
@@ -9,6 +10,7 @@ import type { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
 import type { Random } from './random.js';
 import type { RateLimits } from './rate-limit.js';
+import type { WebhookSender } from './webhook/sender.js';
 
 /** One request to an area, its body parsed. */
 export interface Call {
@@ -56,6 +58,8 @@ export interface Area {
   restore(entry: LedgerEntry): void;
   /** Forgets everything that was accepted. */
   clear(): void;
+  /** Adds what people and tests ask of this area under `/_sandbox`; bodies arrive as bytes. */
+  addControl?(app: FastifyInstance): void;
 }
 
 /** What every area is made from; nothing of it is shared between sandboxes. */
@@ -66,4 +70,5 @@ export interface AreaDeps {
   readonly keyring: Keyring;
   readonly ledger: Ledger;
   readonly rateLimits: RateLimits;
+  readonly webhooks: WebhookSender;
 }

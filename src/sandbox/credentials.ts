@@ -5,6 +5,12 @@ export interface SandboxCredentials {
   readonly account: string;
   readonly subAccountId: string;
   readonly apiKey: string;
+  /** `x-api-key` of the workplace chat. */
+  readonly chatKey: string;
+  /** `x-api-key` of the chat gateway. */
+  readonly gatewayKey: string;
+  /** Basic authentication of the contact center: one token reads, the other acts. */
+  readonly campaign: { readonly username: string; readonly dataToken: string; readonly actionToken: string };
 }
 
 /** An account beside `acme`. Its subaccount defaults to `<account>_hq`, its key to the sandbox's test key. */
@@ -19,6 +25,13 @@ export const TEST_CREDENTIALS: SandboxCredentials = {
   account: 'acme',
   subAccountId: 'acme_hq',
   apiKey: 'sandbox-test-key-not-a-secret',
+  chatKey: 'sandbox-chat-key-not-a-secret',
+  gatewayKey: 'sandbox-gateway-key-not-a-secret',
+  campaign: {
+    username: 'acme',
+    dataToken: 'sandbox-data-token-not-a-secret',
+    actionToken: 'sandbox-action-token-not-a-secret',
+  },
 };
 
 /** The service's own pattern of a subaccount's id. */

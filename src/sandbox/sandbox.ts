@@ -4,11 +4,14 @@ import { type Clock, systemClock } from '../clock.js';
 import { UserError } from '../errors.js';
 import { type Files, nodeFiles } from '../files.js';
 import type { Area, AreaDeps } from './area.js';
+import { createCampaignArea } from './campaign/campaign.js';
+import { createChatArea } from './chat/chat.js';
 import { createContactsArea } from './contacts/contacts.js';
 import { addControl } from './control.js';
 import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './credentials.js';
 import type { FaultInput } from './faults/fault.js';
 import { FaultSet } from './faults/fault-set.js';
+import { createGatewayArea } from './gateway/gateway.js';
 import { createMemoryLog, openFileLog } from './ledger/byte-log.js';
 import { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
@@ -16,9 +19,18 @@ import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-
 import { type RequestEntry, RequestLog } from './request-log.js';
 import { createServer } from './server.js';
 import { createSmsArea } from './sms/sms.js';
+import { createVerificationArea } from './verification/verification.js';
+import { createWebhookSender } from './webhook/sender.js';
 
 /** One line for each area that the sandbox serves. */
-const AREAS: readonly ((deps: AreaDeps) => Area)[] = [createSmsArea, createContactsArea];
+const AREAS: readonly ((deps: AreaDeps) => Area)[] = [
+  createSmsArea,
+  createContactsArea,
+  createVerificationArea,
+  createGatewayArea,
+  createCampaignArea,
+  createChatArea,
+];
 
 export interface SandboxOptions {
   /** 0, the default, takes any free port. */
@@ -54,7 +66,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Serves SMS batch and contacts on one origin, as README.md beside this file describes. Sandboxes share nothing. */
+/** Serves every area on one origin, as README.md beside this file describes. Sandboxes share nothing. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, files = nodeFiles, newId = randomUUID, dataDirectory, accounts = [] } = options;
   const faults = new FaultSet();
@@ -63,7 +75,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const ledger = new Ledger(log);
   const keyring = createKeyring(accounts);
   const rateLimits = toRateLimits(options.rateLimits ?? true);
-  const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits }));
+  const webhooks = createWebhookSender({ clock });
+  const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits, webhooks }));
   await ledger
     .open((entry) => {
       for (const area of areas) area.restore(entry);
@@ -82,8 +95,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createServer(areas, { clock, requests, faults, closing: closing.signal });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
+  for (const area of areas) area.addControl?.(app);
   const close = async () => {
     closing.abort();
+    await webhooks.close();
     await app.close();
     await ledger.close();
   };

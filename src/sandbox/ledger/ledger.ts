@@ -1,7 +1,8 @@
 import { UserError } from '../../errors.js';
 import type { AreaName } from '../area-name.js';
 import { type ByteLog, readLines } from './byte-log.js';
-import { buildPage, expandPage, type Fields, type LedgerEntry, type Page } from './page.js';
+import type { Fields } from './entry-head.js';
+import { buildPage, expandPage, type LedgerEntry, type Page } from './page.js';
 
 /**
  * The ledger: one header line, then a line for each page (see page.ts) and for each cancelled batch.

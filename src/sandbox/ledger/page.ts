@@ -1,4 +1,9 @@
 import type { AreaName } from '../area-name.js';
+import type { CampaignEntry } from '../campaign/entry.js';
+import type { ChatEntry } from '../chat/entry.js';
+import type { GatewayEntry } from '../gateway/entry.js';
+import type { VerificationEntry } from '../verification/entry.js';
+import type { EntryHead, Fields } from './entry-head.js';
 
 /**
  * A page is what one HTTP request had accepted, as one line of JSON. What all its rows have in common stands once in `shared`;
@@ -16,16 +21,6 @@ export interface Page {
   readonly shared: Fields;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-}
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-interface EntryHead {
-  /** Place in the ledger, from 1, without gaps. */
-  readonly seq: number;
-  /** When it was accepted, ISO 8601. */
-  readonly at: string;
-  readonly request: number;
 }
 
 /** A message that was accepted. Text, source and encoding are what is in force after the template. */
@@ -62,7 +57,7 @@ export interface ContactEntry extends EntryHead {
   readonly contact: Fields;
 }
 
-export type LedgerEntry = SmsEntry | ContactEntry;
+export type LedgerEntry = SmsEntry | ContactEntry | VerificationEntry | GatewayEntry | CampaignEntry | ChatEntry;
 
 /** Every row must have the same fields. */
 export function buildPage(head: Omit<Page, 'shared' | 'columns' | 'rows'>, rows: readonly Fields[]): Page {

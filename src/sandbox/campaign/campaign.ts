@@ -1,0 +1,5 @@
+import type { Area, AreaDeps } from '../area.js';
+
+export function createCampaignArea(_deps: AreaDeps): Area {
+  return { name: 'campaign', routes: [], restore: () => {}, clear: () => {} };
+}

@@ -1,0 +1,5 @@
+import type { EntryHead } from '../ledger/entry-head.js';
+
+export interface GatewayEntry extends EntryHead {
+  readonly area: 'gateway';
+}
