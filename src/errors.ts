@@ -17,8 +17,17 @@ export type UserErrorCode =
   | 'interrupted'
   | 'unsafe-environment';
 
-/** What the service, or the way to it, did that stops a run. */
-export type ServiceErrorCode = 'unauthorized' | 'redirected' | 'unavailable' | 'bad-answer';
+/** What the service, or the way to it, did with a single call. */
+export type ServiceErrorCode =
+  | 'unauthorized'
+  | 'redirected'
+  | 'unavailable'
+  /** The service said no: `serviceCode` and the message are its own. */
+  | 'refused'
+  /** Sent, and no answer says what became of it. */
+  | 'in-doubt'
+  /** An answer that is not what was asked for. */
+  | 'bad-answer';
 
 /** A promise of ours that does not hold. Always a bug, or a disk that fails. */
 export type InternalErrorCode = 'unbalanced' | 'journal-damaged' | 'write-failed' | 'unexpected';
@@ -50,11 +59,21 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ServiceErrorCode;
   readonly hint: string | undefined;
+  /** HTTP status; undefined where no answer came. */
+  readonly status: number | undefined;
+  /** The service's own code, such as `1002`; `http-<status>` where it gave none. */
+  readonly serviceCode: string | undefined;
 
-  constructor(code: ServiceErrorCode, message: string, hint?: string) {
+  constructor(
+    code: ServiceErrorCode,
+    message: string,
+    more: { hint?: string; status?: number; serviceCode?: string } = {},
+  ) {
     super(message);
     this.code = code;
-    this.hint = hint;
+    this.hint = more.hint;
+    this.status = more.status;
+    this.serviceCode = more.serviceCode;
   }
 }
 

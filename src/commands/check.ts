@@ -1,11 +1,10 @@
-import { nodeFiles } from '../files.js';
-import type { Job } from '../job/job.js';
+import { isRowStep, type Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { readSecret } from '../job/secrets.js';
 import { ProblemList } from '../plan/problems.js';
-import { kindOf } from '../steps/table.js';
+import { areasOf } from '../steps/table.js';
 import { printResult } from './print.js';
-import { escapeText, type Terminal } from './terminal.js';
+import { readSecrets } from './read-secrets.js';
+import { escapeText, SecretKeeper, type Terminal } from './terminal.js';
 
 /** `volley check JOB`: the job file, its secrets and whether its files are there. Reads no row and sends nothing. */
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
@@ -14,6 +13,10 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   const problems = new ProblemList('use the job');
   const steps: { number: number; kind: string; files: string[] }[] = [];
   for (const [index, step] of job.steps.entries()) {
+    if (!isRowStep(step)) {
+      steps.push({ number: index + 1, kind: step.kind, files: [] });
+      continue;
+    }
     const lists = [step.input.files, ...(step.kind === 'sms' && step.suppress ? [step.suppress.files] : [])];
     const files: string[] = [];
     for (const patterns of lists) {
@@ -26,23 +29,19 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   await checkSecrets(job, terminal, problems);
   problems.throwIfAny();
   const lines = steps.map(
-    ({ number, kind, files }) => `  step ${number} (${kind}): ${files.map(escapeText).join(', ')}\n`,
+    ({ number, kind, files }) =>
+      `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n`,
   );
   const text = `Job ${job.name} can be planned.\n${lines.join('')}`;
   await printResult(terminal, flags, { json: { job: job.name, steps }, text });
   return 0;
 }
 
-async function checkSecrets(job: Job, { env }: Terminal, problems: ProblemList): Promise<void> {
+async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {
   if (job.service.sandbox) return;
-  for (const area of new Set(job.steps.map((step) => kindOf(step).area))) {
-    const source = job.service.credentials[area]?.apiKey;
+  const context = { terminal, secrets: new SecretKeeper() };
+  for (const area of areasOf(job.steps)) {
     const where = `service.credentials.${area}`;
-    if (source === undefined)
-      problems.add({ where, message: 'there is no API key, expected { env: NAME } or { file: PATH }' });
-    else
-      await problems.gather(where, () =>
-        readSecret(source, { env, readFile: nodeFiles.readText }, `the API key of ${area}`),
-      );
+    await problems.gather(where, () => readSecrets(job.service.credentials, [area], context));
   }
 }

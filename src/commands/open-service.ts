@@ -3,65 +3,45 @@ import type { Area } from '../domain.js';
 import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { Job, ServiceSettings } from '../job/job.js';
-import { readSecret } from '../job/secrets.js';
+import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import type { Transport } from '../service/transport.js';
-import { kindOf } from '../steps/table.js';
+import { areasOf } from '../steps/table.js';
+import { readSecrets } from './read-secrets.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
 
-/** The way to the service: addresses as they are now, the transport, and what each call carries. */
+/** The way to the service: addresses as they are now, the transport, and what authenticates each call. */
 export interface OpenService {
   readonly settings: ServiceSettings;
   readonly transport: Transport;
-  headersFor(area: Area): Readonly<Record<string, string>>;
+  readonly authorize: Authorize;
   close(): Promise<void>;
 }
 
 /**
- * Reads the secrets that the job's steps need, and starts the embedded sandbox where the job asks for it; its state is
+ * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job asks for it; its state is
  * kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
  */
 export async function openService(
   job: Job,
   context: { terminal: Terminal; secrets: SecretKeeper; jobDirectory: string },
+  areas: readonly Area[] = areasOf(job.steps),
 ): Promise<OpenService> {
   assertSafeEnvironment(context.terminal);
   const { createTransport } = await import('../service/transport.js');
-  const areas = new Set(job.steps.map((step) => kindOf(step).area));
-  const keys = new Map<Area, string>();
-  if (!job.service.sandbox) {
-    for (const area of areas) keys.set(area, context.secrets.keep(await readApiKey(job, area, context.terminal)));
-  }
-  const sandbox = job.service.sandbox ? await startEmbeddedSandbox(job.service, context.jobDirectory) : undefined;
-  const transport = createTransport(job.service.timeouts);
+  const { service } = job;
+  const secrets = service.sandbox ? {} : await readSecrets(service.credentials, areas, context);
+  const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
+  const transport = createTransport(service.timeouts);
   return {
-    settings: sandbox === undefined ? job.service : { ...job.service, bases: sandbox.bases },
+    settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
     transport,
-    headersFor: (area) => ({
-      'content-type': 'application/json',
-      accept: 'application/json',
-      authorization: `Bearer ${sandbox?.apiKey ?? keys.get(area) ?? ''}`,
-    }),
+    authorize: createAuthorize(sandbox?.secrets ?? secrets),
     close: async () => {
       await transport.close();
       await sandbox?.close();
     },
   };
-}
-
-async function readApiKey(job: Job, area: Area, terminal: Terminal): Promise<string> {
-  const credentials = job.service.credentials[area];
-  if (credentials === undefined) {
-    throw new UserError(
-      'bad-credentials',
-      `Cannot run the job: it has no credentials for ${area}, expected an API key`,
-      {
-        hint: `Write service.credentials: { ${area}: { apiKey: { env: NAME } } } into the job.`,
-      },
-    );
-  }
-  const deps = { env: terminal.env, readFile: nodeFiles.readText };
-  return readSecret(credentials.apiKey, deps, `the API key of ${area}`);
 }
 
 async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, jobDirectory: string) {
@@ -73,10 +53,27 @@ async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, 
   await nodeFiles.makeDirectory(dataDirectory);
   const accounts = account === TEST_CREDENTIALS.account ? [] : [{ account, subAccountIds: [subAccountId] }];
   const { origin, credentials, close } = await startSandbox({ dataDirectory, accounts });
-  return { bases: { sms: origin, contacts: origin, verification: origin }, apiKey: credentials.apiKey, close };
+  const { apiKey, gatewayKey, chatKey, campaign } = credentials;
+  const secrets: ServiceSecrets = {
+    sms: apiKey,
+    contacts: apiKey,
+    verification: apiKey,
+    gateway: gatewayKey,
+    chat: chatKey,
+    campaign,
+  };
+  const bases = {
+    sms: origin,
+    contacts: origin,
+    verification: origin,
+    gateway: origin,
+    campaign: origin,
+    chat: origin,
+  };
+  return { bases, secrets, close };
 }
 
-function assertSafeEnvironment({ env }: Terminal): void {
+export function assertSafeEnvironment({ env }: Terminal): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw new UserError(
     'unsafe-environment',

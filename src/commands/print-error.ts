@@ -1,4 +1,4 @@
-import { InternalError, ServiceError, UserError } from '../errors.js';
+import { InternalError, ServiceError, type ServiceErrorCode, UserError } from '../errors.js';
 import { EXIT } from '../report/exit-code.js';
 import { escapeText } from './terminal.js';
 
@@ -32,13 +32,22 @@ function readDiskError(error: unknown): { code: string; call: string } | undefin
   return { code: String(error.code), call: String(error.syscall) };
 }
 
+const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {
+  refused: EXIT.rejected,
+  'in-doubt': EXIT.inDoubt,
+  unavailable: EXIT.again,
+  unauthorized: EXIT.stopped,
+  redirected: EXIT.stopped,
+  'bad-answer': EXIT.stopped,
+};
+
 /** The exit code of a command that threw; README, "Exit codes". */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof UserError) {
     if (error.code === 'lock-held' || error.code === 'interrupted') return EXIT.again;
     return error.code === 'guard' ? EXIT.stopped : EXIT.notStarted;
   }
-  if (error instanceof ServiceError) return error.code === 'unavailable' ? EXIT.again : EXIT.stopped;
+  if (error instanceof ServiceError) return EXIT_OF_SERVICE_ERROR[error.code];
   // A disk that was full may have room again; nothing was sent without its intent on disk.
   if (error instanceof InternalError && error.code === 'write-failed') return EXIT.again;
   if (readDiskError(error) !== undefined) return EXIT.again;

@@ -23,6 +23,7 @@ export function formatPlan(plan: Plan, directory: string): string {
 
 function formatStep(step: PlannedStep): string {
   const { counts } = step;
+  if (step.inputs.length === 0 && step.examples.length > 0) return formatAction(step);
   const lines = [
     `Step ${step.number} (${step.kind}): ${format(counts.read)} rows read from ${step.inputs.map(({ file }) => file).join(', ') || 'no new file'}`,
     `  to send    ${format(counts.planned)} rows in ${formatPlural(counts.requests, 'request')}${formatMessages(step)}`,
@@ -34,6 +35,11 @@ function formatStep(step: PlannedStep): string {
     ...step.examples.map(({ to, text }) => `  example    ${to.startsWith('+') ? maskNumber(to) : to}: ${text}`),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function formatAction({ number, kind, examples }: PlannedStep): string {
+  const lines = examples.map(({ to, text }) => `  ${to}: ${text}`);
+  return `${[`Step ${number} (${kind})`, ...lines].map(escapeText).join('\n')}\n`;
 }
 
 function formatMessages({ counts }: PlannedStep): string {

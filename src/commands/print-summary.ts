@@ -35,7 +35,10 @@ function describeState({ job, plan, state, stop }: Summary): string {
 }
 
 function formatStep(step: StepSummary, directory: string): string {
-  const { balance, files } = step;
+  const { balance, files, action } = step;
+  const name = `Step ${step.number} (${escapeText(step.kind)})`;
+  if (action !== null) return `${name}: ${describeAction(action)}\n`;
+  if (Object.keys(files).length === 0) return `${name}: had no turn\n`;
   const line = (name: string, count: number, more: string, output: keyof StepSummary['files']) =>
     count === 0
       ? []
@@ -44,7 +47,7 @@ function formatStep(step: StepSummary, directory: string): string {
           `${' '.repeat(24)}→ ${escapeText(join(directory, files[output] ?? ''))}`,
         ];
   const lines = [
-    `Step ${step.number} (${escapeText(step.kind)}): ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
+    `${name}: ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
     ...line('accepted', balance.accepted, '', 'results'),
     ...line('rejected', balance.rejected, formatCounts(step.rejections), 'rejections'),
     ...line('skipped', balance.skipped, formatCounts(step.skips), 'skipped'),
@@ -52,6 +55,12 @@ function formatStep(step: StepSummary, directory: string): string {
     ...line('unprocessed', balance.unprocessed, '', 'unprocessed'),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
+  const told = `${code}: ${reason}`;
+  if (status === 'accepted') return escapeText(told);
+  return escapeText(`${status === 'in-doubt' ? 'in doubt' : 'not done'}, ${told}`);
 }
 
 function describeNext({ balance, exitCode, state }: Summary): string {

@@ -16,12 +16,14 @@ import { createLog, SecretKeeper, type Terminal } from './terminal.js';
 export const DRAIN_MS = 30_000;
 
 /** What every command that may send holds while it works on a job: the lock, the way to the service, the stop switch. */
+export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
+
 export interface Session {
   readonly jobDirectory: string;
   readonly lock: Lock;
   readonly log: Log;
   readonly stop: StopSwitch;
-  applyAndReport(directory: string, plan: Plan, settings: Pick<Job, 'service' | 'guards' | 'steps'>): Promise<Summary>;
+  applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
 }
 
 export function jobDirectoryOf(job: Job): string {
@@ -84,7 +86,7 @@ async function removeUnfinished(directory: string): Promise<void> {
 async function applyThenReport(context: {
   directory: string;
   plan: Plan;
-  settings: Pick<Job, 'service' | 'guards' | 'steps'>;
+  settings: RunSettings;
   lock: Lock;
   stop: StopSwitch;
   service: OpenService;
@@ -107,7 +109,7 @@ async function applyThenReport(context: {
         clock,
         random: Math.random,
         transport: service.transport,
-        headersFor: service.headersFor,
+        authorize: service.authorize,
         createLane: (options) => createLane({ ...options, clock, random: Math.random }),
         owner: createLockDeps().owner,
         onProgress: view.sent,

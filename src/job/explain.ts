@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import { cut, type Finding, isSecret, namePath, type Path, showValue } from './finding.js';
+import { explainUnknownKey } from './explain-key.js';
+import { cut, type Finding, isSecret, namePath, type Path, showValue, valueAt } from './finding.js';
 import { type CheckedJob, writtenJob } from './schema.js';
-import { SECRET_EXPECTED } from './schema-service.js';
-import { describePlace, findHomes } from './schema-walk.js';
+import { SECRET_EXPECTED } from './schema-credentials.js';
+import { describePlace } from './schema-walk.js';
 import { suggestNearest } from './suggest.js';
 
 type Issue = z.core.$ZodIssue;
@@ -22,12 +23,12 @@ function explainIssue(issue: Issue, prefix: Path, written: Written): Finding[] {
   const path = [...prefix, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => explainUnknownKey(key, path, written));
+      return issue.keys.map((key) => explainUnknownKey(key, path, written.value));
     case 'invalid_union': {
       const nearest = findNearestBranch(issue.errors);
       if (nearest !== undefined) return nearest.flatMap((inner) => explainIssue(inner, path, written));
       const kinds = 'options' in issue ? issue.options?.map(String) : undefined;
-      return [kinds === undefined ? explainValue(path, written, issue.message) : explainChoice(path, written, kinds)];
+      return [kinds === undefined ? explainShape(path, written, issue) : explainChoice(path, written, kinds)];
     }
     case 'invalid_type':
       return [explainValue(path, written, `expected ${EXPECTED_TYPE[issue.expected] ?? issue.expected}`)];
@@ -66,28 +67,24 @@ function isShapeIssue(issue: Issue): boolean {
   return issue.code === 'invalid_type' || issue.code === 'invalid_value';
 }
 
-function explainUnknownKey(key: string, path: Path, written: Written): Finding {
-  const at = [...path, key];
-  const where = path.length === 0 ? 'a job file' : namePath(path);
-  const name = isSecret(path) ? 'A key here' : JSON.stringify(cut(key));
-  const keys = describePlace(writtenJob, path, written.value).keys ?? [];
-  const nearest = suggestNearest(key, keys);
-  if (nearest !== undefined) {
-    return { at, message: `${name} is not a key of ${where}, expected ${nearest}`, hint: `Did you mean ${nearest}?` };
-  }
-  const home = findHomes(writtenJob, key).find((place) => place.split('.').at(-1) !== path.at(-1));
-  return {
-    at,
-    message: `${name} is not a key of ${where}, expected one of ${keys.join(', ')}`,
-    hint: home === undefined ? 'Take it out.' : `It belongs in ${home === '' ? 'the top of the file' : home}.`,
-  };
-}
-
 function explainChoice(path: Path, written: Written, choices: readonly string[]): Finding {
   const value = valueAt(written.value, path);
-  const shown = choices.map((choice) => (/^[\w-]+$/.test(choice) ? choice : JSON.stringify(choice))).join(', ');
+  const shown = choices.map((choice) => (/^[\w.-]+$/.test(choice) ? choice : JSON.stringify(choice))).join(', ');
   const nearest = typeof value === 'string' ? suggestNearest(value, choices) : undefined;
   const finding = explainValue(path, written, choices.length === 1 ? `expected ${shown}` : `expected one of ${shown}`);
+  return nearest === undefined ? finding : { ...finding, hint: `Did you mean ${nearest}?` };
+}
+
+/** A value that fits none of the shapes there are; of a word it says which one is near. */
+function explainShape(path: Path, written: Written, issue: Extract<Issue, { code: 'invalid_union' }>): Finding {
+  const words = issue.errors.flatMap((branch) =>
+    branch.flatMap((inner) =>
+      inner.code === 'invalid_value' && inner.path.length === 0 ? inner.values.map(String) : [],
+    ),
+  );
+  const value = valueAt(written.value, path);
+  const nearest = typeof value === 'string' ? suggestNearest(value, words) : undefined;
+  const finding = explainValue(path, written, issue.message);
   return nearest === undefined ? finding : { ...finding, hint: `Did you mean ${nearest}?` };
 }
 
@@ -141,14 +138,4 @@ function findHint(fault: {
 
 function isScalarButNoText(value: unknown): value is number | boolean {
   return typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** Undefined where nothing is written. */
-export function valueAt(value: unknown, path: Path): unknown {
-  let here = value;
-  for (const part of path) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, part)) return undefined;
-    here = (here as Record<string | number, unknown>)[part];
-  }
-  return here;
 }

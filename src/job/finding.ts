@@ -9,7 +9,10 @@ export interface Finding {
   readonly hint?: string | undefined;
 }
 
-const CREDENTIAL_KEYS = new Set<string | number>(['apiKey', 'env', 'file', 'sms', 'contacts', 'verification']);
+const CREDENTIAL_KEYS = new Set<string | number>([
+  ...['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'],
+  ...['apiKey', 'username', 'dataToken', 'actionToken', 'env', 'file'],
+]);
 const MAX_SHOWN = 60;
 
 /** `steps[0].input.files[1]`. Below the credentials only known keys are shown: an unknown one may be the secret itself. */
@@ -38,6 +41,16 @@ export function showValue(path: Path, value: unknown): string {
 /** True from `service.credentials` down: nothing that is written there may be repeated. */
 export function isSecret(path: Path): boolean {
   return path[0] === 'service' && path[1] === 'credentials';
+}
+
+/** The part of a job that a path leads to; undefined where nothing is written. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let here = value;
+  for (const part of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, part)) return undefined;
+    here = (here as Record<string | number, unknown>)[part];
+  }
+  return here;
 }
 
 /** A long text, shortened to what fits into a sentence. */

@@ -1,6 +1,5 @@
 import { JOB_NAME } from './defaults.js';
-import { valueAt } from './explain.js';
-import type { Finding } from './finding.js';
+import { type Finding, valueAt } from './finding.js';
 
 const EXPECTED = 'expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit';
 

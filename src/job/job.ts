@@ -24,16 +24,49 @@ export interface ServiceSettings {
   readonly sandbox: boolean;
   readonly account: string;
   readonly subAccountId: string;
-  /** Origin of each area, and a path prefix where the job gives one; no trailing slash. */
-  readonly bases: Readonly<Record<'sms' | 'contacts' | 'verification', string>>;
-  readonly credentials: Readonly<Partial<Record<Area, Credentials>>>;
+  /** Origin of each area, and a path prefix where the job gives one; no trailing slash. '' where nothing says it: no step needs it then. */
+  readonly bases: Readonly<Record<Area, string>>;
+  readonly gatewayPaths: GatewayPaths;
+  readonly credentials: AreaCredentials;
   readonly timeouts: Timeouts;
   /** How long a run goes on trying while the service is unreachable or refuses every request. */
   readonly giveUpAfterSeconds: number;
 }
 
-export interface Credentials {
+/** Where an account and its areas are: all that forms the address of a request. */
+export type Addresses = Pick<ServiceSettings, 'account' | 'subAccountId' | 'bases' | 'gatewayPaths'>;
+
+/** Paths of the chat gateway that the contract does not show; `{conversationId}` stands for the conversation's id. */
+export interface GatewayPaths {
+  readonly webhooks: string;
+  readonly channels: string;
+  /** Where a conversation is updated. */
+  readonly conversation: string;
+  /** Where a message is sent into a conversation. */
+  readonly messages: string;
+}
+
+/** Undefined for an area that the job gives none for. Contract, "Authentication". */
+export interface AreaCredentials {
+  readonly sms?: KeyCredentials | undefined;
+  readonly contacts?: KeyCredentials | undefined;
+  readonly verification?: KeyCredentials | undefined;
+  readonly gateway?: KeyCredentials | undefined;
+  readonly chat?: KeyCredentials | undefined;
+  readonly campaign?: TokenCredentials | undefined;
+}
+
+export interface KeyCredentials {
   readonly apiKey: SecretSource;
+}
+
+export interface TokenCredentials {
+  /** Generally the tenant's name; no secret. */
+  readonly username: string;
+  /** Data Request Token: reads. */
+  readonly dataToken: SecretSource;
+  /** Action Request Token: changes; undefined where the job changes nothing. */
+  readonly actionToken: SecretSource | undefined;
 }
 
 /** Where a secret is found; the secret itself is never written in a job. */
@@ -67,7 +100,15 @@ export interface Limits {
   readonly concurrency: number;
 }
 
-export type Step = ContactsStep | SmsStep;
+export type Step = RowStep | ActionStep;
+/** Takes the rows of files. */
+export type RowStep = ContactsStep | SmsStep | VerificationStartStep | VerificationCheckStep | ConversationsStep;
+/** Has no rows: does one thing at its place among the steps. */
+export type ActionStep = CampaignStep | ChatStep;
+
+export function isRowStep(step: Step): step is RowStep {
+  return 'input' in step;
+}
 
 export interface Input {
   /** Absolute paths and glob patterns, or `-` for standard input. */
@@ -134,4 +175,94 @@ export interface SmsTemplate {
   readonly expiry: string | undefined;
   /** Where the service posts delivery receipts. */
   readonly dlrCallbackUrl: string | undefined;
+}
+
+export interface VerificationStartStep {
+  readonly kind: 'verification.start';
+  readonly input: Input;
+  /** Column that holds the number. */
+  readonly destination: string;
+  readonly brand: string | undefined;
+  /** The SMS body with `{code}` and, where wanted, `{brand}`; undefined: the service's own words. */
+  readonly template: string | undefined;
+  /** Sender id. */
+  readonly source: string | undefined;
+  readonly codeLength: number | undefined;
+  /** Seconds. */
+  readonly codeValidity: number | undefined;
+  /** Seconds in which a number gets no second SMS. */
+  readonly resendingInterval: number;
+  readonly resetSession: boolean | undefined;
+  /** What becomes of a number that may not be sent to again yet. */
+  readonly whenTooEarly: 'wait' | 'reject';
+  readonly duplicates: 'skip' | 'keep';
+  readonly limits: Limits;
+}
+
+export interface VerificationCheckStep {
+  readonly kind: 'verification.check';
+  readonly input: Input;
+  /** Column that holds the session's id. */
+  readonly session: string;
+  /** Column that holds the code; undefined: the status is read, and nothing changes. */
+  readonly code: string | undefined;
+  readonly limits: Limits;
+}
+
+export interface ConversationsStep {
+  readonly kind: 'conversations';
+  readonly input: Input;
+  readonly channel: { readonly id: string } | NewChannel;
+  /** Id of the queue for every row; undefined: `queueColumn`, or else the channel's own queue. */
+  readonly queue: string | undefined;
+  /** Column that names the queue row by row; a blank cell leaves it to `queue`. */
+  readonly queueColumn: string | undefined;
+  /** Column with a JSON object as the contract has it, or user field → column. */
+  readonly user: string | UserColumns;
+  /** Column with a JSON object as the contract has it; undefined: no history. */
+  readonly history: string | undefined;
+  readonly limits: Limits;
+}
+
+export interface UserColumns {
+  readonly language?: string | undefined;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phone?: string | undefined;
+  /** Key → column; an empty cell leaves its entry out. */
+  readonly additionalProperties: Readonly<Record<string, string>>;
+}
+
+/** A channel that is made before the first conversation, with its webhook. */
+export interface NewChannel {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** Id of the queue that conversations go to which name none. */
+  readonly queue: string;
+  readonly webhook: { readonly name: string; readonly url: string };
+}
+
+export type CampaignTarget = 'RUNNING' | 'PAUSED' | 'PURGED' | 'STOPPED';
+/** What a numeric status amounts to; service/campaign-states.ts has the table. */
+export type CampaignState = CampaignTarget | 'NEW' | 'SCHEDULED';
+
+export interface CampaignStep {
+  readonly kind: 'campaign';
+  readonly campaign: number;
+  /** One of these must hold, else the run stops; looked at before `set`. Undefined: any. */
+  readonly expect: readonly CampaignState[] | undefined;
+  readonly set: CampaignTarget | undefined;
+  /** Runs even if an earlier step stopped the run. */
+  readonly always: boolean;
+  readonly limits: Limits;
+}
+
+export interface ChatStep {
+  readonly kind: 'chat';
+  /** LiquidJS over the run's figures. */
+  readonly text: string;
+  /** Undefined: the room that the key belongs to. */
+  readonly room: string | undefined;
+  readonly when: 'always' | 'failure' | 'success';
+  readonly limits: Limits;
 }

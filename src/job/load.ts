@@ -1,9 +1,9 @@
 import { basename, dirname, extname, resolve } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import { type Files, nodeFiles } from '../files.js';
-import { explainIssues, valueAt } from './explain.js';
+import { explainIssues } from './explain.js';
 import { fillJob } from './fill.js';
-import type { Finding } from './finding.js';
+import { type Finding, valueAt } from './finding.js';
 import type { Job } from './job.js';
 import { checkName } from './job-name.js';
 import { findBrokenRules } from './rules.js';

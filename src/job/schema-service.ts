@@ -1,46 +1,34 @@
 import { z } from 'zod';
 import { DEFAULT_GIVE_UP_AFTER_SECONDS, DEFAULT_TIMEOUTS, SUB_ACCOUNT_ID } from './defaults.js';
+import { findPathFault } from './gateway-paths.js';
+import { findPlatformFault } from './platforms.js';
 import { DEFAULT_REGION, findBaseFault, REGIONS } from './regions.js';
-import { lineOfText, pathText } from './schema-values.js';
-
-/** Where a secret is found. The secret itself is refused. */
-export const SECRET_EXPECTED = 'expected { env: NAME } or { file: PATH }: a job file holds no secret';
-
-const writtenSecret = z
-  .union(
-    [
-      z.strictObject({
-        env: z
-          .string()
-          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
-          .describe('Name of the environment variable that holds the secret.'),
-      }),
-      z.strictObject({
-        file: pathText().describe('File that holds the secret and nothing else; relative to the job file.'),
-      }),
-    ],
-    { error: SECRET_EXPECTED },
-  )
-  .describe('Where the API key is found: { env: NAME } or { file: PATH }. Never the key itself.');
-
-const areaCredentials = z.strictObject({ apiKey: writtenSecret });
-
-const writtenCredentials = z
-  .strictObject({
-    apiKey: writtenSecret.optional(),
-    sms: areaCredentials.optional().describe('The key for SMS, where it is one of its own.'),
-    contacts: areaCredentials.optional().describe('The key for contacts, where it is one of its own.'),
-    verification: areaCredentials.optional().describe('The key for verification, where it is one of its own.'),
-  })
-  .describe('One key for every area (apiKey), or one per area; an area of its own goes before apiKey.');
+import { writtenCredentials } from './schema-credentials.js';
+import { lineOfText } from './schema-values.js';
 
 const writtenBases = z
   .strictObject({
     sms: baseAddress().optional().describe('Address of the SMS area.'),
     contacts: baseAddress().optional().describe('Address of the contacts area; a path prefix may be part of it.'),
     verification: baseAddress().optional().describe('Address of the verification area.'),
+    gateway: baseAddress().optional().describe('Address of the chat gateway.'),
+    campaign: baseAddress().optional().describe('Address of the contact center; goes before ccPlatform.'),
+    chat: baseAddress().optional().describe('Address of the workplace chat.'),
   })
   .describe('Addresses that go before those of the region. https, or http to this machine.');
+
+const writtenGatewayPaths = z
+  .strictObject({
+    webhooks: gatewayPath('plain').optional().describe('Path where webhooks are created.'),
+    channels: gatewayPath('plain').optional().describe('Path where channels are created.'),
+    conversation: gatewayPath('of-conversation')
+      .optional()
+      .describe('Path where a conversation is updated; {conversationId} stands for its id.'),
+    messages: gatewayPath('of-conversation')
+      .optional()
+      .describe('Path where a message is sent into a conversation; {conversationId} stands for its id.'),
+  })
+  .describe('Paths of the chat gateway that go before the ones we know. Each begins with /, behind the address.');
 
 const writtenTimeouts = z
   .strictObject({
@@ -67,7 +55,11 @@ export const writtenService = z
       .default(false)
       .describe('Send to the embedded sandbox instead of the service; needs no account and no credentials.'),
     region: z.enum(REGIONS).default(DEFAULT_REGION).describe('Region that the account was provisioned in.'),
+    ccPlatform: checkedText(findPlatformFault)
+      .optional()
+      .describe('Platform of the contact center, such as na12: its address is https://vcc-<ccPlatform>.8x8.com.'),
     bases: writtenBases.optional(),
+    gatewayPaths: writtenGatewayPaths.optional(),
     account: z
       .string()
       .regex(/^(?!\.{1,2}$)[A-Za-z0-9\-._&]{1,50}$/, 'expected up to 50 of A-Z a-z 0-9 - . _ &')
@@ -90,8 +82,17 @@ export const writtenService = z
   .describe('Which service the job speaks to, and as whom.');
 
 function baseAddress() {
+  return checkedText(findBaseFault);
+}
+
+function gatewayPath(form: 'plain' | 'of-conversation') {
+  return checkedText((text) => findPathFault(text, form));
+}
+
+/** `findFault` says what is wrong as "expected …", or undefined. */
+function checkedText(findFault: (text: string) => string | undefined) {
   return lineOfText().superRefine((text, context) => {
-    const fault = findBaseFault(text);
+    const fault = findFault(text);
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   });
 }

@@ -23,6 +23,24 @@ export function pathText() {
   return lineOfText();
 }
 
+/** What an SMS comes from. */
+export function senderId() {
+  return lineOfText()
+    .superRefine((source, context) => {
+      const fault = findSourceFault(source);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    })
+    .describe('Sender id: a number of 16 digits at most, or a name of 11 characters at most.');
+}
+
+/** What becomes of a number that comes again. */
+export function duplicates() {
+  return z
+    .enum(['skip', 'keep'])
+    .default('skip')
+    .describe('What to do with a number that the files of this step hold twice.');
+}
+
 /** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers. */
 export function countryCode() {
   return z
@@ -74,8 +92,21 @@ export function count(most = Number.MAX_SAFE_INTEGER) {
   return z.int().min(1).max(most);
 }
 
+/** A whole number between two bounds, both allowed. */
+export function within({ min, max }: { readonly min: number; readonly max: number }) {
+  return z.int().min(min).max(max);
+}
+
 export function percent() {
   return z.number().min(0).max(100);
+}
+
+/** The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
+function findSourceFault(source: string): string | undefined {
+  const isNumber = /^\+?\d+$/.test(source);
+  if (isNumber && source.length > 16) return 'expected a number of 16 characters at most';
+  if (!isNumber && source.length > 11) return `expected a sender name of 11 characters at most, not ${source.length}`;
+  return undefined;
 }
 
 function findCountryFault(code: string): string | undefined {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME } from './defaults.js';
+import { writtenLimits } from './schema-limits.js';
 import { writtenService } from './schema-service.js';
-import { writtenLimits, writtenStep } from './schema-steps.js';
+import { writtenStep } from './schema-steps.js';
 import { count, pathText, percent } from './schema-values.js';
 
 const writtenGuards = z
@@ -63,3 +64,4 @@ export type WrittenJob = z.input<typeof writtenJob>;
 /** The same once the schema has passed it: defaults are filled, paths are still as written. */
 export type CheckedJob = z.output<typeof writtenJob>;
 export type CheckedStep = CheckedJob['steps'][number];
+export type CheckedInput = Extract<CheckedStep, { input: unknown }>['input'];

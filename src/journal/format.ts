@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
-import type { RowOutcomes } from '../domain.js';
+import type { RowOutcomes, Verdict } from '../domain.js';
 
 /**
- * The journal on disk, version 1: `journal.ndjson`, one entry a line, appended only.
+ * The journal on disk, version 2 (1 has no entries but open, intent, outcome and close; it is read as well): `journal.ndjson`,
+ * one entry a line, appended only.
  *
  *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
  *
@@ -13,9 +14,17 @@ import type { RowOutcomes } from '../domain.js';
  * written: so a reader can tell a tail that was never synced, and may be cut off, from damage to
  * lines that other lines have built upon, which refuses the run.
  */
-export const JOURNAL_VERSION = 1;
+export const JOURNAL_VERSION = 2;
 
-export type JournalEntry = OpenEntry | IntentEntry | OutcomeEntry | CloseEntry;
+export type JournalEntry =
+  | OpenEntry
+  | PreparedEntry
+  | IntentEntry
+  | OutcomeEntry
+  | ActionEntry
+  | ActedEntry
+  | SettleEntry
+  | CloseEntry;
 
 /** A runner begins, or goes on with, the run. */
 export interface OpenEntry {
@@ -25,6 +34,14 @@ export interface OpenEntry {
   readonly at: number;
   readonly host: string;
   readonly pid: number;
+}
+
+/** What a step needs was made at the service; ids as the step's kind gave them. */
+export interface PreparedEntry {
+  readonly type: 'prepared';
+  readonly step: number;
+  readonly at: number;
+  readonly ids: readonly string[];
 }
 
 /** Names a request of a step, or the part of one that was split: halves are named by a path of `0` and `1`. */
@@ -59,6 +76,32 @@ export type Result =
   /** Every row has its verdict. */
   | { readonly kind: 'settled'; readonly outcomes: RowOutcomes };
 
+/** A step without rows is about to change something. Durable before the first byte of it leaves. */
+export interface ActionEntry {
+  readonly type: 'action';
+  readonly step: number;
+  readonly at: number;
+}
+
+/** What came of a step without rows; it may stand without an action before it, where nothing had to be changed. */
+export interface ActedEntry {
+  readonly type: 'acted';
+  readonly step: number;
+  readonly at: number;
+  readonly verdict: Verdict;
+}
+
+/** Rows that were in doubt have a verdict; `by` says what told it. */
+export interface SettleEntry {
+  readonly type: 'settle';
+  readonly step: number;
+  readonly at: number;
+  readonly by: string;
+  readonly verdicts: readonly Verdict[];
+  /** For each row: its index among the step's planned rows, that of its verdict, and its ids. */
+  readonly rows: readonly (readonly [row: number, verdict: number, ...ids: string[]])[];
+}
+
 /** The runner has ended: `finished`, or why it stopped before the end. */
 export interface CloseEntry {
   readonly type: 'close';
@@ -67,7 +110,15 @@ export interface CloseEntry {
   readonly detail: string;
 }
 
-export type CloseReason = 'finished' | 'interrupted' | 'unavailable' | 'unauthorized' | 'redirected' | 'guard';
+export type CloseReason =
+  | 'finished'
+  | 'interrupted'
+  | 'unavailable'
+  | 'unauthorized'
+  | 'redirected'
+  | 'guard'
+  /** A step without rows was refused, or is in doubt, and what follows relies on it. */
+  | 'refused';
 
 export interface JournalLine {
   readonly epoch: number;

@@ -1,5 +1,5 @@
-import type { RowOutcomes, RowStatus } from '../domain.js';
-import type { CloseEntry, IntentEntry, JournalEntry, OpenEntry, RequestKey } from './format.js';
+import type { RowOutcomes, RowStatus, Verdict } from '../domain.js';
+import type { CloseEntry, IntentEntry, JournalEntry, OpenEntry, RequestKey, SettleEntry } from './format.js';
 
 /** A request, or part of one, that is not settled. */
 export interface OpenRequest extends RequestKey {
@@ -20,6 +20,19 @@ export interface StepProgress {
   /** Requests with an outcome for every row; the halves of a split one count once, together. */
   settledRequests: number;
   readonly open: Map<string, OpenRequest>;
+  /** Ids of what was made before the first request; undefined where nothing was. */
+  prepared: readonly string[] | undefined;
+  /** Of a step without rows; undefined until its turn came. */
+  action: ActionProgress | undefined;
+  /** Counts the entries of all steps, at the step's last one; 0 where it has none. */
+  lastEvent: number;
+}
+
+export interface ActionProgress {
+  /** Begun, and no outcome yet: it may have been done. */
+  isOpen: boolean;
+  /** Of the last time that it had its turn. */
+  verdict: Verdict | undefined;
 }
 
 /**
@@ -37,6 +50,7 @@ export class RunState {
   lastClose: CloseEntry | undefined;
   lastIntentAt: number | undefined;
   #openParts = new Map<string, number>();
+  #events = 0;
 
   step(number: number): StepProgress {
     let progress = this.steps.get(number);
@@ -48,6 +62,9 @@ export class RunState {
         settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0 },
         settledRequests: 0,
         open: new Map(),
+        prepared: undefined,
+        action: undefined,
+        lastEvent: 0,
       };
       this.steps.set(number, progress);
     }
@@ -59,6 +76,10 @@ export class RunState {
   }
 
   apply(entry: JournalEntry): void {
+    if ('step' in entry && entry.type !== 'settle') {
+      this.#events += 1;
+      this.step(entry.step).lastEvent = this.#events;
+    }
     switch (entry.type) {
       case 'open':
         this.firstOpen ??= entry;
@@ -69,6 +90,19 @@ export class RunState {
         return;
       case 'outcome':
         this.#end(entry);
+        return;
+      case 'prepared':
+        this.step(entry.step).prepared = entry.ids;
+        return;
+      case 'action':
+        this.step(entry.step).action = { isOpen: true, verdict: this.step(entry.step).action?.verdict };
+        this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
+        return;
+      case 'acted':
+        this.step(entry.step).action = { isOpen: false, verdict: entry.verdict };
+        return;
+      case 'settle':
+        settleRows(entry, this.step(entry.step).settledRows);
         return;
       case 'close':
         this.lastClose = entry;
@@ -137,6 +171,16 @@ export function halvesOf(open: OpenRequest): [OpenRequest, OpenRequest] {
     { ...open, part: `${open.part}0`, rows: [first, firstCount], isInFlight: false },
     { ...open, part: `${open.part}1`, rows: [first + firstCount, count - firstCount], isInFlight: false },
   ];
+}
+
+/** Writers settle only rows that are in doubt. */
+function settleRows({ verdicts, rows }: SettleEntry, counts: Record<RowStatus, number>): void {
+  for (const [, index] of rows) {
+    const verdict = verdicts[index];
+    if (verdict === undefined) continue;
+    counts['in-doubt'] -= 1;
+    counts[verdict.status] += 1;
+  }
 }
 
 function countRows(outcomes: RowOutcomes, counts: Record<RowStatus, number>): void {

@@ -6,7 +6,7 @@ import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 
 /**
- * The plan on disk, format 1. In the run directory, for step n of kind k:
+ * The plan on disk, format 2 (1 is the same without steps that have no rows, and without their areas' addresses; it is read as well). In the run directory, for step n of kind k:
  *
  *   plan.json               this interface `Plan`
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
@@ -18,7 +18,7 @@ import type { Job } from '../job/job.js';
  *
  * A directory has its name only when all of it is written and synced; then nothing in it changes.
  */
-export const PLAN_FORMAT = 1;
+export const PLAN_FORMAT = 2;
 export const PLAN_FILE = 'plan.json';
 /** Begins to exist when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
@@ -108,7 +108,7 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
     });
   }
   const plan = parsePlan(text, directory);
-  if (plan.format !== PLAN_FORMAT) {
+  if (plan.format !== PLAN_FORMAT && plan.format !== 1) {
     throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, expected ${PLAN_FORMAT}`, {
       hint: 'Finish it with the version of volley that made it.',
     });

@@ -1,8 +1,8 @@
 import type { SourceRecord } from '../domain.js';
 import { UserError } from '../errors.js';
-import type { Input } from '../job/job.js';
+import { type ActionStep, type Input, isRowStep, type RowStep } from '../job/job.js';
 import type { RowPlanner, RowReader } from '../steps/kind.js';
-import { kindOf } from '../steps/table.js';
+import { actionKindOf, kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
 import { joinColumns } from './columns.js';
 import type { PlannedInput, PlannedStep } from './file.js';
@@ -25,6 +25,7 @@ export interface PlanStepContext {
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
 export async function planStep(selection: StepSelection, context: PlanStepContext): Promise<PlannedStep> {
   const { step, number } = selection;
+  if (!isRowStep(step)) return planAction(step, number);
   const { deps, problems, planId, directory } = context;
   const suppression =
     step.kind === 'sms' && step.suppress !== undefined
@@ -41,7 +42,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   });
   const { kind, limits } = step;
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
-  const planning = new StepPlanning({ selection, context, planner, writer, rows, names });
+  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
   if (problems.isEmpty) await writer.finish();
@@ -54,13 +55,32 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   return { number, kind, inputs, columns, suppression: suppression?.inputs ?? [], ...planning.figures() };
 }
 
+/** A step without rows: what it does is decided when its turn comes. */
+function planAction(step: ActionStep, number: number): PlannedStep {
+  return {
+    number,
+    kind: step.kind,
+    inputs: [],
+    columns: [],
+    suppression: [],
+    counts: { read: 0, planned: 0, rejected: 0, skipped: 0, requests: 0, messages: 0, segments: 0 },
+    rejections: {},
+    skips: {},
+    countries: {},
+    ucs2: {},
+    examples: [actionKindOf(step).describe(step)],
+    estimateSeconds: 0,
+  };
+}
+
 /** A list that says nothing of countries is read as the input is. */
 function inheritCountry(list: Input, input: Input): Input {
   return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
 }
 
 class StepPlanning {
-  readonly #selection: StepSelection;
+  readonly #number: number;
+  readonly #step: RowStep;
   readonly #context: PlanStepContext;
   readonly #planner: RowPlanner;
   readonly #writer: StepWriter;
@@ -69,14 +89,16 @@ class StepPlanning {
   readonly #tally = new Tally();
 
   constructor(parts: {
-    selection: StepSelection;
+    number: number;
+    step: RowStep;
     context: PlanStepContext;
     planner: RowPlanner;
     writer: StepWriter;
     rows: RowOrdinals;
     names: FoldedNames;
   }) {
-    this.#selection = parts.selection;
+    this.#number = parts.number;
+    this.#step = parts.step;
     this.#context = parts.context;
     this.#planner = parts.planner;
     this.#writer = parts.writer;
@@ -87,7 +109,7 @@ class StepPlanning {
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
     const { deps, problems } = this.#context;
     const { shown, path, format } = input.file;
-    const reader = deps.reader.readRecords(input.file, this.#selection.step.input);
+    const reader = deps.reader.readRecords(input.file, this.#step.input);
     const binding = new ColumnBinding(this.#planner, reader, format === 'ndjson');
     const from = this.#rows.next;
     this.#rows.beginFile(shown);
@@ -123,7 +145,7 @@ class StepPlanning {
     if (read === undefined) return;
     for (const record of batch) this.#planRow(record, file, read);
     await this.#writer.flush();
-    this.#context.deps.onProgress({ step: this.#selection.number, rows: this.#rows.next });
+    this.#context.deps.onProgress({ step: this.#number, rows: this.#rows.next });
   }
 
   #planRow(record: SourceRecord, file: number, read: RowReader): void {

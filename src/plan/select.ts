@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import type { Job, Step } from '../job/job.js';
+import { isRowStep, type Job, type Step } from '../job/job.js';
 import { boundBatch } from '../steps/batch-bounds.js';
 import { planIdOf } from '../steps/ids.js';
+import { areasOf } from '../steps/table.js';
 import { PLAN_FORMAT } from './file.js';
 import type { InputFile, PlanDeps } from './ports.js';
 import type { ProblemList } from './problems.js';
@@ -52,7 +53,7 @@ export async function selectInputs(
     digests.set(path, known);
     return known;
   };
-  const spool = job.steps.some((step) => step.input.files.includes('-'))
+  const spool = job.steps.some((step) => isRowStep(step) && step.input.files.includes('-'))
     ? join(options.jobDirectory, `.stdin-${deps.processId}.part`)
     : undefined;
   if (spool !== undefined) await deps.reader.spoolStandardInput(spool);
@@ -74,6 +75,10 @@ export async function selectInputs(
 
   const steps: StepSelection[] = [];
   for (const [index, step] of job.steps.entries()) {
+    if (!isRowStep(step)) {
+      steps.push({ step, number: index + 1, inputs: [], suppression: [], leftOut: [] });
+      continue;
+    }
     const where = `steps[${index}]`;
     // An inbox may be empty. A suppression list may not.
     const empty: LeftOut[] = [];
@@ -119,8 +124,13 @@ function leaveOut(
  * limits where they bound no request are not in it; the account and its addresses are.
  */
 export function identifyPlan(job: Job, selection: Selection, occurrence: string): string {
-  const { account, subAccountId, bases, sandbox } = job.service;
+  const { account, subAccountId, sandbox } = job.service;
+  const bases = areasOf(job.steps).map((area) => [area, job.service.bases[area]]);
   const steps = selection.steps.map(({ step, inputs, suppression }) => {
+    if (!isRowStep(step)) {
+      const { limits: _limits, ...content } = step;
+      return content;
+    }
     const { input, limits: _limits, ...content } = step;
     const { files: _files, limits: _readLimits, ...reading } = input;
     const { suppress, ...rest } = { suppress: undefined, ...content };

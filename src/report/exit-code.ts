@@ -1,4 +1,4 @@
-import type { Balance } from '../domain.js';
+import type { Balance, Verdict } from '../domain.js';
 import type { Job } from '../job/job.js';
 import type { CloseReason } from '../journal/format.js';
 
@@ -15,9 +15,18 @@ export const EXIT = {
   again: 75,
 } as const;
 
-/** `reason` is undefined for a run whose process died. */
-export function exitCodeOf(reason: CloseReason | undefined, balance: Balance, failOn: Job['failOn']): number {
+export interface RunEnd {
+  /** Undefined for a run whose process died. */
+  readonly reason: CloseReason | undefined;
+  readonly balance: Balance;
+  /** Of the steps without rows; they count as rows do. */
+  readonly actions: readonly (Verdict | undefined)[];
+}
+
+export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['failOn']): number {
+  const isAny = (status: Verdict['status']) => actions.some((verdict) => verdict?.status === status);
   switch (reason) {
+    case 'refused':
     case 'guard':
     case 'unauthorized':
     case 'redirected':
@@ -27,8 +36,8 @@ export function exitCodeOf(reason: CloseReason | undefined, balance: Balance, fa
     case undefined:
       return EXIT.again;
     case 'finished':
-      if (balance.inDoubt > 0 && failOn !== 'nothing') return EXIT.inDoubt;
-      if (balance.rejected > 0 && failOn === 'rejections') return EXIT.rejected;
+      if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
+      if ((balance.rejected > 0 || isAny('rejected')) && failOn === 'rejections') return EXIT.rejected;
       return EXIT.ok;
   }
 }

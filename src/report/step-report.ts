@@ -1,6 +1,7 @@
 import type { Verdict } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { Files } from '../files.js';
+import { isRowStep } from '../job/job.js';
 import { splitLines } from '../journal/reader.js';
 import type { OpenRequest } from '../journal/replay.js';
 import { decodeRowLine, type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
@@ -17,13 +18,14 @@ export async function writeStepReport(
 ): Promise<StepReport> {
   const { plan, planned, directory, index } = source;
   const step = plan.job.steps[planned.number - 1];
-  if (step === undefined)
-    throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has none`);
+  if (step === undefined || !isRowStep(step))
+    throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
   const kind = kindOf(step);
   const outputs = await StepOutputs.create(files, source, kind.resultColumns);
   const cursor = new OutcomeCursor(index, planned.number);
   const path = rowsFile(directory, planned);
   const file = await files.openRead(path);
+  const isRepeatable = kind.isRepeatable(step);
   let plannedRows = 0;
   try {
     for await (const { bytes } of splitLines(file)) {
@@ -33,7 +35,7 @@ export async function writeStepReport(
       else {
         const outcome = await cursor.outcomeOf(row.request, plannedRows);
         const facts = { planId: plan.id, step: planned.number, index: plannedRows, facts: row.facts };
-        const verdict = outcome?.verdict ?? cursor.openVerdict(plannedRows, kind.isRepeatable);
+        const verdict = outcome?.verdict ?? cursor.openVerdict(plannedRows, isRepeatable);
         outputs.add(row, describeVerdict(verdict, kind.resultCells(facts, outcome)));
         plannedRows += 1;
       }

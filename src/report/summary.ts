@@ -42,6 +42,10 @@ export const summarySchema = z.strictObject({
       skips: counts,
       /** Names of the step's output files in the run directory. */
       files: z.partialRecord(z.enum(['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed']), z.string()),
+      /** What came of a step without rows; null where it has rows, or had no turn. */
+      action: z
+        .strictObject({ status: z.enum(['accepted', 'rejected', 'in-doubt']), code: z.string(), reason: z.string() })
+        .nullable(),
     }),
   ),
 });

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { InternalError } from '../errors.js';
 import type { Files } from '../files.js';
-import type { RunState } from '../journal/replay.js';
+import { isRowStep } from '../job/job.js';
+import type { ActionProgress, RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { exitCodeOf } from './exit-code.js';
 import { OutcomeIndex } from './outcome-index.js';
 import { writeStepReport } from './step-report.js';
-import { addBalances, isBalanced, type StepSummary, type Summary } from './summary.js';
+import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
 export const SUMMARY_FILE = 'summary.json';
 
@@ -18,7 +19,12 @@ export async function writeReport(files: Files, directory: string, plan: Plan): 
   const index = await OutcomeIndex.read(files, join(directory, JOURNAL_FILE), plan);
   try {
     const steps: StepSummary[] = [];
-    for (const planned of plan.steps) {
+    for (const [at, planned] of plan.steps.entries()) {
+      const step = plan.job.steps[at];
+      if (step !== undefined && !isRowStep(step)) {
+        steps.push(summarizeAction(planned, index.state));
+        continue;
+      }
       const report = await writeStepReport(files, { plan, planned, directory, index });
       assertBalanced(planned, report.balance, index.state);
       steps.push(summarizeStep(planned, report, index.state));
@@ -34,6 +40,7 @@ export async function writeReport(files: Files, directory: string, plan: Plan): 
 function summarizeRun(plan: Plan, directory: string, steps: StepSummary[], state: RunState): Summary {
   const { firstOpen, lastClose } = state;
   const balance = addBalances(steps.map((step) => step.balance));
+  const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
   const isPlanned = firstOpen === undefined;
   const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
   return {
@@ -46,7 +53,7 @@ function summarizeRun(plan: Plan, directory: string, steps: StepSummary[], state
       lastClose === undefined || closed === 'finished' ? null : { reason: lastClose.reason, detail: lastClose.detail },
     startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
-    exitCode: exitCodeOf(lastClose?.reason, balance, plan.job.failOn),
+    exitCode: exitCodeOf({ reason: lastClose?.reason, balance, actions }, plan.job.failOn),
     balance,
     steps,
   };
@@ -69,7 +76,30 @@ function summarizeStep(
     rejections: report.rejections,
     skips: { ...skips },
     files: report.files,
+    action: null,
   };
+}
+
+function summarizeAction({ number, kind }: PlannedStep, state: RunState): StepSummary {
+  const { action } = state.step(number);
+  return {
+    number,
+    kind,
+    balance: emptyBalance(),
+    inputs: [],
+    requests: { planned: 0, settled: 0 },
+    messages: 0,
+    segments: 0,
+    rejections: {},
+    skips: {},
+    files: {},
+    action: action === undefined ? null : describeAction(action),
+  };
+}
+
+function describeAction({ isOpen, verdict }: ActionProgress): StepSummary['action'] {
+  if (!isOpen && verdict !== undefined) return { ...verdict };
+  return { status: 'in-doubt', code: 'run-ended', reason: 'Begun, and the run has no answer to it yet' };
 }
 
 // Invariant: every row that was read stands in exactly one output, and the outputs agree with the journal.

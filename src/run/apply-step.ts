@@ -1,44 +1,37 @@
 import type { RowStatus } from '../domain.js';
-import type { Step } from '../job/job.js';
-import { halvesOf, type StepProgress } from '../journal/replay.js';
-import type { PlannedStep } from '../plan/file.js';
+import { halvesOf } from '../journal/replay.js';
 import { Breaker } from './breaker.js';
+import type { SendContext, StepContext } from './contexts.js';
 import type { Cost, Lane } from './ports.js';
+import { prepareStep } from './prepare-step.js';
 import { type PartToSend, RequestReader } from './request-reader.js';
-import { type Attempt, type SendContext, sendPart } from './send-part.js';
-
-export interface StepContext extends SendContext {
-  readonly directory: string;
-  readonly step: Step;
-  readonly planned: PlannedStep;
-  readonly progress: StepProgress;
-  /** Wall-clock time at which the run last sent anything to the area, in this process or one before. */
-  readonly lastSentAt: number | undefined;
-  readonly maxFailedPercent: number;
-}
+import { type Attempt, sendPart } from './send-part.js';
 
 /** The guard counts once so many rows have an answer; before that a few bad rows would stop a good run. */
 const GUARD_FROM_ROWS = 100;
 
 /** Sends what is open of a step, then what was never begun, until all is settled or the run is told to stop. */
 export async function applyStep(context: StepContext): Promise<void> {
-  const { deps, directory, planned, progress, step, lastSentAt } = context;
+  const { areas, deps, directory, kind, planned, progress, step, stop } = context;
+  const prepared = await prepareStep(context);
+  if (prepared === undefined) return;
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const lane = deps.createLane({
     limits: step.limits,
-    lastSentMsAgo: lastSentAt === undefined ? undefined : Math.max(0, deps.clock.now() - lastSentAt),
-    signal: context.stop.nothingNew,
+    lastSentMsAgo: areas.lastSentMsAgo(kind.area, deps.clock.now()),
+    signal: stop.nothingNew,
   });
   try {
-    await new StepRunner(context, reader, lane).run();
+    await new StepRunner({ ...context, prepared }, reader, lane).run();
   } finally {
     await lane.close();
+    areas.note(kind.area, deps.clock.now());
     await reader.close();
   }
 }
 
 class StepRunner {
-  readonly #context: StepContext;
+  readonly #context: StepContext & SendContext;
   readonly #reader: RequestReader;
   readonly #lane: Lane;
   readonly #breaker: Breaker;
@@ -50,7 +43,7 @@ class StepRunner {
   #failure: unknown;
   #probe: Promise<unknown> = Promise.resolve();
 
-  constructor(context: StepContext, reader: RequestReader, lane: Lane) {
+  constructor(context: StepContext & SendContext, reader: RequestReader, lane: Lane) {
     this.#context = context;
     this.#reader = reader;
     this.#lane = lane;
@@ -115,12 +108,9 @@ class StepRunner {
     }
   }
 
-  #take(part: PartToSend, { result, decision }: NonNullable<Attempt>): void {
+  #take(part: PartToSend, { result, decision, laterMs }: NonNullable<Attempt>): void {
     const { stop } = this.#context;
-    if (result.kind === 'again') {
-      const isUnknown = decision?.kind === 'again' && decision.mayHaveBeenProcessed && !this.#breaker.isOpen;
-      this.#waiting.push(isUnknown ? { ...part, unknowns: part.unknowns + 1 } : part);
-    }
+    if (result.kind === 'again') this.#takeAgain(part, decision, laterMs);
     if (result.kind === 'split') {
       for (const open of halvesOf(part.open)) this.#waiting.push({ ...part, open });
     }
@@ -144,6 +134,24 @@ class StepRunner {
       return;
     }
     this.#noteBad(decision);
+  }
+
+  #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], laterMs: number | undefined): void {
+    const isUnknown = decision?.kind === 'again' && decision.mayHaveBeenProcessed && !this.#breaker.isOpen;
+    const next = { ...part, open: { ...part.open, isInFlight: false } };
+    if (laterMs !== undefined) this.#sendLater({ ...next, laters: part.laters + 1 }, laterMs);
+    else this.#waiting.push(isUnknown ? { ...next, unknowns: part.unknowns + 1 } : next);
+  }
+
+  /** The part counts as in flight while it waits, so that the step does not end without it. */
+  #sendLater(part: PartToSend, delayMs: number): void {
+    const { deps, stop } = this.#context;
+    this.#inFlight += 1;
+    void deps.clock.sleep(delayMs, stop.nothingNew).then(() => {
+      this.#inFlight -= 1;
+      this.#waiting.push(part);
+      this.#wake();
+    });
   }
 
   #noteBad(decision: Exclude<NonNullable<Attempt>['decision'], undefined>): void {

@@ -1,24 +1,25 @@
 import { join } from 'node:path';
-import type { Area } from '../domain.js';
 import { InternalError, UserError } from '../errors.js';
-import type { Job } from '../job/job.js';
+import { isRowStep, type Job, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/format.js';
 import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JournalWriter } from '../journal/writer.js';
-import { JOURNAL_FILE, type Plan } from '../plan/file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import { kindOf } from '../steps/table.js';
+import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
+import { AreaUse } from './area-use.js';
 import type { Lock } from './lock.js';
-import type { RunDeps } from './ports.js';
+import type { Journal, RunDeps } from './ports.js';
 import type { StopSwitch } from './stop.js';
 
 export interface ApplyOptions {
   readonly directory: string;
   readonly plan: Plan;
   /** Its service, limits and guards hold; what is sent is the plan's alone. */
-  readonly job: Pick<Job, 'service' | 'guards' | 'steps'>;
+  readonly job: Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
   readonly lock: Lock;
   readonly stop: StopSwitch;
 }
@@ -51,7 +52,13 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   await file.sync();
   // The lock's epochs begin anew when its file is deleted; those of a journal must not, or its lines are passed over.
   const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
-  const journal = new JournalWriter(file, { epoch, seq: end.lastSeq });
+  const writer = new JournalWriter(file, { epoch, seq: end.lastSeq });
+  const journal: Journal = {
+    append: async (entry) => {
+      await writer.append(entry);
+      state.apply(entry);
+    },
+  };
   try {
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
@@ -62,73 +69,77 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
     await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
     return { reason, detail };
   } finally {
-    await journal.close();
+    await writer.close();
   }
 }
 
 async function applySteps(
-  { directory, plan, job, lock, stop }: ApplyOptions,
+  options: ApplyOptions,
   deps: RunDeps,
-  { state, journal }: { state: RunState; journal: JournalWriter },
+  { state, journal }: { state: RunState; journal: Journal },
 ): Promise<void> {
-  const lastSentAt = new Map<Area, number>();
-  for (const planned of plan.steps) {
-    if (stop.isRequested) return;
-    const step = job.steps[planned.number - 1];
-    if (step === undefined || step.kind !== planned.kind) {
-      throw new InternalError(
-        'unexpected',
-        `Cannot apply step ${planned.number}: the job has no such ${planned.kind} step`,
-      );
+  const { directory, plan, job, lock, stop } = options;
+  const areas = new AreaUse(state.lastIntentAt);
+  const shared = { service: job.service, deps, journal, lock, stop, directory, areas };
+  for (const [index, planned] of plan.steps.entries()) {
+    const step = stepOf(job.steps, planned);
+    if (!isRowStep(step)) {
+      const hasWorkAfter = plan.steps.slice(index + 1).some((later) => hasWork(later, state));
+      await applyAction(step, { ...shared, plan, job, state, number: planned.number, hasWorkAfter });
+    } else if (!stop.isRequested && hasWork(planned, state)) {
+      await applyStep({
+        ...shared,
+        planId: plan.id,
+        kind: kindOf(step),
+        step,
+        planned,
+        progress: state.step(planned.number),
+        maxFailedPercent: job.guards.maxFailedPercent,
+      });
     }
-    const progress = state.step(planned.number);
-    const hasWork = progress.open.size > 0 || progress.nextRequest <= planned.counts.requests;
-    if (!hasWork) continue;
-    const kind = kindOf(step);
-    await applyStep({
-      planId: plan.id,
-      kind,
-      service: job.service,
-      deps,
-      journal,
-      lock,
-      stop,
-      directory,
-      step,
-      planned,
-      progress,
-      lastSentAt: lastSentAt.get(kind.area) ?? state.lastIntentAt,
-      maxFailedPercent: job.guards.maxFailedPercent,
-    });
-    lastSentAt.set(kind.area, deps.clock.now());
   }
 }
+
+function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
+  const step = steps[number - 1];
+  if (step?.kind === kind) return step;
+  throw new InternalError('unexpected', `Cannot apply step ${number}: the job has no such ${kind} step`);
+}
+
+/** Whether rows of the step are not settled. */
+function hasWork(planned: PlannedStep, state: RunState): boolean {
+  const progress = state.step(planned.number);
+  return progress.open.size > 0 || progress.nextRequest <= planned.counts.requests;
+}
+
+const RUN_ENDED = 'The run ended before the answer came: it may or may not have been processed';
 
 /** What stands between intent and outcome when a process dies may or may not have been processed. */
 async function closeInFlight(
   state: RunState,
-  journal: JournalWriter,
+  journal: Journal,
   { plan, deps }: { plan: Plan; deps: RunDeps },
 ): Promise<void> {
   for (const planned of plan.steps) {
     const step = plan.job.steps[planned.number - 1];
     if (step === undefined) continue;
+    if (!isRowStep(step)) {
+      if (state.step(planned.number).action?.isOpen === true) {
+        const verdict = inDoubt('run-ended', RUN_ENDED);
+        await journal.append({ type: 'acted', step: planned.number, at: deps.clock.now(), verdict });
+      }
+      continue;
+    }
+    const kind = kindOf(step);
+    // What can be settled by asking stays open: it is asked when its step has its turn.
+    if (kind.settling !== undefined) continue;
     for (const open of [...state.step(planned.number).open.values()]) {
       if (!open.isInFlight) continue;
-      const reason = 'The run ended before the answer came: it may or may not have been processed';
-      const result: Result = kindOf(step).isRepeatable
+      const result: Result = kind.isRepeatable(step)
         ? { kind: 'again', why: 'the run ended before the answer came' }
-        : { kind: 'settled', outcomes: giveAllRows(open.rows[1], inDoubt('run-ended', reason)) };
-      const entry = {
-        type: 'outcome',
-        step: open.step,
-        request: open.request,
-        part: open.part,
-        at: deps.clock.now(),
-        result,
-      } as const;
-      await journal.append(entry);
-      state.apply(entry);
+        : { kind: 'settled', outcomes: giveAllRows(open.rows[1], inDoubt('run-ended', RUN_ENDED)) };
+      const { request, part } = open;
+      await journal.append({ type: 'outcome', step: open.step, request, part, at: deps.clock.now(), result });
     }
   }
 }
@@ -136,10 +147,10 @@ async function closeInFlight(
 function assertSamePlan(state: RunState, plan: Plan, path: string): void {
   const open = state.firstOpen;
   if (open === undefined) return;
-  if (open.version !== JOURNAL_VERSION) {
+  if (open.version > JOURNAL_VERSION) {
     throw new UserError(
       'bad-plan',
-      `Cannot read ${path}: its version is ${open.version}, expected ${JOURNAL_VERSION}`,
+      `Cannot read ${path}: its version is ${open.version}, expected at most ${JOURNAL_VERSION}`,
       {
         hint: 'Finish the run with the version of volley that began it.',
       },

@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.js';
-import type { Area } from '../domain.js';
 import type { Files } from '../files.js';
 import type { Limits } from '../job/job.js';
+import type { JournalEntry } from '../journal/format.js';
+import type { Authorize } from '../service/authorize.js';
 import type { Transport } from '../service/transport.js';
 import type { Owner } from './lock.js';
 
@@ -12,12 +13,17 @@ export interface RunDeps {
   /** In [0, 1). */
   readonly random: () => number;
   readonly transport: Transport;
-  /** Headers of every call to an area, its authentication among them. */
-  readonly headersFor: (area: Area) => Readonly<Record<string, string>>;
+  /** The headers that authenticate a call. */
+  readonly authorize: Authorize;
   readonly createLane: (options: LaneOptions) => Lane;
   readonly owner: Owner;
   readonly onProgress: (progress: Progress) => void;
   readonly onNotice: (notice: string) => void;
+}
+
+/** Appends durably, and tells the run's state. */
+export interface Journal {
+  append(entry: JournalEntry): Promise<void>;
 }
 
 export interface LaneOptions {

@@ -12,6 +12,8 @@ export interface PartToSend {
   readonly body: Buffer;
   /** Answers in this process that did not say what became of it, while others were answered. */
   readonly unknowns: number;
+  /** How often it was refused for now. */
+  readonly laters: number;
 }
 
 /** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
@@ -54,7 +56,7 @@ export class RequestReader {
         `Cannot read ${this.#path}: no request ${open.request} at byte ${offset}`,
       );
     }
-    return { open, head, body, unknowns: 0 };
+    return { open, head, body, unknowns: 0, laters: 0 };
   }
 
   async close(): Promise<void> {
@@ -79,7 +81,7 @@ export class RequestReader {
         rows: [first, rows],
         isInFlight: false,
       } as const;
-      yield { open, head, body, unknowns: 0 };
+      yield { open, head, body, unknowns: 0, laters: 0 };
     }
     if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
   }

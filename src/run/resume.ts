@@ -1,9 +1,10 @@
 import { type Problem, UserError } from '../errors.js';
 import type { Files } from '../files.js';
-import type { Job, Step } from '../job/job.js';
+import type { Job, ServiceSettings, Step } from '../job/job.js';
 import type { Plan } from '../plan/file.js';
+import { areasOf } from '../steps/table.js';
 
-type Settings = Pick<Job, 'service' | 'guards' | 'steps'>;
+type Settings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 
 /**
  * How an unfinished run goes on under a job file that may have been mended: credentials, limits, guards and time-outs
@@ -12,8 +13,9 @@ type Settings = Pick<Job, 'service' | 'guards' | 'steps'>;
 export function joinSettings(plan: Plan, job: Job): Settings {
   const planned = plan.job.service;
   const now = job.service;
-  const identity = ({ account, subAccountId, bases, sandbox }: typeof now) =>
-    JSON.stringify([account, subAccountId, bases, sandbox]);
+  const areas = areasOf(plan.job.steps);
+  const identity = ({ account, subAccountId, bases, sandbox }: ServiceSettings) =>
+    JSON.stringify([account, subAccountId, areas.map((area) => bases[area]), sandbox]);
   if (identity(planned) !== identity(now)) {
     throw new UserError(
       'plan-mismatch',
@@ -25,7 +27,7 @@ export function joinSettings(plan: Plan, job: Job): Settings {
     const current = job.steps[index];
     return current?.kind === step.kind ? { ...step, limits: current.limits } : step;
   });
-  return { service: now, guards: job.guards, steps };
+  return { service: now, guards: job.guards, steps, failOn: plan.job.failOn };
 }
 
 /** Refuses when an input of an unfinished run has another content by now. One that is gone is no problem: the plan holds it. */

@@ -1,32 +1,27 @@
 import { InternalError } from '../errors.js';
-import type { ServiceSettings } from '../job/job.js';
 import type { Result } from '../journal/format.js';
-import type { JournalWriter } from '../journal/writer.js';
 import type { Answer } from '../service/answer.js';
 import { readErrorBody } from '../service/errors.js';
-import { type Decision, decideAnswer } from '../service/retry.js';
+import { type Decision, decideAnswer, readRetryAfterMs } from '../service/retry.js';
 import type { RequestPart, StepKind } from '../steps/kind.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
-import type { Lock } from './lock.js';
-import type { RunDeps } from './ports.js';
+import type { SendContext } from './contexts.js';
 import type { PartToSend } from './request-reader.js';
-import type { StopSwitch } from './stop.js';
-
-export interface SendContext {
-  readonly planId: string;
-  readonly kind: StepKind;
-  readonly service: ServiceSettings;
-  readonly deps: RunDeps;
-  readonly journal: JournalWriter;
-  readonly lock: Lock;
-  readonly stop: StopSwitch;
-}
+import { settleByAsking } from './settle-by-asking.js';
 
 /** What came of one attempt; its result is durable. Undefined: the run is stopping, and no intent was written. */
-export type Attempt = { readonly result: Result; readonly decision: Decision | undefined } | undefined;
+export type Attempt =
+  | {
+      readonly result: Result;
+      readonly decision: Decision | undefined;
+      /** The part alone is sent again after so long. */
+      readonly laterMs?: number | undefined;
+    }
+  | undefined;
 
 /**
- * One attempt to send: intent durable → gate → bytes leave → outcome durable. In this order, always.
+ * One attempt to send: intent durable → gate → bytes leave → outcome durable. In this order, always. What a process
+ * before this one sent, and has no outcome, is not sent but asked for.
  * Throws when the journal cannot be written or the lock is lost: the run then ends at once.
  */
 export async function sendPart(part: PartToSend, context: SendContext, gate: () => Promise<void>): Promise<Attempt> {
@@ -37,39 +32,83 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   const key = { step, request, part: path };
   const requestPart = toRequestPart(part, context.planId);
   const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
-  const call = {
-    ...kind.call(context.service),
-    headers: deps.headersFor(kind.area),
-    body,
-  };
-  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
-  const settle = async (result: Result, decision: Decision | undefined): Promise<Attempt> => {
+  const asked = { requestPart, body, part };
+  const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
+    const told = isUnknown(judged.result) ? await settleByAsking(asked, context, gate) : undefined;
+    const result = told ?? judged.result;
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
-    return { result, decision };
+    return { result, decision: told === undefined ? decision : { kind: 'read' }, laterMs: judged.laterMs };
   };
+  if (part.open.isInFlight) return settle({ result: settleInDoubt(requestPart, 'the run ended') }, undefined);
+  const wire = kind.call(context.service, body, context.prepared);
+  const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
+  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
   try {
     await gate();
   } catch (error) {
     if (!stop.isRequested) throw error;
   }
-  if (stop.isRequested) return settle({ kind: 'again', why: 'the run was stopping' }, undefined);
+  if (stop.isRequested) return settle({ result: { kind: 'again', why: 'the run was stopping' } }, undefined);
   lock.assertFresh();
   const answer = await deps.transport.send(call, stop.nothingMore);
-  const decision = decideAnswer(answer, { isRepeatable: kind.isRepeatable, nowMs: deps.clock.now() });
-  return settle(toResult(decision, answer, { kind, requestPart, body, unknowns: part.unknowns }), decision);
+  const isRepeatable = kind.isRepeatable(context.step);
+  const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
+  return settle(judge(decision, answer, { ...asked, isRepeatable }, context), decision);
 }
 
+/** What an answer comes to, before it is durable. */
+interface Judged {
+  readonly result: Result;
+  readonly laterMs?: number | undefined;
+}
+
+interface Asked {
+  readonly requestPart: RequestPart;
+  readonly body: Buffer;
+  readonly part: PartToSend;
+  readonly isRepeatable: boolean;
+}
+
+function isUnknown(result: Result): boolean {
+  return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
+}
+
+function judge(decision: Decision, answer: Answer, asked: Asked, context: SendContext): Judged {
+  if (decision.kind === 'refused') return judgeRefusal(answer, asked, context);
+  return { result: toResult(decision, answer, asked, context.kind) };
+}
+
+function judgeRefusal(answer: Answer, { requestPart, part }: Asked, { kind, step, deps }: SendContext): Judged {
+  if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read a refusal that never came');
+  const { status } = answer;
+  const { code, message } = readErrorBody(answer);
+  if (requestPart.count > 1) return { result: { kind: 'split', why: `HTTP ${status}, code ${code}` } };
+  const nowMs = deps.clock.now();
+  const refusal = { status, code, message, retryAfterMs: readRetryAfterMs(answer, nowMs) };
+  const meaning = kind.readRefusal?.(refusal, step, nowMs) ?? { kind: 'final', code, reason: message };
+  if (meaning.kind === 'later' && part.laters < MAX_LATERS) {
+    return { result: { kind: 'again', why: meaning.why }, laterMs: meaning.delayMs };
+  }
+  const final = meaning.kind === 'final' ? meaning : { code, reason: `${message} (tried ${MAX_LATERS + 1} times)` };
+  return { result: settled(1, { status: 'rejected', code: final.code, reason: final.reason }) };
+}
+
+/** Somebody else keeps on sending to it then. */
+const MAX_LATERS = 5;
+
 function toResult(
-  decision: Decision,
+  decision: Exclude<Decision, { kind: 'refused' }>,
   answer: Answer,
-  { kind, requestPart, body, unknowns }: { kind: StepKind; requestPart: RequestPart; body: Buffer; unknowns: number },
+  { requestPart, body, part, isRepeatable }: Asked,
+  kind: StepKind,
 ): Result {
   switch (decision.kind) {
     case 'stop':
-      if (decision.mayHaveBeenProcessed && !kind.isRepeatable) return settleInDoubt(requestPart, decision.why);
+      if (decision.mayHaveBeenProcessed && !isRepeatable) return settleInDoubt(requestPart, decision.why);
       return { kind: 'again', why: decision.why };
     case 'again':
-      if (decision.mayHaveBeenProcessed && unknowns >= MAX_UNKNOWNS) return settleInDoubt(requestPart, decision.why);
+      if (decision.mayHaveBeenProcessed && part.unknowns >= MAX_UNKNOWNS)
+        return settleInDoubt(requestPart, decision.why);
       return { kind: 'again', why: decision.why };
     case 'wait':
       return { kind: 'again', why: decision.why };
@@ -85,12 +124,6 @@ function toResult(
         );
       }
       return { kind: 'settled', outcomes };
-    }
-    case 'refused': {
-      if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read a refusal that never came');
-      const { code, message } = readErrorBody(answer);
-      if (requestPart.count > 1) return { kind: 'split', why: `HTTP ${decision.status}, code ${code}` };
-      return settled(requestPart.count, { status: 'rejected', code, reason: message });
     }
   }
 }

@@ -58,6 +58,8 @@ export interface Area {
   restore(entry: LedgerEntry): void;
   /** Forgets everything that was accepted. */
   clear(): void;
+  /** The body with which this area gives a status that a fault asks for; undefined = as every area does. */
+  bodyOfStatus?(status: number): unknown;
   /** Adds what people and tests ask of this area under `/_sandbox`; bodies arrive as bytes. */
   addControl?(app: FastifyInstance): void;
 }

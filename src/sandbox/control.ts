@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { UserError } from '../errors.js';
 import { answerError, ERROR_CODE } from './answer.js';
+import { parseControlBody } from './control-body.js';
 import type { FaultSet } from './faults/fault-set.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { RequestLog } from './request-log.js';
@@ -41,7 +42,7 @@ export function addControl(app: FastifyInstance, { ledger, requests, faults, cle
   app.get('/_sandbox/faults', async () => faults.list());
   app.post('/_sandbox/faults', (request, reply) => {
     try {
-      faults.set(parseJson(request.body));
+      faults.set(parseFaultsBody(request.body));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       const refusal = { code: ERROR_CODE.invalidParameter, message: error.message };
@@ -55,13 +56,10 @@ export function addControl(app: FastifyInstance, { ledger, requests, faults, cle
   });
 }
 
-/** Bodies arrive as bytes, see server.ts; the content type does not matter here, so that plain `curl -d` will do. */
-function parseJson(body: unknown): unknown {
-  try {
-    return JSON.parse(body instanceof Buffer ? body.toString() : '');
-  } catch {
-    throw new UserError('bad-flag', 'Cannot set faults: the body is not JSON, expected a fault or a list of them');
-  }
+function parseFaultsBody(body: unknown): unknown {
+  const written = parseControlBody(body);
+  if (written !== undefined) return written;
+  throw new UserError('bad-flag', 'Cannot set faults: the body is not JSON, expected a fault or a list of them');
 }
 
 async function* toNdjson(pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {

@@ -1,4 +1,5 @@
-import { type Answer, answerError, ERROR_CODE } from './answer.js';
+import { randomUUID } from 'node:crypto';
+import { type Answer, answerError, answerJson, ERROR_CODE } from './answer.js';
 
 /** What a client needs to call the sandbox. */
 export interface SandboxCredentials {
@@ -37,10 +38,22 @@ export const TEST_CREDENTIALS: SandboxCredentials = {
 /** The service's own pattern of a subaccount's id. */
 const SUBACCOUNT_ID = /^[A-Za-z0-9\-._&]{3,50}$/;
 
-/** Who holds which key. Undefined = may go on; otherwise the 400, 401 or 403 to answer. */
+/** Which of the contact center's two tokens a request needs: `data` to read, `action` to change. */
+export type BasicToken = 'data' | 'action';
+
+/** A header as Node gives it. */
+type HeaderValue = string | readonly string[] | undefined;
+
+/** Who holds which key. Undefined = may go on; otherwise the 400, 401 or 403 to answer. `now` in ms since 1970. */
 export interface Keyring {
   refuseSubAccount(authorization: string | undefined, subAccountId: string, now: number): Answer | undefined;
   refuseAccount(authorization: string | undefined, account: string, now: number): Answer | undefined;
+  /** Contact center: 401 with `message` to another user name, and to one token where the other is needed. */
+  refuseBasic(authorization: string | undefined, token: BasicToken, now: number): Answer | undefined;
+  /** Workplace chat: 401 with the contract's `fault`. */
+  refuseChatKey(apiKey: HeaderValue, now: number): Answer | undefined;
+  /** Chat gateway: 401 with its `message`, `errors` and `referenceId`. */
+  refuseGatewayKey(apiKey: HeaderValue, now: number): Answer | undefined;
 }
 
 /** Takes `acme` and the given accounts; several accounts may hold one key. */
@@ -75,6 +88,13 @@ export function createKeyring(accounts: readonly SandboxAccount[]): Keyring {
     },
     refuseAccount: (authorization, account, now) =>
       refuse(accountsOfKey.get(readBearer(authorization)), account, 'accountId', now),
+    refuseBasic: (authorization, token) =>
+      isBasic(authorization, token) ? undefined : answerJson(401, { message: 'Not authorized.' }),
+    refuseChatKey: (apiKey) => (apiKey === TEST_CREDENTIALS.chatKey ? undefined : answerJson(401, INVALID_TOKEN)),
+    refuseGatewayKey: (apiKey) =>
+      apiKey === TEST_CREDENTIALS.gatewayKey
+        ? undefined
+        : answerJson(401, { ...ACCESS_DENIED, referenceId: randomUUID() }),
   };
 }
 
@@ -82,6 +102,21 @@ const NOT_AUTHENTICATED = {
   code: ERROR_CODE.notAuthenticated,
   message: 'Request was not authenticated properly',
 };
+
+/** As the contract words it: a text that says the access token is invalid, and the code in `detail`. */
+const INVALID_TOKEN = {
+  fault: { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } },
+};
+
+/** The gateway's own form of an error, from the service's documentation. */
+const ACCESS_DENIED = { message: 'Access Denied', errors: [{ code: 'access_denied', message: 'Access Denied' }] };
+
+function isBasic(authorization: string | undefined, token: BasicToken): boolean {
+  const { username, dataToken, actionToken } = TEST_CREDENTIALS.campaign;
+  const encoded = /^Basic ([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '')?.[1] ?? '';
+  const expected = `${username}:${token === 'data' ? dataToken : actionToken}`;
+  return Buffer.from(encoded, 'base64').toString() === expected;
+}
 
 /** '' for a header that is missing or of another scheme; no account has that key. */
 function readBearer(authorization: string | undefined): string {

@@ -1,13 +1,16 @@
-/** How many requests in any second; numbers of the service's documentation. */
+/** How many requests in any second; the first two are numbers of the service's documentation, the third is the contract's. */
 export interface RateLimits {
   readonly perSubAccount: number;
   readonly perAddress: number;
+  /** Workplace chat. */
+  readonly perChatKey: number;
 }
 
-export const DOCUMENTED_RATE_LIMITS: RateLimits = { perSubAccount: 1800, perAddress: 3000 };
+export const DOCUMENTED_RATE_LIMITS: RateLimits = { perSubAccount: 1800, perAddress: 3000, perChatKey: 5 };
 export const NO_RATE_LIMITS: RateLimits = {
   perSubAccount: Number.POSITIVE_INFINITY,
   perAddress: Number.POSITIVE_INFINITY,
+  perChatKey: Number.POSITIVE_INFINITY,
 };
 
 /** Counts requests by name. */

@@ -20,7 +20,8 @@ import { type RequestEntry, RequestLog } from './request-log.js';
 import { createServer } from './server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification/verification.js';
-import { createWebhookSender } from './webhook/sender.js';
+import { addWebhookControl } from './webhook/control.js';
+import { WebhookSender } from './webhook/sender.js';
 
 /** One line for each area that the sandbox serves. */
 const AREAS: readonly ((deps: AreaDeps) => Area)[] = [
@@ -37,16 +38,18 @@ export interface SandboxOptions {
   readonly port?: number;
   /** 127.0.0.1 by default: nothing in the sandbox is protected. */
   readonly host?: string;
-  /** Keeps ledger and contacts over restarts; without it all is in memory. One sandbox at a time may use a directory. */
+  /** Keeps ledger and state of the areas over restarts; without it all is in memory. One sandbox at a time may use a directory. */
   readonly dataDirectory?: string;
-  /** True, the default: 1,800 requests/s for each subaccount, 3,000/s for each address. False: none. */
+  /** True, the default: 1,800 requests/s for each subaccount, 3,000/s for each address, 5/s for the chat key. False: none. */
   readonly rateLimits?: boolean | Partial<RateLimits>;
+  /** Factor of the delays before a webhook is tried again: 1, the default, as the service has them; a test takes less. */
+  readonly webhookRetryScale?: number;
   /** Accounts beside `acme`. */
   readonly accounts?: readonly SandboxAccount[];
   readonly faults?: readonly FaultInput[];
   readonly clock?: Clock;
   readonly files?: Files;
-  /** UUIDs for batches. */
+  /** UUIDs for batches and sessions; codes follow from them. */
   readonly newId?: () => string;
 }
 
@@ -60,7 +63,7 @@ export interface Sandbox {
   readRequests(): Iterable<RequestEntry>;
   /** Replaces all faults; throws a UserError when one makes no sense. */
   setFaults(faults: readonly FaultInput[]): void;
-  /** Forgets everything that was accepted: messages, batches and contacts. */
+  /** Forgets everything that was accepted; campaigns are what they were at first. */
   clearLedger(): Promise<void>;
   /** Ends all connections; what was accepted is on disk when it resolves. */
   close(): Promise<void>;
@@ -75,13 +78,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const ledger = new Ledger(log);
   const keyring = createKeyring(accounts);
   const rateLimits = toRateLimits(options.rateLimits ?? true);
-  const webhooks = createWebhookSender({ clock });
+  const webhooks = new WebhookSender({ clock, retryScale: options.webhookRetryScale ?? 1 });
   const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits, webhooks }));
   await ledger
     .open((entry) => {
       for (const area of areas) area.restore(entry);
     })
     .catch(async (error) => {
+      await webhooks.close();
       await log.close();
       throw error;
     });
@@ -91,10 +95,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const clearLedger = async () => {
     // Areas first, and in one turn: a request that comes meanwhile is in both or in neither.
     for (const area of areas) area.clear();
+    webhooks.clear();
     await ledger.clear();
   };
   const app = createServer(areas, { clock, requests, faults, closing: closing.signal });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
+  addWebhookControl(app, webhooks);
   for (const area of areas) area.addControl?.(app);
   const close = async () => {
     closing.abort();

@@ -5,7 +5,7 @@ import type { Area, Call, Route } from './area.js';
 import type { AreaName } from './area-name.js';
 import { type ChosenFault, chooseRows } from './faults/chosen.js';
 import { answerOfFault, deliver } from './faults/deliver.js';
-import { isDistortion } from './faults/fault.js';
+import { type Fault, isDistortion } from './faults/fault.js';
 import type { FaultSet, Misfortune } from './faults/fault-set.js';
 import type { RequestLog } from './request-log.js';
 
@@ -55,7 +55,7 @@ export function createServer(areas: readonly Area[], deps: ServerDeps): FastifyI
   for (const area of areas) {
     for (const route of area.routes) {
       areaOfPath.set(route.path, area.name);
-      const serve = createService(area.name, route, deps);
+      const serve = createService(area, route, deps);
       app.route({
         method: route.method,
         url: route.path,
@@ -71,8 +71,11 @@ export function createServer(areas: readonly Area[], deps: ServerDeps): FastifyI
 
 type Serve = (request: FastifyRequest, reply: FastifyReply, number: number) => Promise<void>;
 
-function createService(area: AreaName, route: Route, { clock, requests, faults, closing }: ServerDeps): Serve {
+function createService(area: Area, route: Route, { clock, requests, faults, closing }: ServerDeps): Serve {
   let lastGoodBody: unknown;
+
+  const answerFault = (fault: Fault, url: string): Answer =>
+    answerOfFault(fault, { url, now: clock.now(), bodyOfStatus: area.bodyOfStatus });
 
   const process = async (request: FastifyRequest, parsed: ParsedBody, about: AboutCall): Promise<Answer> => {
     const call: Call = {
@@ -98,7 +101,7 @@ function createService(area: AreaName, route: Route, { clock, requests, faults, 
     if (isGood) lastGoodBody = answer.body;
     if (after === undefined) return answer;
     const { kind } = after.fault;
-    if (kind === 'status-after') return answerOfFault(after.fault, url, clock.now());
+    if (kind === 'status-after') return answerFault(after.fault, url);
     const distort = isDistortion(kind) && isGood ? route.distortions[kind] : undefined;
     if (distort === undefined) return answer;
     const choose = (recipients: readonly string[]) => chooseRows(after, recipients);
@@ -112,7 +115,7 @@ function createService(area: AreaName, route: Route, { clock, requests, faults, 
   return async (request, reply, number) => {
     const parsed = parseBody(request);
     const recipients = route.recipients(parsed.body);
-    const misfortune = faults.choose(area, route, recipients);
+    const misfortune = faults.choose(area.name, route, recipients);
     requests.finish(number, { messages: recipients.length, ...faultName(misfortune) });
     if (misfortune.delayMs > 0) await clock.sleep(misfortune.delayMs, closing);
     if (closing.aborted) {
@@ -125,7 +128,7 @@ function createService(area: AreaName, route: Route, { clock, requests, faults, 
     const answer =
       before === undefined
         ? afflict(await process(request, parsed, { number, rowFaults: misfortune.rows }), after, request.url)
-        : answerOfFault(before.fault, request.url, clock.now());
+        : answerFault(before.fault, request.url);
     const status = await deliver(reply, answer, (before ?? after)?.fault);
     requests.finish(number, { status });
   };

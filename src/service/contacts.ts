@@ -1,10 +1,33 @@
-import type { ServiceSettings } from '../job/job.js';
+import type { Addresses } from '../job/job.js';
 import { type Response, readJsonBody } from './answer.js';
+import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from './endpoint.js';
 
-/** Where a contact is created. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file). */
-export function contactCall(service: ServiceSettings): { method: 'POST'; base: string; path: string } {
+/** A contact as it is posted. Contract: "Contact (creation request body)"; facts: Contacts. */
+export interface Contact {
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly externalId?: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string;
+  readonly groups?: readonly { readonly id: number }[];
+  /** At least one of msisdn, email, weChatUserId, facebookUserId, zaloId, lineId, kakaoTalkId. */
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly customAttributes?: Readonly<Record<string, string>>;
+}
+
+/** Endpoint 4. A repeated create merges by address, so it is safe to repeat. */
+export const createContact: Endpoint<Contact, ContactAnswer> = {
+  name: 'create a contact',
+  area: 'contacts',
+  isRepeatable: () => true,
+  request: (service, contact) => contactRequest(service, encodeJson(contact)),
+  read: readContactAnswer,
+};
+
+/** How a contact is posted, from its JSON text. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file). */
+export function contactRequest(service: Addresses, body: Buffer): WireRequest {
   const account = encodeURIComponent(service.account);
-  return { method: 'POST', base: service.bases.contacts, path: `/accounts/${account}/contacts` };
+  return jsonRequest({ base: service.bases.contacts, path: `/accounts/${account}/contacts` }, body);
 }
 
 /**
@@ -20,11 +43,15 @@ export function readContactAnswer(response: Response): ContactAnswer | undefined
   const fromBody = typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
   if (fromBody !== undefined && fromLocation !== undefined && fromBody !== fromLocation) return undefined;
   const contactId = fromBody ?? fromLocation;
-  return contactId === undefined ? undefined : { contactId, location, addresses: readAddresses(body) };
+  return contactId === undefined
+    ? undefined
+    : { contactId, isNew: response.status === 201, location, addresses: readAddresses(body) };
 }
 
 export interface ContactAnswer {
   readonly contactId: string;
+  /** False: merged into the contact that has one of the addresses. */
+  readonly isNew: boolean;
   /** '' when the answer has no such header. */
   readonly location: string;
   /** The contact's addresses as `foldAddress` writes them; none when the answer does not repeat them. */

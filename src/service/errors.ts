@@ -1,14 +1,56 @@
 import { type Response, readJsonBody } from './answer.js';
+import { KEY_FAULT_PREFIX, RESEND_TOO_EARLY, RESEND_TOO_EARLY_STATUS } from './documented.js';
+import { isObject, readId, readText } from './json-value.js';
 
-/** Why the service refused: its own code and words where it gave them, else the HTTP status. Facts: "Error body". */
+/**
+ * Why the service refused: its own code and words where it gave them, else the HTTP status. Each area has a body of its own:
+ * - sms, contacts, verification: `{ code, message, errorId, timestamp }`
+ * - gateway: `{ message, errors: [{ code, message }], referenceId }`; `errors` is also one object, or a list of texts
+ * - campaign: `{ message }`
+ * - chat: `{ fault: { faultstring, detail: { errorcode } } }`
+ */
 export function readErrorBody(response: Response): { code: string; message: string } {
   const body = readJsonBody(response);
-  const field = (key: string): unknown =>
-    typeof body === 'object' && body !== null ? Reflect.get(body, key) : undefined;
-  const code = field('code');
-  const message = field('message');
+  const { code, words } = isObject(body) ? readWords(body) : { code: undefined, words: [] };
+  const said = [...new Set(words.filter((text) => text !== undefined))].join('; ');
   return {
-    code: typeof code === 'number' || typeof code === 'string' ? String(code) : `http-${response.status}`,
-    message: typeof message === 'string' && message !== '' ? message : `The service answered HTTP ${response.status}`,
+    code: code ?? `http-${response.status}`,
+    message: said === '' ? `The service answered HTTP ${response.status}` : said,
   };
+}
+
+/** 403 says both "not you" and "not yet": true for the second, a number that may not be sent to again so soon. */
+export function isResendTooEarly(response: Response): boolean {
+  return response.status === RESEND_TOO_EARLY_STATUS && readErrorBody(response).code === RESEND_TOO_EARLY;
+}
+
+/** The fault of a key that is refused. The contract does not show its HTTP status, so the body decides. */
+export function isKeyFault(response: Response): boolean {
+  const body = readJsonBody(response);
+  return isObject(body) && isObject(body.fault) && (readFault(body.fault).code ?? '').startsWith(KEY_FAULT_PREFIX);
+}
+
+interface Words {
+  readonly code: string | undefined;
+  /** From the general to the particular. */
+  readonly words: readonly (string | undefined)[];
+}
+
+function readWords(body: Record<string, unknown>): Words {
+  if (isObject(body.fault)) return readFault(body.fault);
+  const errors = (Array.isArray(body.errors) ? body.errors : [body.errors]).map(readError);
+  return {
+    code: readId(body.code) ?? errors.find((error) => error.code !== undefined)?.code,
+    words: [readText(body.message), ...errors.map((error) => error.message)],
+  };
+}
+
+function readFault(fault: Record<string, unknown>): Words {
+  const detail = isObject(fault.detail) ? fault.detail : {};
+  return { code: readText(detail.errorcode), words: [readText(fault.faultstring)] };
+}
+
+function readError(error: unknown): { code: string | undefined; message: string | undefined } {
+  if (!isObject(error)) return { code: undefined, message: readText(error) };
+  return { code: readId(error.code), message: readText(error.message) };
 }

@@ -1,4 +1,5 @@
 import type { Answer, Response } from './answer.js';
+import { isKeyFault, isResendTooEarly } from './errors.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
@@ -36,14 +37,16 @@ export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; n
   if (status >= 300 && status < 400) {
     return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: !NOT_PROCESSED_HERE.has(status) };
   }
-  if (status === 401 || status === 403)
+  if (isResendTooEarly(answer)) return { kind: 'refused', status };
+  if (status === 401 || status === 403 || (status >= 400 && isKeyFault(answer))) {
     return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: false };
+  }
   if (status === 429 || status === 503) {
-    return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs: readRetryAfterMs(answer, request.nowMs) };
+    return { kind: 'wait', why, retryAfterMs: readRetryAfterMs(answer, request.nowMs) };
   }
   if (status >= 400 && status < 500) return { kind: 'refused', status };
   // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
-  return hold(`HTTP ${status}`, request.isRepeatable);
+  return hold(why, request.isRepeatable);
 }
 
 /** RFC 9110, 15.4: the request belongs elsewhere. 303 says that it was processed, and where the result is. */

@@ -1,9 +1,46 @@
-import type { ServiceSettings } from '../job/job.js';
+import type { Addresses } from '../job/job.js';
+import { readJsonBody } from './answer.js';
+import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from './endpoint.js';
 
-/** Where a batch is posted. Contract: endpoint 3. */
-export function smsBatchCall(service: ServiceSettings): { method: 'POST'; base: string; path: string } {
+/** A batch as it is posted. Contract: "SMS batch request body"; facts: SMS batch. */
+export interface SmsBatch {
+  /** 1 to 10,000. */
+  readonly messages: readonly SmsMessage[];
+  readonly template?: Partial<Omit<SmsMessage, 'destination' | 'clientMessageId'>>;
+  /** At most 20 characters. */
+  readonly clientBatchId?: string;
+  /** True makes the answer's `messages` a list. */
+  readonly includeMessagesInResponse?: boolean;
+}
+
+export interface SmsMessage {
+  /** E.164, with the plus. */
+  readonly destination: string;
+  readonly text?: string;
+  readonly source?: string;
+  readonly encoding?: 'AUTO' | 'GSM7' | 'UCS2';
+  readonly clientMessageId?: string;
+  /** ISO 8601 with offset, at most 7 days ahead. */
+  readonly scheduled?: string;
+  readonly expiry?: string;
+  readonly dlrCallbackUrl?: string;
+}
+
+/** Endpoint 3. Nothing makes a batch safe to send twice. */
+export const sendBatch: Endpoint<SmsBatch, SmsBatchAnswer> = {
+  name: 'send an SMS batch',
+  area: 'sms',
+  isRepeatable: () => false,
+  // Parts are not counted here: one for each message, at least.
+  cost: ({ messages }) => ({ messages: messages.length, segments: messages.length }),
+  request: (service, batch) => smsBatchRequest(service, encodeJson(batch)),
+  read: (response) => readSmsBatchAnswer(readJsonBody(response)),
+};
+
+/** How a batch is posted, from its JSON text. Contract: endpoint 3. */
+export function smsBatchRequest(service: Addresses, body: Buffer): WireRequest {
   const account = encodeURIComponent(service.subAccountId);
-  return { method: 'POST', base: service.bases.sms, path: `/api/v1/subaccounts/${account}/messages/batch` };
+  return jsonRequest({ base: service.bases.sms, path: `/api/v1/subaccounts/${account}/messages/batch` }, body);
 }
 
 /** The answer to a batch, as far as it can be relied on. Contract: "SMS batch response body"; facts: SMS batch. */

@@ -2,7 +2,7 @@ import type { RowOutcomes } from '../domain.js';
 import type { ContactField, ContactsStep } from '../job/job.js';
 import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
 import type { Response } from '../service/answer.js';
-import { contactCall, readAddresses, readContactAnswer } from '../service/contacts.js';
+import { contactRequest, readAddresses, readContactAnswer } from '../service/contacts.js';
 import {
   type BindProblems,
   describeMissing,
@@ -17,11 +17,11 @@ import { giveAllRows, inDoubt } from './outcomes.js';
 /** One create request a row. A repeated create merges by address, so it is safe to repeat (facts: Contacts). */
 export const contactsKind: StepKind<ContactsStep> = {
   area: 'contacts',
-  isRepeatable: true,
+  isRepeatable: () => true,
   resultColumns: ['_contactId', '_location', '_description'],
   resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],
   createPlanner,
-  call: contactCall,
+  call: contactRequest,
   splitBody: (body) => body,
   readOutcomes,
 };
@@ -111,7 +111,7 @@ function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowO
       inDoubt('foreign-answer', 'the answer names a contact with none of the addresses sent'),
     );
   }
-  const isNew = response.status === 201;
+  const { isNew } = contact;
   const verdict = {
     status: 'accepted',
     code: isNew ? 'CREATED' : 'MERGED',

@@ -1,27 +1,66 @@
 import type { Area, Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain.js';
-import type { ServiceSettings, Step } from '../job/job.js';
+import type { Addresses, RowStep } from '../job/job.js';
 import type { Response } from '../service/answer.js';
+import type { CallService, WireRequest } from '../service/endpoint.js';
 
 /**
- * What a kind of step must say, so that planner and applier need to know none: what a row must have, how rows
+ * What a kind of step with rows must say, so that planner and applier need to know none: what a row must have, how rows
  * become requests, and how an answer becomes outcomes. Every kind is pure; the table is in table.ts.
  */
-export interface StepKind<S extends Step = Step> {
+export interface StepKind<S extends RowStep = RowStep> {
   readonly area: Area;
   /** The service makes it safe to send the same request again after an unknown outcome. */
-  readonly isRepeatable: boolean;
+  isRepeatable(step: S): boolean;
   /** Output columns of a planned row, behind `_status`. */
   readonly resultColumns: readonly string[];
   /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
   resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
   createPlanner(step: S, context: PlannerContext): RowPlanner;
-  /** What the service is asked; the body comes from the plan. */
-  call(service: ServiceSettings): { readonly method: 'POST'; readonly base: string; readonly path: string };
+  /** What is made at the service before the first request; absent where a step needs nothing. */
+  readonly preparation?: Preparation<S>;
+  /** The request on the wire, from its body as planned; `prepared` are the ids that the preparation gave. */
+  call(service: Addresses, body: Buffer, prepared: readonly string[]): WireRequest;
   /** The body for a part of a request, from the whole body as planned. */
   splitBody(body: Buffer, part: RequestPart): Buffer;
   /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; what the answer leaves out is in doubt. */
   readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes;
+  /** A refusal that is no last word, in a time of its own; absent where every refusal is. */
+  readRefusal?(refusal: Refusal, step: S, nowMs: number): RefusalMeaning;
+  /** How an unknown outcome can be settled by asking; absent where nothing tells it. */
+  readonly settling?: Settling;
 }
+
+/** The service's error: its own code where it gave one, and how long it asked to wait. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+export type RefusalMeaning =
+  | { readonly kind: 'final'; readonly code: string; readonly reason: string }
+  /** Not processed, and worth another try by itself after so long; the lane does not wait. */
+  | { readonly kind: 'later'; readonly delayMs: number; readonly why: string };
+
+/** Calls that are made once before a step's first request. Undefined: this step needs none. */
+export interface Preparation<S extends RowStep> {
+  isNeeded(step: S): boolean;
+  /** Returns ids, kept in the journal; a resumed run does not make it again. */
+  prepare(step: S, call: CallService): Promise<readonly string[]>;
+}
+
+export interface Settling {
+  /** A read, which changes nothing. */
+  call(service: Addresses, body: Buffer): WireRequest;
+  /** Undefined: it does not tell either, and the rows stay in doubt. */
+  readOutcomes(response: Response, part: RequestPart, body: Buffer): Settled | undefined;
+}
+
+/** `again`: it was not processed, for certain. */
+export type Settled =
+  | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }
+  | { readonly kind: 'again'; readonly why: string };
 
 export interface RequestPart {
   readonly planId: string;

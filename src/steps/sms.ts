@@ -1,7 +1,7 @@
 import type { RowOutcomes } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
 import { readJsonBody } from '../service/answer.js';
-import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchCall } from '../service/sms.js';
+import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../service/sms.js';
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from './ids.js';
 import type { RequestPart, StepKind } from './kind.js';
 import { giveAllRows, inDoubt, OutcomeBuilder } from './outcomes.js';
@@ -10,7 +10,7 @@ import { createSmsPlanner } from './sms-planner.js';
 /** Rows become batches that share a template. Nothing makes a batch safe to send twice (facts: SMS batch). */
 export const smsKind: StepKind<SmsStep> = {
   area: 'sms',
-  isRepeatable: false,
+  isRepeatable: () => false,
   resultColumns: ['_umid', '_clientMessageId', '_batchId', '_destination', '_segments', '_description'],
   resultCells: (row, outcome) => [
     outcome?.ids[0] ?? '',
@@ -21,7 +21,7 @@ export const smsKind: StepKind<SmsStep> = {
     outcome?.verdict.reason ?? '',
   ],
   createPlanner: createSmsPlanner,
-  call: smsBatchCall,
+  call: smsBatchRequest,
   splitBody,
   readOutcomes: (response, part) => {
     const answer = readSmsBatchAnswer(readJsonBody(response));

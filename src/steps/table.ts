@@ -1,15 +1,40 @@
-import type { Step } from '../job/job.js';
+import type { Area } from '../domain.js';
+import { type ActionStep, isRowStep, type RowStep, type Step } from '../job/job.js';
+import type { ActionKind } from './action.js';
+import { campaignKind } from './campaign.js';
+import { chatKind } from './chat.js';
 import { contactsKind } from './contacts.js';
+import { conversationsKind } from './conversations.js';
 import type { StepKind } from './kind.js';
 import { smsKind } from './sms.js';
+import { verificationCheckKind } from './verification-check.js';
+import { verificationStartKind } from './verification-start.js';
 
 /** Every kind of step; adding one is a line here. */
-const KINDS: { readonly [K in Step['kind']]: StepKind<Extract<Step, { kind: K }>> } = {
+const ROW_KINDS: { readonly [K in RowStep['kind']]: StepKind<Extract<RowStep, { kind: K }>> } = {
   contacts: contactsKind,
   sms: smsKind,
+  'verification.start': verificationStartKind,
+  'verification.check': verificationCheckKind,
+  conversations: conversationsKind,
 };
 
-export function kindOf(step: Pick<Step, 'kind'>): StepKind {
+const ACTION_KINDS: { readonly [K in ActionStep['kind']]: ActionKind<Extract<ActionStep, { kind: K }>> } = {
+  campaign: campaignKind,
+  chat: chatKind,
+};
+
+export function kindOf(step: Pick<RowStep, 'kind'>): StepKind {
   // The table ties each kind to its own step type; the pair found under one key fits together.
-  return KINDS[step.kind] as StepKind;
+  return ROW_KINDS[step.kind] as StepKind;
+}
+
+export function actionKindOf(step: Pick<ActionStep, 'kind'>): ActionKind {
+  // As above.
+  return ACTION_KINDS[step.kind] as ActionKind;
+}
+
+/** The areas of the service that the steps use, each once. */
+export function areasOf(steps: readonly Step[]): readonly Area[] {
+  return [...new Set(steps.map((step) => (isRowStep(step) ? kindOf(step).area : actionKindOf(step).area)))];
 }

@@ -43,5 +43,16 @@ export const ceilings: Readonly<Record<Area, Ceilings>> = {
 /** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
 export const defaultLimits: Readonly<Record<Step['kind'], Limits>> = {
   sms: { requestsPerSecond: 20, messagesPerSecond: 1000, segmentsPerSecond: undefined, concurrency: 8 },
-  contacts: { requestsPerSecond: 20, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 8 },
+  contacts: ofRequests(20, 8),
+  // A session is an SMS to a person who waits for it; a check is one read.
+  'verification.start': ofRequests(10, 8),
+  'verification.check': ofRequests(20, 8),
+  // A conversation is work for a person at the other end.
+  conversations: ofRequests(10, 8),
+  campaign: ofRequests(1, 1),
+  chat: ofRequests(1, 1),
 };
+
+function ofRequests(requestsPerSecond: number, concurrency: number): Limits {
+  return { requestsPerSecond, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency };
+}

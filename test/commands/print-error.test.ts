@@ -16,7 +16,9 @@ describe('an error, as a person reads it', () => {
   it('has no empty line where there is no hint', () => {
     expect(formatError(new UserError('bad-flag', 'Cannot start'))).toBe('Cannot start\n');
     expect(formatError(new ServiceError('unavailable', 'Cannot reach it'))).toBe('Cannot reach it\n');
-    expect(formatError(new ServiceError('unavailable', 'Cannot reach it', 'Wait.'))).toBe('Cannot reach it\nWait.\n');
+    expect(formatError(new ServiceError('unavailable', 'Cannot reach it', { hint: 'Wait.' }))).toBe(
+      'Cannot reach it\nWait.\n',
+    );
     expect(formatError(new InternalError('unbalanced', 'Cannot count'))).toBe('Cannot count\n');
   });
 
@@ -37,7 +39,7 @@ describe('an error, as a person reads it', () => {
       formatError(error),
       formatError(new InternalError('unexpected', evil)),
       formatError(new Error(evil)),
-      formatError(new ServiceError('bad-answer', evil, evil)),
+      formatError(new ServiceError('bad-answer', evil, { hint: evil })),
     ]) {
       expect(text).not.toMatch(/[\p{Cf}]|[^\P{Cc}\n]/u);
     }
@@ -66,6 +68,8 @@ describe('exit code of a command that threw', () => {
     ['redirected', 4],
     ['bad-answer', 4],
     ['unavailable', 75],
+    ['refused', 1],
+    ['in-doubt', 3],
   ] as const)('is for ServiceError %s %i', (code, exit) => {
     expect(exitCodeOfError(new ServiceError(code, ''))).toBe(exit);
   });

@@ -26,7 +26,7 @@ function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps']
     exitCode: 0,
     ...changes,
     balance,
-    steps: [{ ...one, rejections: {}, skips: {}, files, ...step }],
+    steps: [{ ...one, rejections: {}, skips: {}, files, action: null, ...step }],
   };
 }
 

@@ -10,6 +10,8 @@ interface SchemaNode {
   readonly items?: SchemaNode;
   readonly anyOf?: SchemaNode[];
   readonly oneOf?: SchemaNode[];
+  readonly const?: string;
+  readonly maximum?: number;
 }
 
 /** Every node of the schema with a name to find it by. */
@@ -45,6 +47,28 @@ describe('the JSON Schema', () => {
   test('allows no unknown key', () => {
     const open = nodes.filter(([, node]) => node.properties !== undefined && node.additionalProperties !== false);
     expect(open.map(([name]) => name)).toEqual([]);
+  });
+
+  test('tells the steps apart by their kind, and bounds each by the ceiling of its area', () => {
+    const steps = (jobJsonSchema() as SchemaNode).properties?.steps?.items?.oneOf ?? [];
+    const bounds = steps.map(({ properties }) => [
+      properties?.kind?.const,
+      properties?.limits?.properties?.requestsPerSecond?.maximum,
+    ]);
+    expect(Object.fromEntries(bounds)).toEqual({
+      contacts: 1800,
+      sms: 1800,
+      'verification.start': 100,
+      'verification.check': 100,
+      conversations: 100,
+      campaign: 100,
+      chat: 5,
+    });
+  });
+
+  test('wants a campaign step to set or to expect something', () => {
+    const step = nodes.find(([, { properties }]) => properties?.campaign !== undefined && properties.set !== undefined);
+    expect(step?.[1].anyOf).toEqual([{ required: ['set'] }, { required: ['expect'] }]);
   });
 
   test('asks for no key that has a default', () => {

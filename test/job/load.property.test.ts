@@ -3,7 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { UserError } from '../../src/errors.js';
 import { parseJob } from '../../src/job/load.js';
-import { aContactsStep, aJobFile, anSmsStep, aService } from './a-job-file.js';
+import {
+  aCampaignStep,
+  aChatStep,
+  aCheckStep,
+  aContactsStep,
+  aConversationsStep,
+  aJobFile,
+  allCredentials,
+  anSmsStep,
+  aService,
+  aStartStep,
+} from './a-job-file.js';
 
 /** What parseJob made of a text: true for a job, the error for a refusal; any other throw fails the test. */
 function attempt(text: string): true | UserError {
@@ -72,10 +83,24 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
     const whole = JSON.parse(
       aJobFile({
         name: 'sale',
-        service: aService({ bases: { sms: 'https://a.example' }, timeouts: { connectSeconds: 1 } }),
+        service: aService({
+          bases: { sms: 'https://a.example' },
+          timeouts: { connectSeconds: 1 },
+          ccPlatform: 'na12',
+          gatewayPaths: { messages: '/a/{conversationId}' },
+          credentials: allCredentials(),
+        }),
         steps: [
           anSmsStep({ suppress: { files: 'a.csv' }, limits: { concurrency: 1 }, batchSize: 5 }),
           aContactsStep({ groups: [1], customAttributes: { a: 'b' } }),
+          aStartStep({ brand: 'a', template: '{code}', limits: { concurrency: 1 } }),
+          aCheckStep({ code: 'c' }),
+          aConversationsStep({
+            channel: { name: 'a', queue: 'b', webhook: { name: 'c', url: 'https://d.example' } },
+            user: { name: 'n', additionalProperties: { a: 'b' } },
+          }),
+          aCampaignStep({ expect: ['RUNNING'], always: true }),
+          aChatStep({ room: 'r', limits: { requestsPerSecond: 1 } }),
         ],
         limits: { requestsPerSecond: 1 },
         guards: { maxMessages: 5 },
@@ -83,7 +108,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
       }),
     ) as object;
     const places = placesIn(whole);
-    expect(places.length).toBeGreaterThan(25);
+    expect(places.length).toBeGreaterThan(75);
     const anything = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }),
       fc.constantFrom(null, '', 0, -1, `\${A}`, '-', '*', 'constructor', 'toString', {}, [], { constructor: 1 }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseJob } from '../../src/job/load.js';
-import { aContactsStep, aJobFile, anSmsStep, aService, problemsOf } from './a-job-file.js';
+import { aContactsStep, aJobFile, anSmsStep, aService, hintsOf, messagesOf, problemsOf } from './a-job-file.js';
 
 const withSms = (changes: Record<string, unknown>) => aJobFile({ steps: [anSmsStep(changes)] });
 const withContacts = (changes: Record<string, unknown>) => aJobFile({ steps: [aContactsStep(changes)] });
@@ -8,14 +8,14 @@ const withTemplate = (template: Record<string, unknown>) => withSms({ template: 
 const withInput = (input: Record<string, unknown>) => withSms({ input: { files: 'a.csv', ...input } });
 const withService = (changes: Record<string, unknown>) => aJobFile({ service: aService(changes) });
 
-const messagesOf = (text: string) => problemsOf(text).map(({ message }) => message);
-const hintsOf = (text: string) => problemsOf(text).map(({ hint }) => hint);
-
 describe('a value out of its bounds', () => {
   test.each<[text: string, message: string]>([
     [aJobFile({ steps: [] }), 'steps is an empty list, expected at least 1 entry'],
     [aJobFile({ steps: null }), 'steps is empty, expected a list'],
-    [aJobFile({ steps: [{}] }), 'steps[0].kind is missing, expected one of contacts, sms'],
+    [
+      aJobFile({ steps: [{}] }),
+      'steps[0].kind is missing, expected one of contacts, sms, verification.start, verification.check, conversations, campaign, chat',
+    ],
     [aJobFile({ steps: ['sms'] }), 'steps[0] is "sms", expected a map of keys and values'],
     [
       aJobFile({ name: 'Frühling 2026' }),
@@ -126,6 +126,10 @@ describe('an unknown key', () => {
     [aJobFile({ output: { directroy: 'a' } }), 'Did you mean directory?'],
     [withContacts({ fields: { msisdn: 'm', frstName: 'a' } }), 'Did you mean firstName?'],
     [withInput({ limits: { maxColums: 5 } }), 'Did you mean maxColumns?'],
+    [withSms({ text: 'Hello' }), 'It belongs in steps.template.'],
+    [withSms({ brand: 'ACME' }), 'It belongs in a step of kind verification.start.'],
+    [withContacts({ duplicates: 'skip' }), 'It belongs in a step of kind sms or verification.start.'],
+    [withContacts({ customAttributes: 'rset' }), 'Did you mean rest?'],
   ])('%#: suggests what was meant: %s', (text, hint) => {
     expect(hintsOf(text)).toEqual([hint]);
   });

@@ -6,6 +6,7 @@ import {
   anSmsStep,
   aService,
   everythingSaid,
+  messagesOf,
   placesOf,
   problemsOf,
   refusalOf,
@@ -17,8 +18,6 @@ const withService = (changes: Record<string, unknown>) => aJobFile({ service: aS
 
 const reference = (name: string) => `\${${name}}`;
 const REFUSED = `holds ${reference('…')}, which a job file does not replace`;
-
-const messagesOf = (text: string) => problemsOf(text).map(({ message }) => message);
 
 describe('secrets', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseJob } from '../../src/job/load.js';
-import { aJobFile, everythingSaid, placesOf, problemsOf, refusalOf } from './a-job-file.js';
+import { aJobFile, everythingSaid, inputOf, placesOf, problemsOf, refusalOf } from './a-job-file.js';
 
 const MIB = 1024 * 1024;
 
@@ -37,7 +37,7 @@ describe('bounds', () => {
       `service: { sandbox: true }\nsteps:\n- kind: sms\n  destination: a\n  template: { text: a }\n  input:\n    files:\n${files}`,
       'sale.yaml',
     );
-    expect(job.steps[0]?.input.files).toHaveLength(10_000);
+    expect(inputOf(job).files).toHaveLength(10_000);
   });
 });
 

@@ -7,6 +7,7 @@ import { type ISecret, Secret } from 'kubernetes-models/v1/Secret';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { DRAIN_MS } from '../../src/commands/session.js';
+import { isRowStep } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { EXIT } from '../../src/report/exit-code.js';
 import { lastOf, ROOT, readDockerfile } from './dockerfile.js';
@@ -174,10 +175,9 @@ describe('job file', () => {
 
   test('reads and writes in the volume only', () => {
     const parsed = parseJob(text, jobPath);
-    const paths = parsed.steps.flatMap((step) => [
-      ...step.input.files,
-      ...(step.kind === 'sms' ? (step.suppress?.files ?? []) : []),
-    ]);
+    const paths = parsed.steps
+      .filter(isRowStep)
+      .flatMap((step) => [...step.input.files, ...(step.kind === 'sms' ? (step.suppress?.files ?? []) : [])]);
 
     expect(paths).not.toEqual([]);
     for (const path of [...paths, parsed.output.directory])

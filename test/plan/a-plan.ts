@@ -4,7 +4,16 @@ import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { UserError } from '../../src/errors.js';
 import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
-import type { ContactsStep, Input, Job, Limits, ServiceSettings, SmsStep, SmsTemplate } from '../../src/job/job.js';
+import {
+  type ContactsStep,
+  type Input,
+  isRowStep,
+  type Job,
+  type Limits,
+  type ServiceSettings,
+  type SmsStep,
+  type SmsTemplate,
+} from '../../src/job/job.js';
 import {
   decodeRequestLine,
   decodeRowLine,
@@ -23,6 +32,7 @@ import { digestInput } from '../../src/read/digest.js';
 import { digestContent } from '../../src/read/digest-content.js';
 import { listInputs } from '../../src/read/inputs.js';
 import { readRecords } from '../../src/read/records.js';
+import { DEFAULT_GATEWAY_PATHS } from '../../src/service/documented.js';
 import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
 
 export function someLimits(changes: Partial<Limits> = {}): Limits {
@@ -79,7 +89,15 @@ export function aService(changes: Partial<ServiceSettings> = {}): ServiceSetting
     sandbox: false,
     account: 'acme',
     subAccountId: 'acme_hq',
-    bases: { sms: 'https://sms.test', contacts: 'https://contacts.test', verification: 'https://verify.test' },
+    bases: {
+      sms: 'https://sms.test',
+      contacts: 'https://contacts.test',
+      verification: 'https://verify.test',
+      gateway: 'https://gateway.test',
+      campaign: 'https://campaign.test',
+      chat: 'https://chat.test',
+    },
+    gatewayPaths: DEFAULT_GATEWAY_PATHS,
     credentials: { sms: { apiKey: { env: 'VOLLEY_API_KEY' } } },
     timeouts: { connectSeconds: 10, answerSeconds: 60 },
     giveUpAfterSeconds: 900,
@@ -144,11 +162,13 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
     ...input,
     files: input.files.map((name) => (name === '-' ? name : join(directory, name))),
   });
-  const steps = written.steps.map((step) =>
-    step.kind === 'sms'
-      ? { ...step, input: place(step.input), suppress: step.suppress === undefined ? undefined : place(step.suppress) }
-      : { ...step, input: place(step.input) },
-  );
+  const steps = written.steps.map((step) => {
+    if (!isRowStep(step)) return step;
+    const placed = { ...step, input: place(step.input) };
+    return placed.kind === 'sms' && placed.suppress !== undefined
+      ? { ...placed, suppress: place(placed.suppress) }
+      : placed;
+  });
   const job = { ...written, steps };
   const reader: InputReader = {
     ...{ listInputs, digestInput, digestContent, readRecords, findColumn },

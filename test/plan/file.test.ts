@@ -106,9 +106,14 @@ describe('plan.json', () => {
     });
   });
 
+  it('of format 1 is read', async () => {
+    const disk = aMemoryDisk({ '/out/plan.json': '{"format":1,"id":"old"}' });
+    expect((await readPlan(disk.files, '/out')).id).toBe('old');
+  });
+
   it('of another format is refused by name', async () => {
     const disk = aMemoryDisk({ '/out/plan.json': '{"format":99}' });
-    await expect(readPlan(disk.files, '/out')).rejects.toThrow('its format is 99, expected 1');
+    await expect(readPlan(disk.files, '/out')).rejects.toThrow('its format is 99, expected 2');
   });
 
   it('that is no JSON is refused with what to do', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/report/exit-code.js';
+import { exitCodeOf, type RunEnd } from '../../src/report/exit-code.js';
 import { emptyBalance, isBalanced } from '../../src/report/summary.js';
 
 const FAIL_ON = ['rejections', 'in-doubt', 'nothing'] as const;
-const codes = (reason: Parameters<typeof exitCodeOf>[0], changes = {}) =>
-  FAIL_ON.map((failOn) => exitCodeOf(reason, { ...emptyBalance(), ...changes }, failOn));
+const codes = (reason: RunEnd['reason'], changes = {}, actions: RunEnd['actions'] = []) =>
+  FAIL_ON.map((failOn) => exitCodeOf({ reason, balance: { ...emptyBalance(), ...changes }, actions }, failOn));
 
 describe('exit code of a finished run', () => {
   it.each<[string, object, number[]]>([
@@ -22,7 +22,7 @@ describe('exit code of a finished run', () => {
 describe('exit code of a run that did not come to its end', () => {
   const BALANCES = [{}, { rejected: 1 }, { inDoubt: 1 }, { unprocessed: 1 }];
 
-  it.each(['guard', 'unauthorized', 'redirected'] as const)('is 4 for %s, whatever counts', (reason) => {
+  it.each(['guard', 'unauthorized', 'redirected', 'refused'] as const)('is 4 for %s, whatever counts', (reason) => {
     for (const balance of BALANCES) expect(codes(reason, balance)).toEqual([4, 4, 4]);
   });
 

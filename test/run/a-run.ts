@@ -158,7 +158,7 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
       clock,
       random: () => 0.5,
       transport: service.transport,
-      headersFor: () => ({ authorization: 'Bearer test' }),
+      authorize: () => ({ authorization: 'Bearer test' }),
       createLane: lane.createLane,
       owner: { host: 'here', pid: 7, instance: 'i' },
       onProgress: () => {},

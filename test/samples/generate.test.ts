@@ -6,6 +6,9 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CODES, parseExpectedRows, readAccount, SAMPLES } from './expected.js';
 
+/** The README of the samples says what is in them. */
+const BY_HAND = ['campaign-window.csv', 'handoff.ndjson', 'number-check.csv'];
+
 let made: string;
 
 beforeAll(() => {
@@ -18,7 +21,8 @@ describe('generator of the samples', () => {
   test('gives exactly the committed files for its seed', () => {
     const paths = listFiles(made);
 
-    expect(listFiles(SAMPLES).filter((path) => !/^generat|^README|^\.git/.test(path))).toEqual(paths);
+    const own = listFiles(SAMPLES).filter((path) => !/^generat|^README|^\.git/.test(path) && !BY_HAND.includes(path));
+    expect(own).toEqual(paths);
     for (const path of paths) {
       expect(readContent(join(SAMPLES, path)).equals(readContent(join(made, path))), path).toBe(true);
     }

@@ -25,6 +25,13 @@ test('sandbox listens on loopback at a free port and says where, and with which 
     account: 'acme',
     subAccountId: 'acme_hq',
     apiKey: 'sandbox-test-key-not-a-secret',
+    chatKey: 'sandbox-chat-key-not-a-secret',
+    gatewayKey: 'sandbox-gateway-key-not-a-secret',
+    campaign: {
+      username: 'acme',
+      dataToken: 'sandbox-data-token-not-a-secret',
+      actionToken: 'sandbox-action-token-not-a-secret',
+    },
   });
 });
 

@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ServiceSettings } from '../../src/job/job.js';
 import type { Response } from '../../src/service/answer.js';
-import { contactCall, readContactAnswer } from '../../src/service/contacts.js';
+import { contactRequest, readContactAnswer } from '../../src/service/contacts.js';
+import { aService } from '../plan/a-plan.js';
 
-function aService(account: string, contacts = 'https://contacts.example'): ServiceSettings {
-  return {
-    sandbox: false,
-    account,
-    subAccountId: 'acme_hq',
-    bases: { sms: 'https://sms.example', contacts, verification: 'https://verify.example' },
-    credentials: {},
-    timeouts: { connectSeconds: 1, answerSeconds: 1 },
-    giveUpAfterSeconds: 1,
-  };
-}
+const BODY = Buffer.from('{}');
 
 function anAnswer(body: unknown, location?: string | string[]): Response {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -22,7 +12,13 @@ function anAnswer(body: unknown, location?: string | string[]): Response {
 
 describe('contact call', () => {
   test('posts to the account’s contacts, behind the prefix that the base may have', () => {
-    expect(contactCall(aService('acme', 'https://contacts.example/api/v1'))).toEqual({
+    expect(
+      contactRequest(
+        aService({ account: 'acme', bases: { ...aService().bases, contacts: 'https://contacts.example/api/v1' } }),
+        BODY,
+      ),
+    ).toMatchObject({
+      body: BODY,
       method: 'POST',
       base: 'https://contacts.example/api/v1',
       path: '/accounts/acme/contacts',
@@ -30,7 +26,7 @@ describe('contact call', () => {
   });
 
   test('encodes the account', () => {
-    expect(contactCall(aService('a&b/c?d#e')).path).toBe('/accounts/a%26b%2Fc%3Fd%23e/contacts');
+    expect(contactRequest(aService({ account: 'a&b/c?d#e' }), BODY).path).toBe('/accounts/a%26b%2Fc%3Fd%23e/contacts');
   });
 });
 

@@ -46,6 +46,38 @@ describe('an answer', () => {
     },
   );
 
+  test('of HTTP 403 refuses the credentials, save where its body says that a number may not be sent to again yet', () => {
+    const decide = (body: unknown, status = 403) =>
+      nameOf(
+        decideAnswer(
+          { ...aResponse(status), body: Buffer.from(JSON.stringify(body)) },
+          { isRepeatable: false, nowMs: NOW_MS },
+        ),
+      );
+    expect(decide({ code: 1400, message: 'Too early' })).toBe('refused');
+    expect(decide({ code: 1201 })).toBe('stop unauthorized');
+    expect(decide({ code: 1400 }, 401)).toBe('stop unauthorized');
+  });
+
+  test('of any status from 400 that tells of a bad key refuses the credentials', () => {
+    const fault = { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } };
+    const decide = (body: unknown, status: number) =>
+      decideAnswer(
+        { ...aResponse(status), body: Buffer.from(JSON.stringify(body)) },
+        { isRepeatable: true, nowMs: NOW_MS },
+      );
+    for (const status of [400, 401, 403, 404, 429, 500, 502, 503]) {
+      expect(decide({ fault }, status), `HTTP ${status}`).toEqual({
+        kind: 'stop',
+        reason: 'unauthorized',
+        why: `HTTP ${status}`,
+        mayHaveBeenProcessed: false,
+      });
+    }
+    expect(decide({ fault }, 200).kind).toBe('read');
+    expect(decide({ fault: { detail: { errorcode: 'policies.ratelimit.QuotaViolation' } } }, 429).kind).toBe('wait');
+  });
+
   test.each([302, 401, 429, 503, 500, 504])('of HTTP %i says so in its reason', (status) => {
     expect(decideAnswer(aResponse(status), { isRepeatable: false, nowMs: NOW_MS })).toHaveProperty(
       'why',

@@ -1,30 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import type { ServiceSettings } from '../../src/job/job.js';
-import { readSmsBatchAnswer, smsBatchCall } from '../../src/service/sms.js';
+import { readSmsBatchAnswer, smsBatchRequest } from '../../src/service/sms.js';
+import { aService } from '../plan/a-plan.js';
 
-function aService(subAccountId: string): ServiceSettings {
-  return {
-    sandbox: false,
-    account: 'acme',
-    subAccountId,
-    bases: { sms: 'https://sms.example', contacts: 'https://contacts.example', verification: 'https://verify.example' },
-    credentials: {},
-    timeouts: { connectSeconds: 1, answerSeconds: 1 },
-    giveUpAfterSeconds: 1,
-  };
-}
+const BODY = Buffer.from('{}');
 
 describe('sms batch call', () => {
   test('posts to the subaccount’s batches', () => {
-    expect(smsBatchCall(aService('acme_hq'))).toEqual({
+    expect(smsBatchRequest(aService({ subAccountId: 'acme_hq' }), BODY)).toMatchObject({
+      body: BODY,
       method: 'POST',
-      base: 'https://sms.example',
+      base: 'https://sms.test',
       path: '/api/v1/subaccounts/acme_hq/messages/batch',
     });
   });
 
   test('encodes the subaccount', () => {
-    expect(smsBatchCall(aService('a&b/c')).path).toBe('/api/v1/subaccounts/a%26b%2Fc/messages/batch');
+    expect(smsBatchRequest(aService({ subAccountId: 'a&b/c' }), BODY).path).toBe(
+      '/api/v1/subaccounts/a%26b%2Fc/messages/batch',
+    );
   });
 });
 

@@ -1,5 +1,122 @@
-import type { Area, AreaDeps } from '../area.js';
+import { type Answer, answerJson } from '../answer.js';
+import type { Area, AreaDeps, Call, Distortable, Route } from '../area.js';
+import { chooseRows } from '../faults/chosen.js';
+import { createRateCounter } from '../rate-limit.js';
+import { answerFault, bodyOfStatus } from './fault-body.js';
+import { type ChatMessage, RoomBook } from './room-book.js';
 
-export function createChatArea(_deps: AreaDeps): Area {
-  return { name: 'chat', routes: [], restore: () => {}, clear: () => {} };
+const MESSAGES = '/chat/api/chat/v1/messages';
+
+/** Where a test key writes when no room is named. */
+const DEFAULT_ROOM = 'sandbox';
+/** Default of the service's documentation, which names no bounds. */
+const DEFAULT_PAGE_SIZE = 30;
+
+/** Workplace chat: messages in rooms, five requests a second for a key. */
+export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: AreaDeps): Area {
+  const book = new RoomBook();
+  const perKey = createRateCounter(rateLimits.perChatKey);
+
+  const authorize = ({ headers }: Call) => {
+    const key = headers['x-api-key'];
+    const refused = keyring.refuseChatKey(key, clock.now());
+    if (refused !== undefined) return refused;
+    // The contract names the rate and not what happens above it: refused, so that pacing can be shown.
+    return perKey.take(String(key), clock.monotonicMs()) ? undefined : QUOTA_EXCEEDED;
+  };
+
+  const readMessages = async ({ query }: Call): Promise<Answer> => {
+    const room = query.room ?? DEFAULT_ROOM;
+    if (!isRoom(room)) return BAD_ROOM;
+    const pageSize = readPageSize(query.pageSize);
+    if (pageSize === undefined) return answerFault(400, 'pageSize must be a whole number from 1');
+    return answerJson(200, book.readNewest(room, pageSize));
+  };
+
+  const postMessage = async (call: Call): Promise<Answer> => {
+    const { body } = call;
+    if (typeof body !== 'object' || body === null) return answerFault(400, 'Request body must be a JSON object');
+    const { messageRaw, room = DEFAULT_ROOM } = body as Readonly<Record<string, unknown>>;
+    if (typeof messageRaw !== 'string' || messageRaw === '') return answerFault(400, 'messageRaw must be a text');
+    if (!isRoom(room)) return BAD_ROOM;
+    const refused = refuseByFault(call);
+    if (refused !== undefined) return refused;
+    const at = clock.now();
+    const messageId = newId();
+    const timestamp = book.nextTimestamp(at);
+    const message = book.post(room, { id: messageId, timestamp, text: messageRaw });
+    await ledger.append({ at, area: 'chat', request: call.number }, [{ room, messageId, timestamp, messageRaw }]);
+    return answerJson(200, message);
+  };
+
+  return {
+    name: 'chat',
+    routes: [
+      {
+        method: 'GET',
+        path: MESSAGES,
+        takesBody: false,
+        authorize,
+        recipients: () => [],
+        handle: readMessages,
+        distortions: READ_DISTORTIONS,
+      },
+      {
+        method: 'POST',
+        path: MESSAGES,
+        // A body that is no JSON arrives as undefined, and is refused here in the chat's own words.
+        takesBody: false,
+        authorize,
+        recipients: () => NOBODY,
+        handle: postMessage,
+        distortions: POST_DISTORTIONS,
+      },
+    ],
+    restore: (entry) => {
+      if (entry.area !== 'chat') return;
+      const { room, messageId, timestamp, messageRaw } = entry;
+      book.post(room, { id: messageId, timestamp, text: messageRaw });
+    },
+    clear: () => book.clear(),
+    bodyOfStatus,
+  };
+}
+
+const BAD_ROOM = answerFault(400, 'room must be a text');
+const QUOTA_EXCEEDED = answerFault(429, undefined, { 'retry-after': '1' });
+
+/** One message, to a room and not to a number. */
+const NOBODY = [''] as const;
+
+function refuseByFault({ rowFaults }: Call): Answer | undefined {
+  for (const chosen of rowFaults) {
+    const { kind, description } = chosen.fault;
+    if (kind === 'strict-numbers' || chooseRows(chosen, NOBODY)[0] !== true) continue;
+    return kind === 'reject-rows' ? answerFault(400, description) : answerFault(500);
+  }
+  return undefined;
+}
+
+function isRoom(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function readPageSize(value: unknown): number | undefined {
+  if (value === undefined) return DEFAULT_PAGE_SIZE;
+  return typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined;
+}
+
+const POST_DISTORTIONS: Route['distortions'] = {
+  partial: ({ body }) => leaveIdOut(body as ChatMessage),
+  foreign: ({ body, previousBody }: Distortable) =>
+    previousBody ?? { ...(body as ChatMessage), id: 'not-yours', parsed: 'not yours' },
+};
+
+const READ_DISTORTIONS: Route['distortions'] = {
+  partial: ({ body }) => (body as readonly ChatMessage[]).map(leaveIdOut),
+  foreign: ({ previousBody }: Distortable) => previousBody ?? [],
+};
+
+function leaveIdOut({ id: _, ...rest }: ChatMessage): Omit<ChatMessage, 'id'> {
+  return rest;
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type Answer, answerError, answerHtml, ERROR_CODE } from '../answer.js';
+import { type Answer, answerError, answerHtml, answerJson, ERROR_CODE } from '../answer.js';
 import { type Fault, statusOf } from './fault.js';
 
 /** Lets an answer leave, or not, as the fault says. Returns the status that left; 0 when no answer did. */
@@ -32,10 +32,20 @@ export async function deliver(reply: FastifyReply, answer: Answer, fault: Fault 
   }
 }
 
+/** The request that a fault befell. */
+export interface Befallen {
+  readonly url: string;
+  readonly now: number;
+  /** See `Area`. */
+  readonly bodyOfStatus: ((status: number) => unknown) | undefined;
+}
+
 /** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
-export function answerOfFault(fault: Fault, url: string, now: number): Answer {
+export function answerOfFault(fault: Fault, { url, now, bodyOfStatus }: Befallen): Answer {
   const status = statusOf(fault.kind) ?? fault.status;
   const headers = faultHeaders(fault, { status, url, now });
+  const body = bodyOfStatus?.(status);
+  if (body !== undefined) return answerJson(status, body, headers);
   if (status < 300) return { status, headers, body: undefined };
   const code = CODE_OF_STATUS[status];
   if (code === undefined) return answerHtml(status, headers);

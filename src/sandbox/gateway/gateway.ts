@@ -1,5 +1,172 @@
-import type { Area, AreaDeps } from '../area.js';
+import { type Answer, answerJson } from '../answer.js';
+import type { Area, AreaDeps, Call, Route } from '../area.js';
+import type { Fields } from '../ledger/entry-head.js';
+import { readChannelRequest, readWebhookRequest } from './configuration-request.js';
+import { addGatewayControl } from './control.js';
+import { queueIdOf, refuseCreation, refuseMessage, refuseUpdate } from './conversation-request.js';
+import { Desk } from './desk.js';
+import { bodyOfStatus, distortId, readPhone, refuseByFault } from './misfortune.js';
+import { answerProblem, invalid, isProblem, notFound, type Problem } from './problem.js';
+import { type Conversation, QUEUES } from './switchboard.js';
 
-export function createGatewayArea(_deps: AreaDeps): Area {
-  return { name: 'gateway', routes: [], restore: () => {}, clear: () => {} };
+const BASE = '/chat-gateway/v1';
+
+/** Chat gateway: hands a customer's conversation over to a queue; agents are played through `/_sandbox/conversations`. */
+export function createGatewayArea(deps: AreaDeps): Area {
+  const { clock, keyring, newId } = deps;
+  const desk = new Desk(deps);
+  const { board } = desk;
+
+  const refuse = (problem: Problem) => answerProblem(problem, newId());
+
+  const createWebhook = async (call: Call): Promise<Answer> => {
+    const webhook = readWebhookRequest(call.body);
+    if (isProblem(webhook)) return refuse(webhook);
+    const webhookId = board.nextWebhookId();
+    await desk.accept({ kind: 'webhook', webhookId, ...webhook }, call.number);
+    return answerGood(200, { id: webhookId, ...webhook });
+  };
+
+  const createChannel = async (call: Call): Promise<Answer> => {
+    const channel = readChannelRequest(call.body);
+    if (isProblem(channel)) return refuse(channel);
+    const { webhookId, queueId, name, description } = channel;
+    if (!board.hasWebhook(webhookId)) return refuse(invalid(`Webhook ID ${webhookId} is invalid.`, 'invalid_webhook'));
+    if (!isQueue(queueId)) return refuse(unknownQueue(queueId));
+    const channelId = board.nextChannelId();
+    await desk.accept({ kind: 'channel', channelId, ...channel }, call.number);
+    const routingOptions = { type: 'queue', id: queueId };
+    return answerGood(200, {
+      id: channelId,
+      name,
+      ...(description === null ? {} : { description }),
+      type: 'ChatAPI',
+      webHookId: webhookId,
+      routingOptions,
+    });
+  };
+
+  const createConversation = async (call: Call): Promise<Answer> => {
+    const problem = refuseCreation(call.body) ?? refuseByFault(call);
+    if (problem !== undefined) return refuse(problem);
+    const body = call.body as Fields;
+    const channelId = body.channelId as string;
+    if (board.channel(channelId) === undefined) {
+      return refuse(invalid(`Channel ID ${channelId} is invalid.`, 'invalid_channel'));
+    }
+    const queueId = queueIdOf(body);
+    if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
+    const conversationId = newId();
+    const createdAt = new Date(clock.now()).toISOString();
+    await desk.accept({ kind: 'conversation', conversationId, body }, call.number);
+    return answerGood(202, { conversationId, createdAt });
+  };
+
+  const updateWith =
+    (method: 'PUT' | 'PATCH') =>
+    async (call: Call): Promise<Answer> => {
+      const { conversationId = '' } = call.params;
+      const conversation = board.conversation(conversationId);
+      if (conversation === undefined) return refuse(notFound('Conversation', conversationId));
+      const problem = refuseUpdate(call.body, conversation.channelId) ?? refuseByFault(call);
+      if (problem !== undefined) return refuse(problem);
+      const body = call.body as Fields;
+      const queueId = queueIdOf(body);
+      if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
+      if (conversation.state !== 'queued') return refuse(NOT_QUEUED);
+      const accepted = desk.accept({ kind: 'update', conversationId, method, body }, call.number);
+      const updated = board.conversation(conversationId) ?? conversation;
+      await accepted;
+      return answerGood(202, toResult(updated));
+    };
+
+  const sendMessage = async (call: Call): Promise<Answer> => {
+    const { conversationId = '' } = call.params;
+    if (board.conversation(conversationId) === undefined) return refuse(notFound('Conversation', conversationId));
+    const problem = refuseMessage(call.body) ?? refuseByFault(call);
+    if (problem !== undefined) return refuse(problem);
+    await desk.accept({ kind: 'message', conversationId, body: call.body as Fields }, call.number);
+    return { status: 202, headers: {}, body: undefined };
+  };
+
+  const route = (what: Omit<Route, 'takesBody' | 'authorize'>): Route => ({
+    ...what,
+    path: BASE + what.path,
+    // A body that is no JSON arrives as undefined, and is refused here in the gateway's own words.
+    takesBody: false,
+    authorize: ({ headers }) => keyring.refuseGatewayKey(headers['x-api-key'], clock.now()),
+  });
+
+  return {
+    name: 'gateway',
+    routes: [
+      route({
+        method: 'POST',
+        path: '/webhooks',
+        recipients: () => [],
+        handle: createWebhook,
+        distortions: distortId('id'),
+      }),
+      route({
+        method: 'POST',
+        path: '/channels',
+        recipients: () => [],
+        handle: createChannel,
+        distortions: distortId('id'),
+      }),
+      route({
+        method: 'POST',
+        path: '/conversations',
+        recipients: readPhone,
+        handle: createConversation,
+        distortions: distortId('conversationId'),
+      }),
+      ...(['PUT', 'PATCH'] as const).map((method) =>
+        route({
+          method,
+          path: '/conversations/:conversationId',
+          recipients: readPhone,
+          handle: updateWith(method),
+          distortions: distortId('id'),
+        }),
+      ),
+      route({
+        method: 'POST',
+        path: '/conversations/:conversationId/messages',
+        recipients: readPhone,
+        handle: sendMessage,
+        // The answer has no body that could be wrong.
+        distortions: {},
+      }),
+    ],
+    restore: (entry) => {
+      if (entry.area === 'gateway') board.apply(entry, entry.at);
+    },
+    clear: () => desk.clear(),
+    bodyOfStatus: (status) => bodyOfStatus(status, newId()),
+    addControl: (app) => addGatewayControl(app, desk, () => clock.now()),
+  };
+}
+
+const NOT_QUEUED: Problem = {
+  status: 409,
+  code: 'conversation_not_queued',
+  message: "The conversation is with an agent and can't be changed.",
+};
+
+function isQueue(queueId: string): boolean {
+  return Object.hasOwn(QUEUES, queueId);
+}
+
+function unknownQueue(queueId: string): Problem {
+  return invalid(`Queue ID ${queueId} is invalid.`, 'invalid_queue');
+}
+
+function answerGood(status: number, body: Fields): Answer {
+  return answerJson(status, body, { 'content-type': 'application/hal+json' });
+}
+
+/** A conversation as the service's documentation shows it. */
+function toResult({ conversationId, channelId, queueId, user }: Conversation): Fields {
+  return { id: conversationId, channelId, assignment: { type: 'queue', id: queueId }, user, state: 'active' };
 }

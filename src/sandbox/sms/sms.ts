@@ -6,6 +6,7 @@ import { createRateCounter } from '../rate-limit.js';
 import { type BatchRequest, readBatchRequest } from './batch-request.js';
 import { type AnswerRow, BATCH_DISTORTIONS, type BatchAnswer } from './distort.js';
 import { ACCEPTED, INTERNAL_ERROR, INVALID_MSISDN, isMsisdn, type JudgedMessage, judgeMessages } from './message.js';
+import { createReceipts } from './receipts.js';
 
 interface KnownBatch {
   readonly subAccountId: string;
@@ -19,6 +20,7 @@ const BATCHES = '/api/v1/subaccounts/:subAccountId/messages/batch';
 export function createSmsArea(deps: AreaDeps): Area {
   const { clock, keyring, ledger, newId, rateLimits } = deps;
   const batches = new Map<string, KnownBatch>();
+  const receipts = createReceipts(deps);
   const perSubAccount = createRateCounter(rateLimits.perSubAccount);
   const perAddress = createRateCounter(rateLimits.perAddress);
 
@@ -63,6 +65,7 @@ export function createSmsArea(deps: AreaDeps): Area {
       accepted.map((row) => row.scheduled),
     );
     if (accepted.length > 0) await ledger.append({ at: now, area: 'sms', request: call.number }, accepted);
+    receipts.send(accepted);
     return answerJson(200, {
       batchId,
       clientBatchId: batch.clientBatchId,
@@ -112,7 +115,10 @@ export function createSmsArea(deps: AreaDeps): Area {
       },
     ],
     restore: (entry) => {
-      if (entry.area === 'sms') remember(entry.batchId, entry.subAccountId, [entry.scheduled]);
+      if (entry.area !== 'sms') return;
+      remember(entry.batchId, entry.subAccountId, [entry.scheduled]);
+      // Others had theirs, or lost them with the process.
+      if (entry.scheduled !== null && Date.parse(entry.scheduled) > clock.now()) receipts.send([entry]);
     },
     clear: () => batches.clear(),
   };

@@ -1,5 +1,150 @@
-import type { Area, AreaDeps } from '../area.js';
+import { createHash } from 'node:crypto';
+import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../answer.js';
+import type { Area, AreaDeps, Call } from '../area.js';
+import { chooseRows } from '../faults/chosen.js';
+import { CREATION_DISTORTIONS, READ_DISTORTIONS } from './distort.js';
+import type { VerificationEntry } from './entry.js';
+import { checkCode, openSession, resendCode, type Session, statusAt, toCreationBody, toReadBody } from './session.js';
+import { readSessionRequest, type SessionRequest } from './session-request.js';
 
-export function createVerificationArea(_deps: AreaDeps): Area {
-  return { name: 'verification', routes: [], restore: () => {}, clear: () => {} };
+const SESSIONS = '/api/v2/subaccounts/:subAccountId/sessions';
+
+/** Verification: a code goes out by SMS, and a session says whether it came back. At most one session of a number is WAITING. */
+export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDeps): Area {
+  const sessions = new Map<string, Session>();
+  /** The last session of each number of each subaccount. */
+  const lastIdOf = new Map<string, string>();
+
+  const put = (session: Session) => {
+    sessions.set(session.sessionId, session);
+    lastIdOf.set(`${session.subAccountId} ${session.destination}`, session.sessionId);
+  };
+
+  const authorize = ({ headers, params: { subAccountId = '' } }: Call) =>
+    keyring.refuseSubAccount(headers.authorization, subAccountId, clock.now());
+
+  const record = async (session: Session, event: VerificationEntry['event'], call: Call) => {
+    // Nothing is awaited between the look at a session and its change: of two calls at once, one comes second.
+    put(session);
+    await ledger.append({ at: clock.now(), area: 'verification', request: call.number }, [{ event, ...session }]);
+  };
+
+  const findWaiting = (subAccountId: string, destination: number, now: number): Session | undefined => {
+    const session = sessions.get(lastIdOf.get(`${subAccountId} ${destination}`) ?? '');
+    return session !== undefined && statusAt(session, now) === 'WAITING' ? session : undefined;
+  };
+
+  const createSession = async (call: Call): Promise<Answer> => {
+    const now = clock.now();
+    const request = readSessionRequest(call.body);
+    if (isRefusal(request)) return answerError(400, request, now);
+    const refused = refuseByFault(call, request, now);
+    if (refused !== undefined) return refused;
+    const { subAccountId = '' } = call.params;
+    const waiting = findWaiting(subAccountId, request.destination, now);
+    if (waiting !== undefined && now < Date.parse(waiting.nextSmsAfter)) return answerTooEarly(waiting, now);
+    const session =
+      waiting === undefined || request.resetSession
+        ? openSession(
+            {
+              sessionId: waiting?.sessionId ?? newId().replaceAll('-', ''),
+              subAccountId,
+              code: createCode(newId(), request.codeLength),
+            },
+            request,
+            now,
+          )
+        : resendCode(waiting, request, now);
+    await record(session, 'code-sent', call);
+    return answerJson(200, toCreationBody(session, now));
+  };
+
+  const readSession = async (call: Call): Promise<Answer> => {
+    const now = clock.now();
+    const { subAccountId, sessionId = '' } = call.params;
+    const session = sessions.get(sessionId);
+    if (session === undefined || session.subAccountId !== subAccountId) return answerError(404, NOT_FOUND, now);
+    const { code } = call.query;
+    if (code === undefined) return answerJson(200, toReadBody(session, now));
+    if (!isCode(code)) return answerError(400, INVALID_CODE, now);
+    const checked = checkCode(session, code, now);
+    if (checked !== session) await record(checked, 'code-checked', call);
+    return answerJson(200, toReadBody(checked, now));
+  };
+
+  return {
+    name: 'verification',
+    routes: [
+      {
+        method: 'POST',
+        path: SESSIONS,
+        takesBody: true,
+        authorize,
+        recipients: readRecipient,
+        handle: createSession,
+        distortions: CREATION_DISTORTIONS,
+      },
+      {
+        method: 'GET',
+        path: `${SESSIONS}/:sessionId`,
+        takesBody: false,
+        authorize,
+        recipients: () => [],
+        handle: readSession,
+        distortions: READ_DISTORTIONS,
+      },
+    ],
+    restore: (entry) => {
+      if (entry.area !== 'verification') return;
+      const { seq: _seq, at: _at, request: _request, area: _area, event: _event, ...session } = entry;
+      put(session);
+    },
+    clear: () => {
+      sessions.clear();
+      lastIdOf.clear();
+    },
+    addControl: (app) => {
+      app.get<{ Params: { sessionId: string } }>('/_sandbox/sessions/:sessionId', async ({ params }, reply) => {
+        const now = clock.now();
+        const session = sessions.get(params.sessionId);
+        if (session === undefined) return reply.code(404).send(answerError(404, NOT_FOUND, now).body);
+        return { ...session, status: statusAt(session, now) };
+      });
+    },
+  };
+}
+
+const NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Session not found' };
+
+/** Length from the service's documentation. What it refuses is no attempt. */
+const INVALID_CODE = { code: ERROR_CODE.invalidParameter, message: 'code must be a text of 3 to 10 characters' };
+
+function isCode(code: unknown): code is string {
+  return typeof code === 'string' && code.length >= 3 && code.length <= 10;
+}
+
+/** Digits that follow from the id: who gives the ids knows the codes. */
+function createCode(id: string, length: number): string {
+  const digest = createHash('sha256').update(id).digest('hex');
+  return (BigInt(`0x${digest}`) % 10n ** BigInt(length)).toString().padStart(length, '0');
+}
+
+function answerTooEarly({ nextSmsAfter }: Session, now: number): Answer {
+  const message = `Resending interval has not passed, another SMS is allowed after ${nextSmsAfter}`;
+  return answerError(403, { code: ERROR_CODE.resendInterval, message }, now);
+}
+
+function readRecipient(body: unknown): readonly string[] {
+  const destination = typeof body === 'object' && body !== null && 'destination' in body ? body.destination : '';
+  return [typeof destination === 'string' ? destination : ''];
+}
+
+function refuseByFault(call: Call, { destination }: SessionRequest, now: number): Answer | undefined {
+  for (const chosen of call.rowFaults) {
+    const { kind, description } = chosen.fault;
+    if (kind === 'strict-numbers' || chooseRows(chosen, [String(destination)])[0] !== true) continue;
+    if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
+    return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
+  }
+  return undefined;
 }

@@ -1,20 +1,213 @@
+import { setMaxListeners } from 'node:events';
+import { Agent, request } from 'undici';
 import type { Clock } from '../../clock.js';
+import { Fifo } from './fifo.js';
+import type { Lane } from './lane.js';
 
-/** One POST to a webhook, repeated until it is answered 2xx. */
-export interface Delivery {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  /** Delays before each repetition, in milliseconds; after the last it is given up. */
-  readonly retryDelaysMs: readonly number[];
+/** POSTs under way at once, all addresses together: a receiver shall not need as many sockets as there are messages. */
+const MAX_IN_FLIGHT = 16;
+/** For a connection, for the headers of an answer, and between two pieces of its body. */
+const TIMEOUT_MS = 10_000;
+/** An answer's body says nothing; a longer one costs its connection. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export interface WebhookSenderDeps {
+  readonly clock: Clock;
+  /** Factor of all delays between attempts: 1 as the service has them, less for the impatient. */
+  readonly retryScale: number;
 }
 
-/** Delivers to webhooks in the background; what is under way ends when the sandbox closes. */
-export interface WebhookSender {
-  send(delivery: Delivery): void;
-  close(): Promise<void>;
+/** How many POSTs came to what. */
+export interface WebhookCounts {
+  /** On their way, waiting for their turn or for another attempt. */
+  readonly pending: number;
+  /** Answered 2xx. */
+  readonly delivered: number;
+  readonly givenUp: number;
+  /** Attempts that were not answered 2xx. */
+  readonly failedAttempts: number;
 }
 
-export function createWebhookSender(_deps: { clock: Clock }): WebhookSender {
-  return { send: () => {}, close: async () => {} };
+interface Job {
+  readonly lane: Lane;
+  posts: number;
+  attempt: number;
+}
+
+interface Parked {
+  readonly job: Job;
+  /** By the monotonic clock. */
+  readonly dueMs: number;
+}
+
+const NOTHING: WebhookCounts = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 };
+
+/**
+ * Delivers to webhooks in the background. A lane is ready, in flight, or parked until its next attempt; those parked for the
+ * same time stand in one row with one timer, so that 100,000 wait as cheaply as one. Redirects are not followed:
+ * any answer but 2xx, and any error of the network, is a failed attempt.
+ */
+export class WebhookSender {
+  readonly #clock: Clock;
+  readonly #retryScale: number;
+  readonly #agent = new Agent({
+    connections: MAX_IN_FLIGHT,
+    connect: { timeout: TIMEOUT_MS },
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  });
+  readonly #jobs = new Map<Lane, Job>();
+  #ready = new Fifo<Job>();
+  #parked = new Map<number, Fifo<Parked>>();
+  #inFlight = 0;
+  #counts = { ...NOTHING };
+  #waiting: (() => void)[] = [];
+  #ending = createEnding();
+  #isClosed = false;
+
+  constructor({ clock, retryScale }: WebhookSenderDeps) {
+    this.#clock = clock;
+    this.#retryScale = retryScale;
+  }
+
+  get counts(): WebhookCounts {
+    return { ...this.#counts };
+  }
+
+  /** So many more POSTs stand in the lane. They leave when those before them are over; none once it is closed. */
+  send(lane: Lane, posts = 1): void {
+    if (this.#isClosed) return;
+    this.#counts.pending += posts;
+    const known = this.#jobs.get(lane);
+    if (known !== undefined) {
+      known.posts += posts;
+      return;
+    }
+    const job: Job = { lane, posts, attempt: 0 };
+    this.#jobs.set(lane, job);
+    this.#makeReady(job);
+  }
+
+  /** Calls back after that time, unless everything is cleared or closed before. */
+  later(delayMs: number, action: () => void): void {
+    const { signal } = this.#ending;
+    void this.#clock.sleep(delayMs, signal).then(() => {
+      if (!signal.aborted) action();
+    });
+  }
+
+  /** Resolves when nothing is pending. */
+  async settle(): Promise<void> {
+    if (this.#counts.pending > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Forgets everything that has not been delivered, and counts from 0. What is on its way at this moment may still arrive. */
+  clear(): void {
+    this.#ending.abort();
+    this.#ending = createEnding();
+    this.#jobs.clear();
+    this.#ready = new Fifo();
+    this.#parked = new Map();
+    this.#counts = { ...NOTHING };
+    this.#tellSettled();
+  }
+
+  /** Ends all connections; what has not been delivered never is. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.clear();
+    this.#ending.abort();
+    await this.#agent.destroy();
+  }
+
+  #makeReady(job: Job): void {
+    this.#ready.push(job);
+    while (this.#inFlight < MAX_IN_FLIGHT) {
+      const next = this.#ready.shift();
+      if (next === undefined) return;
+      void this.#serve(next);
+    }
+  }
+
+  async #serve(first: Job): Promise<void> {
+    this.#inFlight += 1;
+    for (let job: Job | undefined = first; job !== undefined; job = this.#ready.shift()) {
+      const isTaken = await this.#post(job);
+      // Cleared while it was on its way.
+      if (this.#jobs.get(job.lane) === job) this.#conclude(job, isTaken);
+    }
+    this.#inFlight -= 1;
+  }
+
+  async #post({ lane, attempt }: Job): Promise<boolean> {
+    const { headers, body } = lane.build(attempt);
+    try {
+      const answer = await request(lane.url, {
+        dispatcher: this.#agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
+      return answer.statusCode >= 200 && answer.statusCode < 300;
+    } catch {
+      return false;
+    }
+  }
+
+  #conclude(job: Job, isTaken: boolean): void {
+    if (!isTaken) {
+      this.#counts.failedAttempts += 1;
+      const delayMs = job.lane.retryDelayMs(job.attempt + 1);
+      if (delayMs !== undefined) {
+        job.attempt += 1;
+        this.#park(job, delayMs * this.#retryScale);
+        return;
+      }
+    }
+    this.#counts[isTaken ? 'delivered' : 'givenUp'] += 1;
+    this.#counts.pending -= 1;
+    job.lane.advance();
+    job.attempt = 0;
+    job.posts -= 1;
+    if (job.posts > 0) this.#ready.push(job);
+    else this.#jobs.delete(job.lane);
+    if (this.#counts.pending === 0) this.#tellSettled();
+  }
+
+  #park(job: Job, delayMs: number): void {
+    const parked: Parked = { job, dueMs: this.#clock.monotonicMs() + delayMs };
+    const row = this.#parked.get(delayMs);
+    if (row !== undefined) {
+      row.push(parked);
+      return;
+    }
+    const newRow = new Fifo<Parked>();
+    newRow.push(parked);
+    this.#parked.set(delayMs, newRow);
+    void this.#release(newRow, delayMs);
+  }
+
+  /** All of a row wait equally long, so they fall due in the order in which they came. */
+  async #release(row: Fifo<Parked>, delayMs: number): Promise<void> {
+    const { signal } = this.#ending;
+    for (let parked = row.shift(); parked !== undefined; parked = row.shift()) {
+      const waitMs = parked.dueMs - this.#clock.monotonicMs();
+      if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
+      if (signal.aborted) return;
+      this.#makeReady(parked.job);
+    }
+    this.#parked.delete(delayMs);
+  }
+
+  #tellSettled(): void {
+    for (const tell of this.#waiting.splice(0)) tell();
+  }
+}
+
+/** Any number of timers may listen to it. */
+function createEnding(): AbortController {
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  return ending;
 }

@@ -1,0 +1,147 @@
+import { systemClock } from '../clock.js';
+import { ServiceError, UserError } from '../errors.js';
+import type { Job, Limits } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { scrubSecrets } from '../log.js';
+import { acquireLock } from '../run/lock.js';
+import { StopSwitch } from '../run/stop.js';
+import { type CallService, createCaller } from '../service/caller.js';
+import { defaultLimits } from '../throttle/ceilings.js';
+import { createLane } from '../throttle/lane.js';
+import { LaneStopped } from '../throttle/lane-stopped.js';
+import { createLockDeps } from './deps.js';
+import { openService } from './open-service.js';
+import { jobDirectoryOf } from './session.js';
+import { createLog, SecretKeeper, type Terminal } from './terminal.js';
+
+/** The areas that a person calls one thing of; SMS and contacts are for jobs. */
+export type CalledArea = 'verification' | 'gateway' | 'campaign' | 'chat';
+
+export interface Called {
+  /** Path of a job file; only its service, its name and its output directory are used. */
+  readonly job: string;
+  readonly area: CalledArea;
+  /** The call is one of the Action Request Token. */
+  readonly isAction?: boolean;
+}
+
+export interface SingleCall {
+  readonly call: CallService;
+  readonly job: Job;
+  /** Ends early when a signal came. */
+  readonly sleep: (delayMs: number) => Promise<void>;
+}
+
+/** A person waits: longer than this, trying again is theirs. */
+const MAX_GIVE_UP_SECONDS = 60;
+
+const LIMITS: Readonly<Record<CalledArea, Limits>> = {
+  verification: defaultLimits['verification.start'],
+  gateway: defaultLimits.conversations,
+  campaign: defaultLimits.campaign,
+  chat: defaultLimits.chat,
+};
+
+/**
+ * Opens one area of the service that a job names, for a task of a few calls. A job on the sandbox gets that of its own
+ * directory, under the job's lock. A signal ends what has not been sent, with UserError 'interrupted'; a second one also
+ * what is under way, whose outcome is unknown then.
+ */
+export async function callService<T>(
+  terminal: Terminal,
+  called: Called,
+  task: (single: SingleCall) => Promise<T>,
+): Promise<T> {
+  const job = await loadJob(called.job);
+  assertCallable(job, called);
+  const secrets = new SecretKeeper();
+  const log = createLog(terminal, secrets);
+  const stop = new StopSwitch();
+  const stopListening = terminal.onSignal((name) => {
+    if (stop.isRequested) return stop.abandon();
+    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: end it)`);
+    stop.request('interrupted', name);
+  });
+  try {
+    return await withService(job, { terminal, secrets, stop, area: called.area }, task);
+  } catch (error) {
+    throw describeEnd(error, { secrets, stop });
+  } finally {
+    stopListening();
+  }
+}
+
+/** A job need not say how areas are reached that its steps do not use. */
+function assertCallable({ service }: Job, { job, area, isAction = false }: Called): void {
+  if (service.sandbox) return;
+  const refuse = (what: string, hint: string) => {
+    throw new UserError('bad-job', `Cannot call ${area} with the job ${job}: it has no ${what}, expected one`, {
+      hint,
+    });
+  };
+  if (area === 'verification' && service.subAccountId === '') {
+    refuse('service.account', 'Write account: <identifier> into the job.');
+  }
+  if (service.bases[area] === '') {
+    refuse('service.ccPlatform', 'Write ccPlatform: <platform> into the job, such as na12.');
+  }
+  const tokens = service.credentials.campaign;
+  if (isAction && tokens !== undefined && tokens.actionToken === undefined) {
+    refuse(
+      'service.credentials.campaign.actionToken',
+      'The Data Request Token only reads. Write actionToken: { env: NAME } into the job.',
+    );
+  }
+}
+
+async function withService<T>(
+  job: Job,
+  context: { terminal: Terminal; secrets: SecretKeeper; stop: StopSwitch; area: CalledArea },
+  task: (single: SingleCall) => Promise<T>,
+): Promise<T> {
+  const { terminal, secrets, stop, area } = context;
+  const jobDirectory = jobDirectoryOf(job);
+  // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
+  const lock = job.service.sandbox ? await acquireLock(createLockDeps(), jobDirectory) : undefined;
+  try {
+    const { settings, transport, authorize, close } = await openService(job, { terminal, secrets, jobDirectory }, [
+      area,
+    ]);
+    const clock = systemClock;
+    const lane = createLane({ limits: LIMITS[area], clock, random: Math.random, signal: stop.nothingNew });
+    const call = createCaller({
+      service: settings,
+      transport,
+      authorize,
+      laneOf: () => lane,
+      clock,
+      giveUpAfterMs: Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000,
+      signal: stop.nothingMore,
+    });
+    try {
+      return await task({ call, job, sleep: (delayMs) => clock.sleep(delayMs, stop.nothingNew) });
+    } finally {
+      await lane.close();
+      await close();
+    }
+  } finally {
+    await lock?.release();
+  }
+}
+
+function describeEnd(error: unknown, { secrets, stop }: { secrets: SecretKeeper; stop: StopSwitch }): unknown {
+  if (error instanceof LaneStopped) {
+    const name = stop.reason?.detail ?? 'a signal';
+    return new UserError('interrupted', `Cannot finish: ${name} came before the call was sent`, {
+      hint: 'Run the same command to do it.',
+    });
+  }
+  if (!(error instanceof ServiceError)) return error;
+  // Its words are the service's own: they may repeat what was sent.
+  const { code, message, hint, status, serviceCode } = error;
+  return new ServiceError(code, scrubSecrets(message, secrets.values), {
+    ...(hint === undefined ? {} : { hint }),
+    ...(status === undefined ? {} : { status }),
+    ...(serviceCode === undefined ? {} : { serviceCode }),
+  });
+}

@@ -1,0 +1,127 @@
+import type { Verdict } from '../domain.js';
+import { ServiceError, UserError } from '../errors.js';
+import type { CampaignStep, CampaignTarget } from '../job/job.js';
+import { EXIT } from '../report/exit-code.js';
+import { emptyBalance } from '../report/summary.js';
+import type { CallService } from '../service/caller.js';
+import { readCampaign } from '../service/campaign.js';
+import { meaningOf, stateOf } from '../service/campaign-states.js';
+import type { RunFigures } from '../steps/action.js';
+import { campaignKind } from '../steps/campaign.js';
+import { defaultLimits } from '../throttle/ceilings.js';
+import { callService, type SingleCall } from './call-service.js';
+import { printResult } from './print.js';
+import { escapeText, type Terminal } from './terminal.js';
+
+export interface CampaignFlags {
+  readonly job: string;
+  /** As it was typed. */
+  readonly id: string;
+  readonly json: boolean | undefined;
+}
+
+/** `volley campaign status ID`: how a campaign stands; changes nothing. */
+export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Promise<number> {
+  const campaignId = parseCampaignId(flags.id);
+  const campaign = await callService(terminal, { job: flags.job, area: 'campaign' }, ({ call }) =>
+    call(readCampaign, { campaignId }),
+  );
+  const { id, name, status, isEnabled, isDynamic, recordCount } = campaign;
+  const [state, meaning] = [stateOf(status), meaningOf(status)];
+  const json = {
+    campaign: id,
+    name,
+    state,
+    status,
+    meaning,
+    isEnabled: isEnabled ?? null,
+    isDynamic: isDynamic ?? null,
+    recordCount: recordCount ?? null,
+  };
+  const notes = [
+    ...(isDynamic === false ? ['not dynamic'] : []),
+    ...(isEnabled === false ? ['not enabled'] : []),
+    ...(recordCount === undefined ? [] : [`${recordCount} records`]),
+  ];
+  const title = name === '' ? '' : ` "${escapeText(name)}"`;
+  const more = notes.length === 0 ? '' : `  ${notes.join(', ')}\n`;
+  await printResult(terminal, flags, { json, text: `Campaign ${id}${title}: ${state} (${meaning})\n${more}` });
+  return EXIT.ok;
+}
+
+export interface SetCampaignFlags extends CampaignFlags {
+  readonly target: CampaignTarget;
+}
+
+const EXIT_OF: Readonly<Record<Verdict['status'], number>> = {
+  accepted: EXIT.ok,
+  rejected: EXIT.rejected,
+  'in-doubt': EXIT.inDoubt,
+};
+
+/** `volley campaign set ID STATUS`: 0 when it is so, or was already; 1 when it cannot be; 3 when nothing tells. */
+export async function setCampaign(flags: SetCampaignFlags, terminal: Terminal): Promise<number> {
+  const { job, target } = flags;
+  const campaign = parseCampaignId(flags.id);
+  const step: CampaignStep = {
+    kind: 'campaign',
+    campaign,
+    expect: undefined,
+    set: target,
+    always: false,
+    limits: defaultLimits.campaign,
+  };
+  const verdict = await callService(terminal, { job, area: 'campaign', isAction: true }, (single) =>
+    performStep(step, single),
+  );
+  const { status, code, reason } = verdict;
+  const json = { campaign, target, outcome: status, code, reason };
+  await printResult(terminal, flags, { json, text: `${WORD_OF[status]}${escapeText(reason)}\n` });
+  return EXIT_OF[status];
+}
+
+const WORD_OF: Readonly<Record<Verdict['status'], string>> = {
+  accepted: '',
+  rejected: 'Not done: ',
+  'in-doubt': 'In doubt: ',
+};
+
+async function performStep(step: CampaignStep, { call, job, sleep }: SingleCall): Promise<Verdict> {
+  let doubt: ServiceError | undefined;
+  const watchedCall: CallService = async (endpoint, input) => {
+    try {
+      return await call(endpoint, input);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'in-doubt') doubt = error;
+      throw error;
+    }
+  };
+  const begin = async () => {};
+  try {
+    return await campaignKind.perform(step, { call: watchedCall, figures: noRun(job.name), begin, sleep });
+  } catch (error) {
+    // The reading that was to settle it failed as well, or a signal ended it.
+    throw doubt ?? error;
+  }
+}
+
+/** The figures of a run that has no rows: there is none behind a single call. */
+function noRun(job: string): RunFigures {
+  return {
+    job,
+    plan: '',
+    directory: '',
+    stop: undefined,
+    startedAtMs: 0,
+    nowMs: 0,
+    balance: emptyBalance(),
+    exitCode: EXIT.ok,
+  };
+}
+
+function parseCampaignId(id: string): number {
+  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
+  throw new UserError('bad-flag', `Cannot find a campaign: "${id}" is not a campaign id, expected a whole number`, {
+    hint: 'The configuration manager shows it beside the campaign.',
+  });
+}

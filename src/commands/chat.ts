@@ -1,0 +1,59 @@
+import { UserError } from '../errors.js';
+import { EXIT } from '../report/exit-code.js';
+import { type ChatMessage, postMessage, readMessages } from '../service/chat.js';
+import { callService } from './call-service.js';
+import { keepGiven } from './keep-given.js';
+import { printResult } from './print.js';
+import { escapeText, type Terminal } from './terminal.js';
+
+export interface ReadFlags {
+  readonly job: string;
+  /** Undefined: the room that the key belongs to. */
+  readonly room: string | undefined;
+  readonly pageSize: number | undefined;
+  readonly json: boolean | undefined;
+}
+
+/** `volley chat read`: the latest messages of a room, oldest first. */
+export async function readChat(flags: ReadFlags, terminal: Terminal): Promise<number> {
+  const { job, room, pageSize } = flags;
+  if (pageSize !== undefined && !(Number.isSafeInteger(pageSize) && pageSize > 0)) {
+    throw new UserError('bad-flag', `Cannot read the chat: --page-size is ${pageSize}, expected a number from 1`);
+  }
+  const messages = await callService(terminal, { job, area: 'chat' }, ({ call }) =>
+    call(readMessages, keepGiven({ room, pageSize })),
+  );
+  const json = { room: room ?? null, messages: messages.map(toJson) };
+  const lines = messages.map((message) => `${escapeText(describe(message))}\n`).join('');
+  await printResult(terminal, flags, { json, text: lines === '' ? 'There is no message in this room.\n' : lines });
+  return EXIT.ok;
+}
+
+export interface PostFlags {
+  readonly job: string;
+  readonly text: string;
+  readonly room: string | undefined;
+  readonly json: boolean | undefined;
+}
+
+/** `volley chat post TEXT`: says something in a room, once. */
+export async function postChat(flags: PostFlags, terminal: Terminal): Promise<number> {
+  const { job, text, room } = flags;
+  if (text.trim() === '') throw new UserError('bad-flag', 'Cannot post a chat message: the text is empty');
+  const { parsed } = await callService(terminal, { job, area: 'chat' }, ({ call }) =>
+    call(postMessage, { messageRaw: text, ...keepGiven({ room }) }),
+  );
+  const where = room === undefined ? 'the room of the key' : `room ${room}`;
+  const json = { room: room ?? null, parsed: parsed ?? null };
+  await printResult(terminal, flags, { json, text: `Posted to ${escapeText(where)}.\n` });
+  return EXIT.ok;
+}
+
+function toJson({ id, at, timestamp, author, text }: ChatMessage) {
+  return { id, at: at ?? null, timestamp: timestamp ?? null, author, text };
+}
+
+function describe({ at, author, text }: ChatMessage): string {
+  const name = [author.name, author.email, author.id].find((known) => known !== '') ?? 'somebody';
+  return `${at ?? 'at an unknown time'}  ${name}: ${text}`;
+}

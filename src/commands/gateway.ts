@@ -1,0 +1,114 @@
+import { UserError } from '../errors.js';
+import { EXIT } from '../report/exit-code.js';
+import { QUEUE_ASSIGNMENT } from '../service/documented.js';
+import { type ConversationUser, sendMessage, updateConversation } from '../service/gateway.js';
+import { createChannel, createWebhook } from '../service/gateway-settings.js';
+import { callService } from './call-service.js';
+import { keepGiven } from './keep-given.js';
+import { printResult } from './print.js';
+import { escapeText, type Terminal } from './terminal.js';
+
+interface GatewayFlags {
+  readonly job: string;
+  readonly json: boolean | undefined;
+}
+
+export interface WebhookFlags extends GatewayFlags {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** `volley gateway webhook NAME URL`: makes a webhook, a second one of the same name each time. */
+export async function makeWebhook(flags: WebhookFlags, terminal: Terminal): Promise<number> {
+  const { job, name, url } = flags;
+  assertUrl(url);
+  const { webhookId } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+    call(createWebhook, { name, url }),
+  );
+  const text = `Made webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
+  await printResult(terminal, flags, { json: { webhookId, name }, text });
+  return EXIT.ok;
+}
+
+export interface ChannelFlags extends GatewayFlags {
+  readonly name: string;
+  /** Id of a webhook that was made before. */
+  readonly webhook: string;
+  /** Id of the queue for conversations that name none. */
+  readonly queue: string;
+  readonly description: string | undefined;
+}
+
+/** `volley gateway channel NAME`: makes a channel on a webhook, a second one of the same name each time. */
+export async function makeChannel(flags: ChannelFlags, terminal: Terminal): Promise<number> {
+  const { job, name, webhook, queue, description } = flags;
+  const { channelId } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+    call(createChannel, { name, webhookId: webhook, queue, ...keepGiven({ description }) }),
+  );
+  const text = `Made channel ${escapeText(name)}: ${escapeText(channelId)}\n`;
+  await printResult(terminal, flags, { json: { channelId, name }, text });
+  return EXIT.ok;
+}
+
+export interface UpdateFlags extends GatewayFlags {
+  readonly conversation: string;
+  /** Id of the queue. */
+  readonly queue: string | undefined;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+  readonly phone: string | undefined;
+  readonly language: string | undefined;
+}
+
+/** `volley gateway update CONVERSATION`: changes queue or customer of one that is queued; refuses to change nothing. */
+export async function changeConversation(flags: UpdateFlags, terminal: Terminal): Promise<number> {
+  const { job, conversation, queue, name, email, phone, language } = flags;
+  const user: ConversationUser = keepGiven({ name, email, phone, language });
+  if (queue === undefined && Object.keys(user).length === 0) {
+    throw new UserError(
+      'bad-flag',
+      'Cannot update a conversation: nothing is to change, expected a flag that says what',
+      {
+        hint: 'Give --queue, --name, --email, --phone or --language.',
+      },
+    );
+  }
+  const { conversationId, state } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+    call(updateConversation, {
+      conversationId: conversation,
+      ...(queue === undefined ? {} : { assignment: { type: QUEUE_ASSIGNMENT, id: queue } }),
+      ...(Object.keys(user).length === 0 ? {} : { user }),
+    }),
+  );
+  const told = state === undefined ? '' : ` (${escapeText(state)})`;
+  const text = `The service took the change of conversation ${escapeText(conversationId)}${told}\n`;
+  await printResult(terminal, flags, { json: { conversationId, state: state ?? null }, text });
+  return EXIT.ok;
+}
+
+export interface SendFlags extends GatewayFlags {
+  readonly conversation: string;
+  readonly text: string;
+}
+
+/** `volley gateway send CONVERSATION TEXT`: says something in a conversation as its customer, once. */
+export async function sendToConversation(flags: SendFlags, terminal: Terminal): Promise<number> {
+  const { job, conversation, text } = flags;
+  if (text.trim() === '') throw new UserError('bad-flag', 'Cannot send a message: the text is empty');
+  const { conversationId, messageId } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+    call(sendMessage, { conversationId: conversation, text }),
+  );
+  const id = messageId === undefined ? '' : `: ${escapeText(messageId)}`;
+  const said = `Sent into conversation ${escapeText(conversationId)}${id}\n`;
+  await printResult(terminal, flags, { json: { conversationId, messageId: messageId ?? null }, text: said });
+  return EXIT.ok;
+}
+
+function assertUrl(url: string): void {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
+  // The address itself is not said: it may hold the secret of a listener.
+  throw new UserError(
+    'bad-flag',
+    'Cannot create a webhook: its URL is no address, expected one that starts with https://',
+  );
+}

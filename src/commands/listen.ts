@@ -1,0 +1,141 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import { systemClock } from '../clock.js';
+import { UserError } from '../errors.js';
+import { nodeFiles } from '../files.js';
+import { readSecret } from '../job/secrets.js';
+import { type OutputLock, startListener } from '../listen/listener.js';
+import { describeCounts, logCounts } from '../listen/progress-log.js';
+import { EXIT } from '../report/exit-code.js';
+import { acquireLock, readLockOwner } from '../run/lock.js';
+import { createLockDeps } from './deps.js';
+import { printResult } from './print.js';
+import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal.js';
+
+/** What `openssl rand -base64 12` gives. */
+const SHORT_SECRET = 16;
+
+export interface ListenFlags {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly host: string;
+  readonly output: string | undefined;
+  /** A run directory; events then go to its `receipts.ndjson`, unless `output` names another file. */
+  readonly run: string | undefined;
+  /** Name of the environment variable with the secret. */
+  readonly secretEnv: string | undefined;
+  readonly secretFile: string | undefined;
+  readonly json: boolean | undefined;
+}
+
+/**
+ * `volley listen`: webhook events and delivery receipts into a file, until a signal. Its first line on stdout is JSON;
+ * the totals follow at the end. A second signal leaves at once: what was acknowledged is in the file.
+ */
+export async function listenForEvents(flags: ListenFlags, terminal: Terminal): Promise<number> {
+  const { port, host } = flags;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UserError('bad-flag', `Cannot listen on port ${port}, expected 0 to 65535`);
+  }
+  const output = chooseOutput(flags);
+  const secrets = new SecretKeeper();
+  const secret = await chooseSecret(flags, terminal, secrets);
+  const log = createLog(terminal, secrets);
+  if (secret !== undefined && secret.length < SHORT_SECRET) {
+    log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
+  }
+  const stopping = watchSignals(terminal);
+  try {
+    const lockOutput = () => lockFile(output);
+    const listener = await startListener(
+      { host, port, output, secret },
+      { files: nodeFiles, clock: systemClock, log, lockOutput },
+    );
+    const { origin, path, counts } = listener;
+    const quiet = new AbortController();
+    const logging = logCounts({ clock: systemClock, log, signal: quiet.signal }, counts);
+    try {
+      await terminal.writeStdout(`${JSON.stringify({ origin, path, output })}\n`);
+      const failure = await Promise.race([stopping.signalled, listener.failed]);
+      if (failure !== undefined) {
+        log.error(describeCounts(counts), { ...counts });
+        throw failure;
+      }
+    } finally {
+      quiet.abort();
+      await logging;
+      await listener.close();
+    }
+    const json = { output, ...counts };
+    await printResult(terminal, flags, { json, text: `${describeCounts(counts)}\n  → ${escapeText(output)}\n` });
+    return EXIT.ok;
+  } finally {
+    stopping.end();
+  }
+}
+
+function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () => void } {
+  let end = () => {};
+  const signalled = new Promise<void>((resolve) => {
+    let isAsked = false;
+    end = terminal.onSignal(() => {
+      if (isAsked) terminal.leave(EXIT.again);
+      isAsked = true;
+      resolve();
+    });
+  });
+  return { signalled, end };
+}
+
+function chooseOutput({ output, run }: ListenFlags): string {
+  if (output !== undefined && output !== '') return resolve(output);
+  if (run !== undefined && run !== '') return resolve(run, 'receipts.ndjson');
+  throw new UserError('bad-flag', 'Cannot listen: there is no --output, expected the file that events are written to');
+}
+
+async function chooseSecret(
+  { secretEnv, secretFile }: ListenFlags,
+  terminal: Terminal,
+  secrets: SecretKeeper,
+): Promise<string | undefined> {
+  if (secretEnv !== undefined && secretFile !== undefined) {
+    throw new UserError(
+      'bad-flag',
+      'Cannot listen: --secret-env and --secret-file are both given, expected one of them',
+    );
+  }
+  const source =
+    secretEnv !== undefined ? { env: secretEnv } : secretFile !== undefined ? { file: resolve(secretFile) } : undefined;
+  if (source === undefined) return undefined;
+  const deps = { env: terminal.env, readFile: nodeFiles.readText };
+  return secrets.keep(await readSecret(source, deps, 'the secret of the listener'));
+}
+
+/** Beside the file, in a directory of its own: one listener at a time, also on a shared volume. */
+async function lockFile(output: string): Promise<OutputLock> {
+  const directory = join(dirname(output), `.${basename(output)}.lock`);
+  const deps = createLockDeps();
+  try {
+    const lock = await acquireLock(deps, directory);
+    return {
+      assertHeld: () => lock.assertHeld().catch(() => Promise.reject(loseFile(output))),
+      release: () => lock.release(),
+    };
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== 'lock-held') throw error;
+    const owner = await readLockOwner(deps, directory);
+    const who = owner === undefined || owner.pid === 0 ? 'another process' : `process ${owner.pid}`;
+    throw new UserError('lock-held', `Cannot listen: ${who} writes to ${output}, expected no other listener on it`, {
+      hint: 'Stop it, or name another file; the lock of a process that is gone ends within a minute.',
+    });
+  }
+}
+
+function loseFile(output: string): UserError {
+  return new UserError(
+    'lock-held',
+    `Cannot go on: this process lost its lock on ${output}, nothing more is acknowledged`,
+    {
+      hint: 'It was paused, or could not write to its disk, for longer than its lease. Run the same command to go on.',
+    },
+  );
+}

@@ -1,0 +1,40 @@
+import type { Area } from '../domain.js';
+import { UserError } from '../errors.js';
+import { nodeFiles } from '../files.js';
+import type { AreaCredentials, SecretSource } from '../job/job.js';
+import { readSecret } from '../job/secrets.js';
+import type { ServiceSecrets } from '../service/authorize.js';
+import type { SecretKeeper, Terminal } from './terminal.js';
+
+/** Reads the secrets of some areas, and has them kept out of every log line; refuses with 'bad-credentials' what is missing. */
+export async function readSecrets(
+  credentials: AreaCredentials,
+  areas: readonly Area[],
+  { terminal, secrets }: { terminal: Terminal; secrets: SecretKeeper },
+): Promise<ServiceSecrets> {
+  const read = async (source: SecretSource, what: string) =>
+    secrets.keep(await readSecret(source, { env: terminal.env, readFile: nodeFiles.readText }, what));
+  const found: { -readonly [Key in keyof ServiceSecrets]: ServiceSecrets[Key] } = {};
+  for (const area of areas) {
+    if (area === 'campaign') {
+      const { username, dataToken, actionToken } = credentials.campaign ?? refuse(area);
+      found.campaign = {
+        username,
+        dataToken: await read(dataToken, 'the Data Request Token of campaign'),
+        actionToken: actionToken && (await read(actionToken, 'the Action Request Token of campaign')),
+      };
+      // What goes over the wire is as good as the tokens themselves.
+      for (const token of [found.campaign.dataToken, found.campaign.actionToken ?? '']) {
+        secrets.keep(Buffer.from(`${username}:${token}`).toString('base64'));
+      }
+    } else found[area] = await read((credentials[area] ?? refuse(area)).apiKey, `the API key of ${area}`);
+  }
+  return found;
+}
+
+function refuse(area: Area): never {
+  const form = area === 'campaign' ? '{ username: …, dataToken: { env: NAME } }' : '{ apiKey: { env: NAME } }';
+  throw new UserError('bad-credentials', `Cannot run the job: it has no credentials for ${area}, expected them`, {
+    hint: `Write service.credentials: { ${area}: ${form} } into the job.`,
+  });
+}

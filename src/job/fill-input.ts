@@ -1,0 +1,22 @@
+import { resolve } from 'node:path';
+import type { Input } from './job.js';
+import type { CheckedInput } from './schema.js';
+
+/** Files as a list with absolute paths, names of countries and encodings in one case. */
+export function fillInput(written: CheckedInput, directory: string): Input {
+  const files = typeof written.files === 'string' ? [written.files] : written.files;
+  return {
+    files: files.map((file) => fillPattern(file, directory)),
+    format: written.format,
+    encoding: written.encoding?.trim().toLowerCase(),
+    delimiter: written.delimiter === 'tab' ? '\t' : written.delimiter,
+    country: written.country?.toUpperCase(),
+    countryColumn: written.countryColumn,
+    limits: written.limits,
+  };
+}
+
+/** A glob stays one; that the directory's own name may hold * or [ is for the reader to see, which knows what is on the disk. */
+function fillPattern(file: string, directory: string): string {
+  return file === '-' ? file : resolve(directory, file);
+}

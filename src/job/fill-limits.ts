@@ -1,0 +1,20 @@
+import { defaultLimits } from '../throttle/ceilings.js';
+import type { Limits, Step } from './job.js';
+
+/** Limits as a step or the top of a file says them; what is not said is undefined or not there. */
+export type WrittenLimits = { readonly [Key in keyof Limits]?: Limits[Key] | undefined } | undefined;
+
+/** Of each limit that the kind has, the first that is written, else the default of the kind. */
+export function fillLimits(kind: Step['kind'], sources: readonly WrittenLimits[]): Limits {
+  const defaults = defaultLimits[kind];
+  const pick = <Key extends keyof Limits>(key: Key) =>
+    sources.find((limits) => limits?.[key] !== undefined)?.[key] ?? defaults[key];
+  // Messages and their parts are counted for SMS alone.
+  const ofMessages = kind === 'sms' ? pick : () => undefined;
+  return {
+    requestsPerSecond: pick('requestsPerSecond'),
+    messagesPerSecond: ofMessages('messagesPerSecond'),
+    segmentsPerSecond: ofMessages('segmentsPerSecond'),
+    concurrency: pick('concurrency'),
+  };
+}

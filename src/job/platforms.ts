@@ -1,0 +1,13 @@
+import { CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../service/documented.js';
+
+/** What is wrong with a platform of the contact center, as "expected …"; undefined when it forms an address. */
+export function findPlatformFault(text: string): string | undefined {
+  if (CC_PLATFORM.test(text)) return undefined;
+  const regions = Object.keys(CAMPAIGN_PLATFORMS).join(' ');
+  return `expected one of ${regions} and up to 21 letters, digits or hyphens behind it, such as na12`;
+}
+
+/** The address of a platform's contact center; the platform must be faultless. */
+export function formCampaignBase(platform: string): string {
+  return CAMPAIGN_BASE_FORM.replace('{ccPlatform}', platform.toLowerCase());
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+
+/** `gateway`: an event of the chat gateway that the contract names; `receipt`: a delivery receipt of an SMS; `unknown`: any other object. */
+export type EventKind = 'gateway' | 'receipt' | 'unknown';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** One event as it came, and what Volley made of it. */
+export interface ArrivedEvent {
+  readonly kind: EventKind;
+  /** What tells it from every other event: the same for each delivery of it. */
+  readonly id: string;
+  readonly event: JsonObject;
+  /** The body's own text: figures keep all their digits, and fields their order. */
+  readonly text: string;
+}
+
+/** Contract, section Events: all that it names. */
+const GATEWAY_EVENTS = new Set<unknown>(['QUEUED', 'AGENT_JOINED', 'ACTIVITY', 'MESSAGE']);
+/** What an id is made of as it stands; anything else is digested, so that no sender decides how long a line's head gets. */
+const PLAIN_ID = /^[\x21-\x7e]{1,128}$/;
+const PLAIN_PART = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/**
+ * Reads the body of a delivery: UTF-8 that is one JSON object, of whatever content. Undefined when it is anything else.
+ * `eventId` is the header `x-8x8-event-id`, where there was one.
+ */
+export function readEvent(body: Uint8Array, eventId: string | undefined): ArrivedEvent | undefined {
+  let text: string;
+  let event: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body).trim();
+    event = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(event)) return undefined;
+  const kind = classifyEvent(event);
+  return { kind, id: identifyEvent({ kind, event, text, eventId }), event, text };
+}
+
+function classifyEvent(event: JsonObject): EventKind {
+  const { eventType, conversationId, namespace, payload } = event;
+  if (GATEWAY_EVENTS.has(eventType) && typeof conversationId === 'string') return 'gateway';
+  const isReceipt =
+    namespace === 'SMS' &&
+    eventType === 'outbound_message_status_changed' &&
+    isObject(payload) &&
+    typeof payload.umid === 'string' &&
+    isObject(payload.status) &&
+    typeof payload.status.state === 'string';
+  return isReceipt ? 'receipt' : 'unknown';
+}
+
+/** The service's own id of the event; else, of a receipt, umid, state and time; else the digest of the whole body. */
+function identifyEvent(about: {
+  kind: EventKind;
+  event: JsonObject;
+  text: string;
+  eventId: string | undefined;
+}): string {
+  const { kind, event, text, eventId } = about;
+  if (eventId !== undefined && eventId !== '') {
+    return PLAIN_ID.test(eventId) ? `event:${eventId}` : `event-digest:${digest(eventId)}`;
+  }
+  return (kind === 'receipt' ? identifyReceipt(event) : undefined) ?? `body:${digest(text)}`;
+}
+
+function identifyReceipt({ payload }: JsonObject): string | undefined {
+  if (!isObject(payload) || !isObject(payload.status)) return undefined;
+  const { umid } = payload;
+  const { state, timestamp } = payload.status;
+  // Neither umid nor state may hold the colon that parts them.
+  if (typeof umid !== 'string' || !PLAIN_PART.test(umid)) return undefined;
+  if (typeof state !== 'string' || !PLAIN_PART.test(state)) return undefined;
+  if (typeof timestamp !== 'string' || !PLAIN_ID.test(timestamp)) return undefined;
+  return `receipt:${umid}:${state}:${timestamp}`;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

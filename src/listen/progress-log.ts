@@ -1,0 +1,32 @@
+import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import type { ListenCounts } from './intake.js';
+
+const EVERY_MS = 5000;
+
+/** Says every five seconds how many events came, when any did; until `signal` aborts. No content of any event. */
+export async function logCounts(
+  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+  counts: Readonly<ListenCounts>,
+): Promise<void> {
+  let said = JSON.stringify(counts);
+  while (!signal.aborted) {
+    await clock.sleep(EVERY_MS, signal);
+    const now = JSON.stringify(counts);
+    if (now === said) continue;
+    said = now;
+    log.info(describeCounts(counts), { ...counts });
+  }
+}
+
+/** One line for a person. */
+export function describeCounts({ received, written, duplicates, unknown, bad, refused, busy }: ListenCounts): string {
+  const more = [
+    `${duplicates} duplicates`,
+    `${unknown} of unknown kind`,
+    `${bad} bad bodies`,
+    `${refused} refused`,
+    `${busy} turned away`,
+  ];
+  return `${received} events received, ${written} written, ${more.join(', ')}`;
+}

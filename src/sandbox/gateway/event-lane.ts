@@ -1,0 +1,37 @@
+import type { Fields } from '../ledger/entry-head.js';
+import type { Lane, Post } from '../webhook/lane.js';
+
+/** Repeated until it is answered 2xx, as the service's documentation says, "after a brief delay": the last goes on for ever. */
+const RETRY_DELAYS_MS = [1_000, 2_000, 5_000, 10_000];
+const LAST_RETRY_DELAY_MS = 10_000;
+
+/** The events of one conversation on their way to its webhook, in order. */
+export class EventLane implements Lane {
+  readonly url: string;
+  readonly #events: { readonly id: string; readonly event: Fields }[] = [];
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** `id` is the event's own: every attempt carries the same. */
+  add(id: string, event: Fields): void {
+    this.#events.push({ id, event });
+  }
+
+  build(attempt: number): Post {
+    const [first] = this.#events;
+    return {
+      headers: { 'x-8x8-event-id': first?.id ?? '', 'x-8x8-retry': String(attempt) },
+      body: first?.event,
+    };
+  }
+
+  retryDelayMs(attempt: number): number {
+    return RETRY_DELAYS_MS[attempt - 1] ?? LAST_RETRY_DELAY_MS;
+  }
+
+  advance(): void {
+    this.#events.shift();
+  }
+}

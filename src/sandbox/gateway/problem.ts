@@ -1,0 +1,46 @@
+import { type Answer, answerJson } from '../answer.js';
+import type { Fields } from '../ledger/entry-head.js';
+
+/** Why the gateway refuses. Codes as the service's documentation has them, where it has one. */
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export const INTERNAL: Problem = { status: 500, code: 'internal_error', message: 'Internal error.' };
+
+/** The gateway's own form of an error, in which every refusal of its routes leaves. */
+export function answerProblem(problem: Problem, referenceId: string): Answer {
+  const { status } = problem;
+  return answerJson(status, toProblemBody(problem, referenceId), { 'content-type': 'application/problem+json' });
+}
+
+export function toProblemBody({ code, message }: Problem, referenceId: string): Fields {
+  return { message, errors: [{ code, message }], referenceId };
+}
+
+export function invalid(message: string, code = 'invalid_parameter'): Problem {
+  return { status: 400, code, message };
+}
+
+export function notFound(what: string, id: string): Problem {
+  return {
+    status: 404,
+    code: 'resource_not_found',
+    message: `Entity of type ${what} with id ${id} was not found.`,
+  };
+}
+
+export function isProblem(value: object): value is Problem {
+  return 'status' in value && 'code' in value && 'message' in value;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A text of 1 to `max` characters. */
+export function isText(value: unknown, max = Number.POSITIVE_INFINITY): value is string {
+  return typeof value === 'string' && value.length >= 1 && value.length <= max;
+}

@@ -1,0 +1,40 @@
+import type { Area } from '../domain.js';
+import { API_KEY_HEADER } from './documented.js';
+import type { WireRequest } from './endpoint.js';
+
+/** The secrets of each area; an area without them sends no authentication. */
+export interface ServiceSecrets {
+  readonly sms?: string | undefined;
+  readonly contacts?: string | undefined;
+  readonly verification?: string | undefined;
+  readonly gateway?: string | undefined;
+  readonly chat?: string | undefined;
+  readonly campaign?: TokenSecrets | undefined;
+}
+
+export interface TokenSecrets {
+  readonly username: string;
+  /** Data Request Token: reads. */
+  readonly dataToken: string;
+  /** Action Request Token: changes. */
+  readonly actionToken?: string | undefined;
+}
+
+/** The headers that authenticate a call. */
+export type Authorize = (area: Area, method: WireRequest['method']) => Readonly<Record<string, string>>;
+
+/** Contract, "Authentication": Bearer, Basic with a token for reads and one for changes, or `x-api-key`. */
+export function createAuthorize(secrets: ServiceSecrets): Authorize {
+  return (area, method) => {
+    if (area === 'campaign') return authorizeBasic(secrets.campaign, method);
+    const key = secrets[area];
+    if (key === undefined) return {};
+    return area === 'gateway' || area === 'chat' ? { [API_KEY_HEADER]: key } : { authorization: `Bearer ${key}` };
+  };
+}
+
+function authorizeBasic(tokens: TokenSecrets | undefined, method: WireRequest['method']): Record<string, string> {
+  const password = method === 'GET' ? tokens?.dataToken : tokens?.actionToken;
+  if (tokens === undefined || password === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${tokens.username}:${password}`).toString('base64')}` };
+}

@@ -1,0 +1,97 @@
+import { ServiceError } from '../errors.js';
+import type { Answer, Response } from './answer.js';
+import type { Endpoint } from './endpoint.js';
+import { isKeyFault, readErrorBody } from './errors.js';
+import type { Decision } from './retry.js';
+
+/** A call that came to its end without a good answer. */
+export interface FailedCall {
+  readonly endpoint: Pick<Endpoint<never, unknown>, 'name'>;
+  readonly decision: Decision;
+  readonly answer: Answer;
+  readonly isRepeatable: boolean;
+  /** By its last attempt, or by one before it. */
+  readonly mayHaveBeenDone: boolean;
+}
+
+/** The error for a call that was refused, or was not to be tried again. */
+export function describeFailure(failed: FailedCall): ServiceError {
+  const { decision, answer, isRepeatable } = failed;
+  const { name } = failed.endpoint;
+  switch (decision.kind) {
+    case 'refused':
+      return describeRefusal(name, answer as Response);
+    case 'stop':
+      if (decision.reason === 'unauthorized') return describeUnauthorized(name, answer as Response);
+      // 303: it was processed, and the answer is elsewhere.
+      return decision.mayHaveBeenProcessed && !isRepeatable
+        ? describeDoubt(name, `${decision.why}, a redirect`, answer)
+        : describeRedirect(name, decision.why, answer);
+    case 'again':
+    case 'wait':
+      return describeUnavailable(failed, decision.why);
+    default:
+      return describeDoubt(name, decision.kind === 'in-doubt' ? decision.why : 'its answer was not read', answer);
+  }
+}
+
+/** The error for a 2xx whose body is not what the endpoint answers with. */
+export function describeBadAnswer(
+  { name }: FailedCall['endpoint'],
+  { answer, isRepeatable }: { answer: Response; isRepeatable: boolean },
+): ServiceError {
+  if (isKeyFault(answer)) return describeUnauthorized(name, answer);
+  const problem = `HTTP ${answer.status} without the answer that belongs to it`;
+  if (!isRepeatable) return describeDoubt(name, problem, answer);
+  return new ServiceError('bad-answer', `Cannot ${name}: ${problem}`, {
+    hint: 'It is safe to do it again. Check the base address if it goes on.',
+    ...statusOf(answer),
+  });
+}
+
+function describeRefusal(name: string, response: Response): ServiceError {
+  const { code, message } = readErrorBody(response);
+  return new ServiceError('refused', `Cannot ${name}: ${message}`, { status: response.status, serviceCode: code });
+}
+
+function describeUnauthorized(name: string, response: Response): ServiceError {
+  const { status } = response;
+  const { code, message } = readErrorBody(response);
+  return new ServiceError(
+    'unauthorized',
+    `Cannot ${name}: the service refuses the credentials (HTTP ${status}): ${message}`,
+    {
+      hint: 'Check the credentials of this area, and which account they belong to.',
+      status,
+      serviceCode: code,
+    },
+  );
+}
+
+function describeRedirect(name: string, why: string, answer: Answer): ServiceError {
+  return new ServiceError('redirected', `Cannot ${name}: the address answers with a redirect (${why})`, {
+    hint: 'Check the base address; redirects are never followed.',
+    ...statusOf(answer),
+  });
+}
+
+function describeUnavailable({ endpoint, decision, answer, mayHaveBeenDone }: FailedCall, why: string): ServiceError {
+  const problem = decision.kind === 'wait' ? 'turns it away' : 'cannot be reached, or does not answer';
+  return new ServiceError('unavailable', `Cannot ${endpoint.name}: the service ${problem} (${why})`, {
+    hint: mayHaveBeenDone
+      ? 'It may have been done; it is safe to do it again later.'
+      : 'Nothing was done. Try again later.',
+    ...statusOf(answer),
+  });
+}
+
+function describeDoubt(name: string, why: string, answer: Answer): ServiceError {
+  return new ServiceError('in-doubt', `Cannot say what came of the call to ${name}: ${why}`, {
+    hint: 'It may or may not have been done. Look before you do it again.',
+    ...statusOf(answer),
+  });
+}
+
+function statusOf(answer: Answer): { status?: number } {
+  return answer.kind === 'response' ? { status: answer.status } : {};
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '../clock.js';
+import type { Area } from '../domain.js';
+import type { Addresses } from '../job/job.js';
+import type { Response } from './answer.js';
+import type { Authorize } from './authorize.js';
+import { describeBadAnswer, describeFailure } from './call-failure.js';
+import type { CallService, Endpoint } from './endpoint.js';
+import { type Decision, decideAnswer } from './retry.js';
+import type { Transport } from './transport.js';
+
+/** The rate-limited path that a call takes; `throttle/` builds it. */
+export interface CallLane {
+  run<T>(cost: { messages: number; segments: number }, task: (gate: () => Promise<void>) => Promise<T>): Promise<T>;
+  pauseFor(delayMs: number): void;
+  slowDown(): void;
+  noteSuccess(): void;
+}
+
+export interface CallerDeps {
+  readonly service: Addresses;
+  readonly transport: Transport;
+  /** The headers that authenticate a call. */
+  readonly authorize: Authorize;
+  readonly laneOf: (area: Area) => CallLane;
+  readonly clock: Clock;
+  /** How long a call goes on trying while the service cannot be reached or turns it away. */
+  readonly giveUpAfterMs: number;
+  /** Ends what is under way; its outcome is unknown then. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+const NO_MESSAGES = { messages: 0, segments: 0 };
+
+/** Retries only what was not processed, or may be repeated, until `giveUpAfterMs` has passed. */
+export function createCaller(deps: CallerDeps): CallService {
+  return async (endpoint, input) => {
+    const lane = deps.laneOf(endpoint.area);
+    const wire = endpoint.request(deps.service, input);
+    const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(endpoint.area, wire.method) } };
+    const isRepeatable = endpoint.isRepeatable(input);
+    const untilMs = deps.clock.monotonicMs() + deps.giveUpAfterMs;
+    let mayHaveBeenDone = false;
+    for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
+      const answer = await lane.run(endpoint.cost?.(input) ?? NO_MESSAGES, async (gate) => {
+        await gate();
+        return deps.transport.send(call, deps.signal);
+      });
+      const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
+      if (decision.kind === 'read') {
+        lane.noteSuccess();
+        return readOrThrow(endpoint, input, answer as Response);
+      }
+      mayHaveBeenDone ||= decision.kind === 'again' && decision.mayHaveBeenProcessed;
+      const pauseMs = findPauseMs(decision, backoffMs);
+      const isOver =
+        pauseMs === undefined || deps.clock.monotonicMs() + pauseMs >= untilMs || deps.signal?.aborted === true;
+      if (decision.kind === 'wait') lane.slowDown();
+      // Turned away, the next call must not come too early either when this one gives up.
+      if (pauseMs !== undefined && (!isOver || decision.kind === 'wait')) lane.pauseFor(pauseMs);
+      if (isOver) throw describeFailure({ endpoint, decision, answer, isRepeatable, mayHaveBeenDone });
+    }
+  };
+}
+
+function readOrThrow<Input, Output>(endpoint: Endpoint<Input, Output>, input: Input, answer: Response): Output {
+  const output = endpoint.read(answer, input);
+  if (output === undefined) throw describeBadAnswer(endpoint, { answer, isRepeatable: endpoint.isRepeatable(input) });
+  return output;
+}
+
+/** Undefined: trying again would be wrong, or in vain. */
+function findPauseMs(decision: Decision, backoffMs: number): number | undefined {
+  if (decision.kind === 'wait') return decision.retryAfterMs ?? backoffMs;
+  return decision.kind === 'again' ? backoffMs : undefined;
+}

@@ -1,0 +1,115 @@
+import { type Campaign, type CampaignChange, type CampaignInput, changeCampaign, readCampaign } from './campaign.js';
+import {
+  type ChatMessage,
+  type PostedMessage,
+  type PostMessageInput,
+  postMessage,
+  type ReadMessagesInput,
+  readMessages,
+} from './chat.js';
+import { type Contact, type ContactAnswer, createContact } from './contacts.js';
+import type { CallService } from './endpoint.js';
+import {
+  type ConversationChange,
+  type ConversationRequest,
+  type ConversationState,
+  type CreatedConversation,
+  createConversation,
+  type MessageInput,
+  type SentMessage,
+  sendMessage,
+  updateConversation,
+} from './gateway.js';
+import {
+  type ChannelInput,
+  type CreatedChannel,
+  type CreatedWebhook,
+  createChannel,
+  createWebhook,
+  type WebhookInput,
+} from './gateway-settings.js';
+import { type SmsBatch, type SmsBatchAnswer, sendBatch } from './sms.js';
+import {
+  type CodeInput,
+  checkCode,
+  createSession,
+  readSession,
+  type Session,
+  type SessionInput,
+  type SessionRequest,
+} from './verification.js';
+
+/**
+ * The service as functions, by area. Each resolves with the answer that belongs to its input; any other end is a
+ * ServiceError, whose code says whether it was refused, not sent, or may have been done (`in-doubt`).
+ */
+export interface ServiceClients {
+  readonly sms: {
+    /** Sends up to 10,000 SMS. A batch that is accepted may hold refused messages: look at each. Never sent twice by itself. */
+    sendBatch(batch: SmsBatch): Promise<SmsBatchAnswer>;
+  };
+  readonly contacts: {
+    /** Creates a contact, or merges it into the one that has an address of its own: safe to repeat, and repeated. */
+    createContact(contact: Contact): Promise<ContactAnswer>;
+  };
+  readonly verification: {
+    /** Sends a code by SMS. Refused with serviceCode 1400 while the number may not be sent to again. Never sent twice by itself. */
+    createSession(session: SessionRequest): Promise<Session>;
+    /** Reads how a session stands; changes nothing. */
+    readSession(input: SessionInput): Promise<Session>;
+    /** Checks what a person gave; a wrong code counts, the fifth is the last. After `in-doubt`, `readSession` tells. */
+    checkCode(input: CodeInput): Promise<Session>;
+  };
+  readonly gateway: {
+    /** Makes a webhook; a second one of the same name each time. */
+    createWebhook(webhook: WebhookInput): Promise<CreatedWebhook>;
+    /** Makes a channel on a webhook; a second one of the same name each time. */
+    createChannel(channel: ChannelInput): Promise<CreatedChannel>;
+    /** Puts a customer into the queue. Never sent twice by itself. */
+    createConversation(conversation: ConversationRequest): Promise<CreatedConversation>;
+    /** Changes the queue or the customer of a conversation that is queued; the answer says only that it will be done. */
+    updateConversation(change: ConversationChange): Promise<ConversationState>;
+    /** Says something in a conversation as its customer. Never sent twice by itself. */
+    sendMessage(message: MessageInput): Promise<SentMessage>;
+  };
+  readonly campaign: {
+    /** Reads a campaign with the Data Request Token; changes nothing. */
+    readCampaign(input: CampaignInput): Promise<Campaign>;
+    /** Changes a campaign with the Action Request Token. After `in-doubt`, HTTP 206 included, `readCampaign` tells. */
+    changeCampaign(change: CampaignChange): Promise<{ readonly message: string }>;
+  };
+  readonly chat: {
+    /** Reads the messages of a room, oldest first; changes nothing. */
+    readMessages(input?: ReadMessagesInput): Promise<readonly ChatMessage[]>;
+    /** Posts a message to a room. Never sent twice by itself. */
+    postMessage(message: PostMessageInput): Promise<PostedMessage>;
+  };
+}
+
+/** The six areas over one way to call them. */
+export function createClients(call: CallService): ServiceClients {
+  return {
+    sms: { sendBatch: (batch) => call(sendBatch, batch) },
+    contacts: { createContact: (contact) => call(createContact, contact) },
+    verification: {
+      createSession: (session) => call(createSession, session),
+      readSession: (input) => call(readSession, input),
+      checkCode: (input) => call(checkCode, input),
+    },
+    gateway: {
+      createWebhook: (webhook) => call(createWebhook, webhook),
+      createChannel: (channel) => call(createChannel, channel),
+      createConversation: (conversation) => call(createConversation, conversation),
+      updateConversation: (change) => call(updateConversation, change),
+      sendMessage: (message) => call(sendMessage, message),
+    },
+    campaign: {
+      readCampaign: (input) => call(readCampaign, input),
+      changeCampaign: (change) => call(changeCampaign, change),
+    },
+    chat: {
+      readMessages: (input = {}) => call(readMessages, input),
+      postMessage: (message) => call(postMessage, message),
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { type Response, readJsonBody } from './answer.js';
+
+/** Readers of what an answer holds: each gives what was meant, or undefined where something else stands. */
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Undefined for no text and for the empty one. */
+export function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** An integer that loses no digit, or its digits as text. */
+export function readInteger(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** An identifier, which the service writes as text or as a number. */
+export function readId(value: unknown): string | undefined {
+  return typeof value === 'number' ? readInteger(value)?.toString() : readText(value);
+}
+
+/** A time in ISO 8601, as it stands. */
+export function readTime(value: unknown): string | undefined {
+  const text = readText(value);
+  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
+}
+
+/** The body of an answer that need not have one: an object, empty where there is no body; undefined for anything else, such as a page. */
+export function readObjectOrNothing(response: Response): Record<string, unknown> | undefined {
+  if (response.body.length === 0) return {};
+  const body = readJsonBody(response);
+  return isObject(body) ? body : undefined;
+}

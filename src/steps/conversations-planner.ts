@@ -1,0 +1,136 @@
+import type { Rejection } from '../domain.js';
+import type { ConversationsStep, UserColumns } from '../job/job.js';
+import { QUEUE_ASSIGNMENT } from '../service/documented.js';
+import type { ConversationRequest, ConversationUser } from '../service/gateway.js';
+import { parseHistory, parseUser } from './conversation-parts.js';
+import {
+  type BindProblems,
+  cellText,
+  describeMissing,
+  type PlannerContext,
+  type RowPlan,
+  type RowPlanner,
+  type RowReader,
+} from './kind.js';
+
+type Cells = Parameters<typeof cellText>[0];
+type History = NonNullable<ConversationRequest['history']>;
+type Read<T> = (cells: Cells) => T | Rejection;
+
+/** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the step or the row. */
+export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
+  return {
+    rowsPerRequest: 1,
+    segmentsPerRequest: Number.POSITIVE_INFINITY,
+    bind: (columns) => bindColumns(step, columns, context),
+    openBody: () => '',
+    closeBody: '',
+  };
+}
+
+function bindColumns(
+  step: ConversationsStep,
+  columns: readonly string[],
+  { findColumn }: PlannerContext,
+): RowReader | BindProblems {
+  const problems: { column: string; message: string; hint: string }[] = [];
+  const find = (column: string, key: string): number => {
+    const found = findColumn(columns, column);
+    if (found === undefined) problems.push(describeMissing(column, key, columns));
+    return found?.index ?? -1;
+  };
+  const readUser =
+    typeof step.user === 'string'
+      ? bindObject<ConversationUser>(step.user, find(step.user, 'user'), parseUser)
+      : bindUser(step.user, find);
+  const readHistory =
+    step.history === undefined
+      ? () => undefined
+      : bindObject<History>(step.history, find(step.history, 'history'), parseHistory);
+  const queueIndex = step.queueColumn === undefined ? undefined : find(step.queueColumn, 'queueColumn');
+  if (problems.length > 0) return { problems };
+  return ({ cells }) => {
+    const user = readUser(cells);
+    if (isRejection(user)) return { kind: 'rejected', rejection: user };
+    const history = readHistory(cells);
+    if (isRejection(history)) return { kind: 'rejected', rejection: history };
+    const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
+    const queue = written === '' ? step.queue : written;
+    if (queue === undefined && 'id' in step.channel) {
+      const rejection = describe(
+        step.queueColumn ?? '',
+        'missing-value',
+        'There is no queue, neither in the row nor in the step',
+      );
+      return { kind: 'rejected', rejection };
+    }
+    return planConversation(step, { user, history, queue });
+  };
+}
+
+function planConversation(
+  { channel }: ConversationsStep,
+  parts: { user: ConversationUser; history: History | undefined; queue: string | undefined },
+): RowPlan {
+  const { user, history, queue } = parts;
+  const body = {
+    channelId: 'id' in channel ? channel.id : undefined,
+    assignment: queue === undefined ? undefined : { type: QUEUE_ASSIGNMENT, id: queue },
+    user,
+    history,
+  };
+  const target = queue ?? ('id' in channel ? '' : channel.queue);
+  const messages = history?.messages.length ?? 0;
+  return {
+    kind: 'planned',
+    row: {
+      fragment: JSON.stringify(body),
+      facts: [target],
+      messages: 0,
+      segments: 0,
+      country: undefined,
+      forcesUcs2: undefined,
+      preview: { to: `queue ${target}`, text: `with ${Object.keys(user).join(', ')}; ${messages} messages of history` },
+    },
+  };
+}
+
+function bindUser(columns: UserColumns, find: (column: string, key: string) => number): Read<ConversationUser> {
+  const { additionalProperties, ...fields } = columns;
+  const bound = Object.entries(fields).flatMap(([field, column]) =>
+    column === undefined ? [] : [[field, find(column, `user.${field}`)] as const],
+  );
+  const extra = Object.entries(additionalProperties).map(
+    ([key, column]) => [key, find(column, `user.additionalProperties.${key}`)] as const,
+  );
+  return (cells) => {
+    const filled = bound.map(([field, index]) => [field, cellText(cells, index).trim()] as const);
+    const properties = extra.map(([key, index]) => ({ key, value: cellText(cells, index).trim() }));
+    const given = properties.filter(({ value }) => value !== '');
+    const user: ConversationUser = {
+      ...Object.fromEntries(filled.filter(([, text]) => text !== '')),
+      ...(given.length === 0 ? {} : { additionalProperties: given }),
+    };
+    if (Object.keys(user).length > 0) return user;
+    return describe('', 'missing-value', 'The row says nothing of the customer: every column of the user is empty');
+  };
+}
+
+function bindObject<T extends object>(
+  column: string,
+  index: number,
+  parse: (text: string) => T | { fault: string },
+): Read<T> {
+  return (cells) => {
+    const parsed = parse(cellText(cells, index));
+    return 'fault' in parsed ? describe(column, 'bad-object', parsed.fault) : parsed;
+  };
+}
+
+function describe(field: string, code: string, reason: string): Rejection {
+  return { stage: 'normalize', field, code, reason };
+}
+
+function isRejection(value: object | undefined): value is Rejection {
+  return value !== undefined && 'stage' in value && 'reason' in value;
+}

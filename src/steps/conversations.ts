@@ -1,0 +1,54 @@
+import type { RowOutcomes } from '../domain.js';
+import type { ConversationsStep } from '../job/job.js';
+import { type Response, readJsonBody } from '../service/answer.js';
+import type { CallService } from '../service/endpoint.js';
+import { conversationRequest, readConversationBody } from '../service/gateway.js';
+import { createChannel, createWebhook } from '../service/gateway-settings.js';
+import { createConversationsPlanner } from './conversations-planner.js';
+import type { RequestPart, StepKind } from './kind.js';
+import { giveAllRows, inDoubt } from './outcomes.js';
+
+/**
+ * Hands a customer to a queue for each row. Nothing makes a conversation safe to create twice. The body in the plan is
+ * what is posted, save where the step makes its channel itself: its id, which nobody knows before, is then put in front.
+ */
+export const conversationsKind: StepKind<ConversationsStep> = {
+  area: 'gateway',
+  isRepeatable: () => false,
+  resultColumns: ['_conversationId', '_createdAt', '_queue'],
+  resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
+  createPlanner: createConversationsPlanner,
+  preparation: {
+    isNeeded: ({ channel }) => !('id' in channel),
+    prepare: makeChannel,
+  },
+  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[0])),
+  splitBody: (body) => body,
+  readOutcomes,
+};
+
+/** Returns the channel's id, then its webhook's. */
+async function makeChannel({ channel }: ConversationsStep, call: CallService): Promise<readonly string[]> {
+  if ('id' in channel) return [];
+  const { name, description, queue, webhook } = channel;
+  const { webhookId } = await call(createWebhook, webhook);
+  const about = description === undefined ? {} : { description };
+  const { channelId } = await call(createChannel, { name, ...about, webhookId, queue });
+  return [channelId, webhookId];
+}
+
+function addChannel(body: Buffer, channelId: string | undefined): Buffer {
+  if (channelId === undefined) return body;
+  return Buffer.concat([Buffer.from(`{"channelId":${JSON.stringify(channelId)},`), body.subarray(1)]);
+}
+
+/** Facts: "Chat gateway": 202 with the conversation's id. */
+function readOutcomes(response: Response, { count }: RequestPart): RowOutcomes {
+  const conversation = readConversationBody(readJsonBody(response));
+  if (conversation === undefined) {
+    return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no conversation`));
+  }
+  const { conversationId, createdAt } = conversation;
+  const verdict = { status: 'accepted', code: 'CREATED', reason: 'The conversation was handed over' } as const;
+  return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };
+}

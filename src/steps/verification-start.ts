@@ -1,0 +1,139 @@
+import type { RowOutcomes } from '../domain.js';
+import type { VerificationStartStep } from '../job/job.js';
+import { createNumberNormalizer } from '../normalize/number.js';
+import { createNumberSet } from '../plan/dedupe.js';
+import type { Response } from '../service/answer.js';
+import { RESEND_TOO_EARLY } from '../service/documented.js';
+import { createSession, sessionRequest } from '../service/verification.js';
+import {
+  type BindProblems,
+  cellText,
+  describeMissing,
+  type PlannerContext,
+  type Refusal,
+  type RefusalMeaning,
+  type RequestPart,
+  type RowPlan,
+  type RowPlanner,
+  type RowReader,
+  type StepKind,
+} from './kind.js';
+import { giveAllRows, inDoubt } from './outcomes.js';
+
+/** A session, and so an SMS with a code, for each row. Nothing makes it safe to ask for one twice. */
+export const verificationStartKind: StepKind<VerificationStartStep> = {
+  area: 'verification',
+  isRepeatable: () => false,
+  resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_retryAfter'],
+  resultCells: ({ facts }, outcome) => [
+    outcome?.ids[0] ?? '',
+    facts[0] ?? '',
+    outcome?.ids[1] ?? '',
+    outcome?.ids[2] ?? '',
+    outcome?.ids[3] ?? '',
+  ],
+  createPlanner,
+  call: sessionRequest,
+  splitBody: (body) => body,
+  readOutcomes,
+  readRefusal,
+};
+
+function createPlanner(step: VerificationStartStep, context: PlannerContext): RowPlanner {
+  const normalizeNumber = createNumberNormalizer();
+  const seen = createNumberSet();
+  const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
+  const sms = source === undefined ? undefined : { source };
+  const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
+  const readRow = (written: string, country: string | undefined, ordinal: number): RowPlan => {
+    const number = normalizeNumber(written, country);
+    if (!number.ok) {
+      const { code, reason } = number;
+      return { kind: 'rejected', rejection: { stage: 'normalize', field: step.destination, code, reason } };
+    }
+    const kept = step.duplicates === 'skip' ? seen.add(number.e164, ordinal) : undefined;
+    if (kept !== undefined) {
+      const reason = `The same number stands in ${context.describeRow(kept)}, which is kept`;
+      return { kind: 'skipped', skip: { code: 'duplicate', reason } };
+    }
+    return {
+      kind: 'planned',
+      row: {
+        fragment: `{"destination":"${number.e164}",${shared.slice(1)}`,
+        facts: [number.e164],
+        messages: 1,
+        segments: 1,
+        country: number.country,
+        forcesUcs2: undefined,
+        preview: { to: number.e164, text: template ?? 'a code, in the words of the service' },
+      },
+    };
+  };
+  return {
+    rowsPerRequest: 1,
+    segmentsPerRequest: Number.POSITIVE_INFINITY,
+    bind: (columns) => bindColumns(step, columns, { context, readRow }),
+    openBody: () => '',
+    closeBody: '',
+  };
+}
+
+function bindColumns(
+  step: VerificationStartStep,
+  columns: readonly string[],
+  {
+    context,
+    readRow,
+  }: {
+    context: PlannerContext;
+    readRow: (written: string, country: string | undefined, ordinal: number) => RowPlan;
+  },
+): RowReader | BindProblems {
+  const { country, countryColumn } = step.input;
+  const destination = context.findColumn(columns, step.destination);
+  const byRow = countryColumn === undefined ? undefined : context.findColumn(columns, countryColumn);
+  const problems = [
+    ...(destination === undefined ? [describeMissing(step.destination, 'destination', columns)] : []),
+    ...(countryColumn !== undefined && byRow === undefined
+      ? [describeMissing(countryColumn, 'input.countryColumn', columns)]
+      : []),
+  ];
+  if (problems.length > 0 || destination === undefined) return { problems };
+  return ({ cells }, ordinal) => {
+    const named = byRow === undefined ? '' : cellText(cells, byRow.index).trim();
+    return readRow(cellText(cells, destination.index), named === '' ? country : named, ordinal);
+  };
+}
+
+/** Contract: "Verification session (response of creation)". */
+function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
+  const session = createSession.read(response, JSON.parse(body.toString('utf8')));
+  if (session === undefined) {
+    const reason = `HTTP ${response.status} that names no session for the number`;
+    return giveAllRows(count, inDoubt('unreadable-answer', reason));
+  }
+  const { sessionId, status, attempt, expiresAt, retryAfter } = session;
+  const verdict = { status: 'accepted', code: status, reason: 'A code was sent' } as const;
+  return {
+    verdicts: [verdict],
+    rows: [[0, sessionId, String(attempt ?? ''), expiresAt ?? '', retryAfter ?? '']],
+    shared: [],
+  };
+}
+
+/** The number got an SMS less than `resendingInterval` ago (facts: Verification); the service does not say when exactly. */
+function readRefusal(
+  { code, message, retryAfterMs }: Refusal,
+  { resendingInterval, whenTooEarly }: VerificationStartStep,
+  nowMs: number,
+): RefusalMeaning {
+  if (code !== RESEND_TOO_EARLY) return { kind: 'final', code, reason: message };
+  const delayMs = retryAfterMs ?? resendingInterval * 1000;
+  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `another SMS is allowed in ${delayMs / 1000} s` };
+  const at = new Date(nowMs + delayMs).toISOString();
+  return {
+    kind: 'final',
+    code,
+    reason: `The number got a code a moment ago; another is allowed at ${at} at the latest`,
+  };
+}

@@ -1,0 +1,43 @@
+import { type AddVerbs, single, textArgument } from './verb.js';
+
+const TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
+
+/** `volley campaign status|set` */
+export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
+  cli.command('campaign', 'Show or set the status of a dialer campaign', (campaign) =>
+    campaign
+      .command(
+        'status <id>',
+        'Show how a campaign stands',
+        (command) =>
+          command
+            .positional('id', textArgument('Id of the campaign'))
+            .options(single)
+            .example('$0 campaign status 101 --job jobs/campaign-window.yaml', ''),
+        ({ id, job, json }) =>
+          finish(
+            import('../commands/campaign.js').then(({ showCampaign }) => showCampaign({ id, job, json }, terminal)),
+          ),
+      )
+      .command(
+        'set <id> <status>',
+        'Set the status of a campaign; looks at it first, and asks for no change that is impossible',
+        (command) =>
+          command
+            .positional('id', textArgument('Id of the campaign'))
+            .positional('status', {
+              describe: 'STOPPED is final',
+              choices: TARGETS,
+              demandOption: true,
+            })
+            .options(single)
+            .example('$0 campaign set 101 PAUSED --job jobs/campaign-window.yaml', ''),
+        ({ id, status, job, json }) =>
+          finish(
+            import('../commands/campaign.js').then(({ setCampaign }) =>
+              setCampaign({ id, target: status, job, json }, terminal),
+            ),
+          ),
+      )
+      .demandCommand(1, 'Name what to do: status or set.'),
+  );

@@ -1,0 +1,41 @@
+import { type AddVerbs, single, textArgument, textOption } from './verb.js';
+
+const room = textOption('Name of the room (default: the one that the key belongs to)');
+
+/** `volley chat read|post` */
+export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
+  cli.command('chat', 'Read a room of the workplace chat, or post to it', (chat) =>
+    chat
+      .command(
+        'read',
+        'Show the latest messages, oldest first',
+        (command) =>
+          command
+            .options({
+              room,
+              'page-size': {
+                describe: 'How many messages (default: as the service does)',
+                type: 'number',
+                requiresArg: true,
+              },
+              ...single,
+            })
+            .example('$0 chat read --room ops --page-size 10 --job jobs/campaign-window.yaml', ''),
+        ({ room, pageSize, job, json }) =>
+          finish(
+            import('../commands/chat.js').then(({ readChat }) => readChat({ room, pageSize, job, json }, terminal)),
+          ),
+      )
+      .command(
+        'post <text>',
+        'Post a message',
+        (command) =>
+          command
+            .positional('text', textArgument('What to say'))
+            .options({ room, ...single })
+            .example('$0 chat post "The dialer is paused" --room ops --job jobs/campaign-window.yaml', ''),
+        ({ text, room, job, json }) =>
+          finish(import('../commands/chat.js').then(({ postChat }) => postChat({ text, room, job, json }, terminal))),
+      )
+      .demandCommand(1, 'Name what to do: read or post.'),
+  );

@@ -1,0 +1,91 @@
+import type { Argv } from 'yargs';
+import { type AddVerbs, single, textArgument, textOption, type VerbContext } from './verb.js';
+
+/** `volley gateway webhook|channel|update|send` */
+export const addGatewayVerbs: AddVerbs = (cli, context) =>
+  cli.command('gateway', 'Set up the chat gateway, or act in one of its conversations', (gateway) =>
+    addConversationVerbs(addSettingVerbs(gateway, context), context).demandCommand(
+      1,
+      'Name what to do: webhook, channel, update or send.',
+    ),
+  );
+
+function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv {
+  return gateway
+    .command(
+      'webhook <name> <url>',
+      'Make a webhook: where the events of conversations are posted',
+      (command) =>
+        command
+          .positional('name', textArgument('Name of the webhook; one of this name is made each time'))
+          .positional('url', textArgument('Where a listener can be reached from the service'))
+          .options(single)
+          .example('$0 gateway webhook desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', ''),
+      ({ name, url, job, json }) =>
+        finish(
+          import('../commands/gateway.js').then(({ makeWebhook }) => makeWebhook({ name, url, job, json }, terminal)),
+        ),
+    )
+    .command(
+      'channel <name>',
+      'Make a channel, through which conversations are created',
+      (command) =>
+        command
+          .positional('name', textArgument('Name of the channel; one of this name is made each time'))
+          .options({
+            webhook: { ...textOption('Id of the webhook that gets its events'), demandOption: true },
+            queue: { ...textOption('Id of the queue for conversations that name none'), demandOption: true },
+            description: textOption('For the people who see it'),
+            ...single,
+          })
+          .example('$0 gateway channel desk --webhook 7 --queue 100 --job jobs/handoff.yaml', ''),
+      ({ name, webhook, queue, description, job, json }) =>
+        finish(
+          import('../commands/gateway.js').then(({ makeChannel }) =>
+            makeChannel({ name, webhook, queue, description, job, json }, terminal),
+          ),
+        ),
+    );
+}
+
+function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv {
+  return gateway
+    .command(
+      'update <conversation>',
+      'Change the queue or the customer of a conversation that is queued',
+      (command) =>
+        command
+          .positional('conversation', textArgument('Id of the conversation'))
+          .options({
+            queue: textOption('Id of the queue'),
+            name: textOption("The customer's name"),
+            email: textOption("The customer's e-mail address"),
+            phone: textOption("The customer's number"),
+            language: textOption("The customer's language, such as en-US"),
+            ...single,
+          })
+          .example('$0 gateway update CONVERSATION --queue 200 --job jobs/handoff.yaml', ''),
+      ({ conversation, queue, name, email, phone, language, job, json }) =>
+        finish(
+          import('../commands/gateway.js').then(({ changeConversation }) =>
+            changeConversation({ conversation, queue, name, email, phone, language, job, json }, terminal),
+          ),
+        ),
+    )
+    .command(
+      'send <conversation> <text>',
+      'Say something in a conversation as its customer',
+      (command) =>
+        command
+          .positional('conversation', textArgument('Id of the conversation'))
+          .positional('text', textArgument('What to say'))
+          .options(single)
+          .example('$0 gateway send CONVERSATION "Are you there?" --job jobs/handoff.yaml', ''),
+      ({ conversation, text, job, json }) =>
+        finish(
+          import('../commands/gateway.js').then(({ sendToConversation }) =>
+            sendToConversation({ conversation, text, job, json }, terminal),
+          ),
+        ),
+    );
+}

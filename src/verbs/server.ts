@@ -1,0 +1,46 @@
+import { type AddVerbs, json, textOption } from './verb.js';
+
+const host = { describe: 'Address to listen on', type: 'string', default: '127.0.0.1', requiresArg: true } as const;
+
+/** `volley listen`, `volley sandbox`: they serve until a signal. */
+export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
+  cli
+    .command(
+      'listen',
+      'Receive webhook events and delivery receipts into a file until a signal; its first line on stdout is JSON',
+      (command) =>
+        command
+          .options({
+            port: { describe: '0 takes any free port', type: 'number', default: 8080, requiresArg: true },
+            host,
+            output: textOption('File that gets each event once, one JSON object a line; it is gone on with'),
+            run: textOption('A run directory, whose receipts are received (default output: its receipts.ndjson)'),
+            'secret-env': textOption('Environment variable that holds the secret which senders have in path or header'),
+            'secret-file': textOption('File that holds it'),
+            json,
+          })
+          .example('$0 listen --output events.ndjson --secret-env HOOK_SECRET', '')
+          .example('$0 listen --run out/spring-sale/k3v9q2m8x4aa --port 0', ''),
+      ({ port, host, output, run, secretEnv, secretFile, json }) =>
+        finish(
+          import('../commands/listen.js').then(({ listenForEvents }) =>
+            listenForEvents({ port, host, output, run, secretEnv, secretFile, json }, terminal),
+          ),
+        ),
+    )
+    .command(
+      'sandbox',
+      'Serve the local sandbox until a signal; its first line on stdout is JSON',
+      (command) =>
+        command
+          .options({
+            port: { describe: '0 takes any free port', type: 'number', default: 4010, requiresArg: true },
+            host,
+            data: textOption('Directory that keeps its state over restarts'),
+          })
+          .example('$0 sandbox --port 4010', 'then: curl http://127.0.0.1:4010/_sandbox/ledger'),
+      ({ port, host, data }) =>
+        finish(
+          import('../commands/sandbox.js').then(({ serveSandbox }) => serveSandbox({ port, host, data }, terminal)),
+        ),
+    );

@@ -1,0 +1,47 @@
+import { type AddVerbs, single, textArgument, textOption } from './verb.js';
+
+/** `volley verify start|check` */
+export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
+  cli.command('verify', 'Send a verification code to one number, or check one', (verify) =>
+    verify
+      .command(
+        'start <number>',
+        'Send a code by SMS, and show the session that it is checked in',
+        (command) =>
+          command
+            .positional('number', textArgument('International (+6591234567), or national with --country'))
+            .options({
+              country: textOption('Two letters: the country that a national number is of'),
+              brand: textOption('What {brand} in the text stands for'),
+              template: textOption(
+                "The SMS, with {code} and, where wanted, {brand} (default: the service's own words)",
+              ),
+              source: textOption('Sender id'),
+              ...single,
+            })
+            .example('$0 verify start +6591234567 --brand ACME --job jobs/number-check.yaml', ''),
+        ({ number, country, brand, template, source, job, json }) =>
+          finish(
+            import('../commands/verify.js').then(({ startVerification }) =>
+              startVerification({ number, country, brand, template, source, job, json }, terminal),
+            ),
+          ),
+      )
+      .command(
+        'check <session> [code]',
+        'Check a code: exit code 0 if it is right, else 1; without a code only show how the session stands',
+        (command) =>
+          command
+            .positional('session', textArgument('Id of the session, as start shows it'))
+            .positional('code', { describe: 'What the person gave; a wrong code counts', type: 'string' })
+            .options(single)
+            .example('$0 verify check 0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', ''),
+        ({ session, code, job, json }) =>
+          finish(
+            import('../commands/verify.js').then(({ checkVerification }) =>
+              checkVerification({ session, code, job, json }, terminal),
+            ),
+          ),
+      )
+      .demandCommand(1, 'Name what to do: start or check.'),
+  );

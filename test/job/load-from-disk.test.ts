@@ -1,0 +1,42 @@
+import { memfs } from 'memfs';
+import { describe, expect, test } from 'vitest';
+import { createFiles, type RawFiles } from '../../src/files.js';
+import { loadJob } from '../../src/job/load.js';
+import { aJobFile, inputOf } from './a-job-file.js';
+
+describe('loadJob', () => {
+  const disk = (tree: Record<string, string | null>) => {
+    const { fs } = memfs(tree);
+    return createFiles(fs.promises as unknown as RawFiles);
+  };
+
+  test('reads the file and resolves paths from where it stands', async () => {
+    const job = await loadJob('/jobs/sale.yaml', disk({ '/jobs/sale.yaml': aJobFile() }));
+    expect(inputOf(job).files).toEqual(['/jobs/people.csv']);
+  });
+
+  test('refuses a path where no file is', async () => {
+    await expect(loadJob('/jobs/sale.yaml', disk({}))).rejects.toMatchObject({
+      code: 'bad-job',
+      message: 'Cannot read the job /jobs/sale.yaml: there is no such file, expected a YAML file',
+    });
+  });
+
+  test('refuses a directory', async () => {
+    await expect(loadJob('/jobs', disk({ '/jobs/sale.yaml': '' }))).rejects.toThrow('it is not a file');
+  });
+
+  test('refuses a file of more than 1 MiB without reading it', async () => {
+    const files = disk({ '/big.yaml': 'a'.repeat(1024 * 1024 + 1) });
+    const readText = () => Promise.reject(new Error('was read'));
+    await expect(loadJob('/big.yaml', { stat: files.stat, readText })).rejects.toThrow('longer than 1 MiB');
+  });
+
+  test('refuses a file that the disk does not give', async () => {
+    const failure = Object.assign(new Error('no'), { code: 'EACCES' });
+    const stat = async () => ({ bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0 });
+    await expect(loadJob('/a.yaml', { stat, readText: () => Promise.reject(failure) })).rejects.toThrow(
+      'Cannot read the job /a.yaml: the disk says EACCES',
+    );
+  });
+});

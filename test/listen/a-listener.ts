@@ -1,0 +1,168 @@
+import { connect, type Socket } from 'node:net';
+import { Agent, request } from 'undici';
+import { onTestFinished } from 'vitest';
+import type { AppendFile, Files } from '../../src/files.js';
+import type { StoredEvent } from '../../src/listen/event-line.js';
+import { type Listener, type ListenerDeps, type ListenerOptions, startListener } from '../../src/listen/listener.js';
+import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+import { FakeClock } from '../run/fake-clock.js';
+
+export const OUTPUT = '/out/events.ndjson';
+
+export interface Posted {
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+  readonly method?: 'GET' | 'POST' | 'PUT';
+}
+
+export interface Started extends Listener {
+  readonly disk: MemoryDisk;
+  readonly clock: FakeClock;
+  /** What it said, one line each. */
+  readonly said: string[];
+  /** Events in the file, whole lines only. */
+  events(): StoredEvent[];
+  /** Posts JSON, or text and bytes as they are; gives status and words of the answer. */
+  post(body: unknown, posted?: Posted): Promise<[status: number, said: string]>;
+  /** A connection that says what it is told to, and nothing more. */
+  dial(text: string): Promise<Dialled>;
+}
+
+export interface Dialled {
+  readonly socket: Socket;
+  /** All that was answered, once the other side has closed. */
+  readonly ended: Promise<string>;
+}
+
+type Options = Partial<ListenerOptions & ListenerDeps> & { readonly disk?: MemoryDisk };
+
+/** A listener on loopback that writes to a disk in memory; closed when the test is over. */
+export async function aListener({
+  disk = aMemoryDisk(),
+  files = disk.files,
+  ...options
+}: Options = {}): Promise<Started> {
+  const clock = new FakeClock();
+  const said: string[] = [];
+  const say = (level: string) => (message: string) => void said.push(`${level}: ${message}`);
+  const log = { info: say('info'), warn: say('warn'), error: say('error') };
+  const { lockOutput, ...rest } = options;
+  const listener = await startListener(
+    { host: '127.0.0.1', port: 0, output: OUTPUT, secret: undefined, ...rest },
+    { files, clock, log, ...(lockOutput === undefined ? {} : { lockOutput }) },
+  );
+  const agent = new Agent();
+  onTestFinished(async () => {
+    await agent.destroy();
+    await listener.close().catch(() => {});
+  });
+  const { port } = new URL(listener.origin);
+  return {
+    ...listener,
+    disk,
+    clock,
+    said,
+    events: () => eventsIn(disk.readText(OUTPUT)),
+    post: async (body, { path = '/', headers = {}, method = 'POST' } = {}) => {
+      const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+      const answer = await request(listener.origin + path, {
+        method,
+        dispatcher: agent,
+        headers,
+        body: method === 'GET' ? null : isRaw ? body : JSON.stringify(body),
+      });
+      const { status } = (await answer.body.json()) as { status: string };
+      return [answer.statusCode, status];
+    },
+    dial: (text) => dial(Number(port), text),
+  };
+}
+
+export function eventsIn(text: string): StoredEvent[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+function dial(port: number, text: string): Promise<Dialled> {
+  const socket = connect(port, '127.0.0.1');
+  let answered = '';
+  socket.setEncoding('utf8').on('data', (more) => {
+    answered += more;
+  });
+  // A reset is an end too.
+  socket.on('error', () => {});
+  const ended = new Promise<string>((resolve) => socket.on('close', () => resolve(answered)));
+  onTestFinished(() => void socket.destroy());
+  return new Promise((resolve) => socket.write(text, () => resolve({ socket, ended })));
+}
+
+/** A disk whose syncs of the event file end when they are told to. */
+export class HeldDisk {
+  readonly disk = aMemoryDisk();
+  readonly files: Files;
+  /** Appends and syncs, in order. */
+  readonly trace: string[] = [];
+  #asked = aSignal();
+  #ending = aSignal();
+
+  constructor() {
+    this.files = {
+      ...this.disk.files,
+      openAppend: async (path) => this.#hold(await this.disk.files.openAppend(path)),
+    };
+  }
+
+  /** Resolves when a sync is under way. */
+  syncAsked(): Promise<void> {
+    return this.#asked.promise;
+  }
+
+  /** Ends the sync that is under way, or comes next. */
+  async endSync(error?: Error): Promise<void> {
+    await this.#asked.promise;
+    const ending = this.#ending;
+    this.#asked = aSignal();
+    this.#ending = aSignal();
+    if (error === undefined) ending.resolve();
+    else ending.reject(error);
+  }
+
+  #hold(file: AppendFile): AppendFile {
+    return {
+      ...file,
+      get bytes() {
+        return file.bytes;
+      },
+      append: async (chunk) => {
+        const lines = Buffer.from(chunk).toString().split('\n').length - 1;
+        this.trace.push(`append ${lines}`);
+        await file.append(chunk);
+      },
+      sync: async () => {
+        this.trace.push('sync');
+        const { promise } = this.#ending;
+        this.#asked.resolve();
+        await promise;
+        this.trace.push('synced');
+      },
+    };
+  }
+}
+
+export interface Signal {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function aSignal(): Signal {
+  let resolve = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<void>((done, failed) => {
+    resolve = done;
+    reject = failed;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest';
+import { aMemoryDisk } from '../a-memory-disk.js';
+import { until } from '../e2e/command.js';
+import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
+import { aGatewayEvent, aReceipt } from './events.js';
+
+const ID = 'x-8x8-event-id';
+
+describe('an event', () => {
+  test('is answered 2xx only when it was written and synced', async () => {
+    const held = new HeldDisk();
+    const listener = await aListener({ files: held.files, disk: held.disk });
+    const answered = listener.post(aGatewayEvent()).then(([status]) => held.trace.push(`answered ${status}`));
+    await held.syncAsked();
+    // Another request makes the whole way meanwhile: an answer too early would have come before it.
+    await listener.post('', { method: 'GET', path: '/healthz' });
+    expect(held.trace).toEqual(['append 1', 'sync']);
+    await held.endSync();
+    await answered;
+    expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'answered 200']);
+  });
+
+  test('is told to who asked for it when it is durable, in the order of the file', async () => {
+    const held = new HeldDisk();
+    const told: string[] = [];
+    const onWritten = ({ id, kind, event }: { id: string; kind: string; event: object }) => {
+      expect(held.trace.at(-1)).toBe('synced');
+      expect(event).toEqual(aGatewayEvent());
+      told.push(`${kind} ${id}`);
+    };
+    const listener = await aListener({ files: held.files, disk: held.disk, onWritten });
+    const first = listener.post(aGatewayEvent(), { headers: { [ID]: 'e0' } });
+    await held.syncAsked();
+    const others = ['e1', 'e2', 'e3'].map((id) => listener.post(aGatewayEvent(), { headers: { [ID]: id } }));
+    await until(() => listener.counts.received === 4);
+    await held.endSync();
+    await held.endSync();
+    await Promise.all([first, ...others]);
+    expect(told).toEqual(listener.events().map(({ kind, id }) => `${kind} ${id}`));
+    expect(told).toHaveLength(4);
+  });
+
+  test('of a thousand at once is answered and written once; those that come during one sync share the next', async () => {
+    const held = new HeldDisk();
+    const listener = await aListener({ files: held.files, disk: held.disk });
+    const ids = Array.from({ length: 1000 }, (_, index) => `e${index}`);
+    const post = (id: string) => listener.post(aGatewayEvent(), { headers: { [ID]: id } });
+    const answers = [post('e0')];
+    await held.syncAsked();
+    answers.push(...ids.slice(1).map(post));
+    await until(() => listener.counts.received === 1000);
+    await held.endSync();
+    await held.endSync();
+    const statuses = (await Promise.all(answers)).map(([status]) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'append 999', 'sync', 'synced']);
+    const written = listener.events().map(({ id }) => id);
+    expect(written.sort()).toEqual(ids.map((id) => `event:${id}`).sort());
+    expect(listener.counts).toMatchObject({ received: 1000, written: 1000, duplicates: 0 });
+  });
+
+  test('of unknown kind is kept, and marked so', async () => {
+    const listener = await aListener();
+    const bodies = [aGatewayEvent(), aReceipt(), { hello: 1 }, aGatewayEvent({ eventType: 'AGENT_LEFT' })];
+    for (const body of bodies) expect(await listener.post(body)).toEqual([200, 'written']);
+    expect(listener.events().map(({ kind }) => kind)).toEqual(['gateway', 'receipt', 'unknown', 'unknown']);
+    expect(listener.events().map(({ event }) => event)).toEqual(bodies);
+    expect(listener.counts).toMatchObject({ received: 4, written: 4, unknown: 2 });
+  });
+
+  test('keeps every digit of its figures', async () => {
+    const listener = await aListener();
+    await listener.post('{"id": 12345678901234567890.10}');
+    expect(listener.disk.readText(OUTPUT)).toContain('"event":{"id": 12345678901234567890.10}}\n');
+  });
+});
+
+describe('a duplicate', () => {
+  test('is answered 2xx, counted, and not written again', async () => {
+    const listener = await aListener();
+    expect(await listener.post(aReceipt())).toEqual([200, 'written']);
+    expect(await listener.post(aReceipt())).toEqual([200, 'duplicate']);
+    expect(await listener.post({ ...aReceipt(), more: 1 })).toEqual([200, 'duplicate']);
+    expect(await listener.post(aReceipt({ status: { state: 'read' } }))).toEqual([200, 'written']);
+    expect(listener.events()).toHaveLength(2);
+    expect(listener.counts).toMatchObject({ received: 4, written: 2, duplicates: 2 });
+  });
+
+  test('that comes while the first is being written waits for the same sync', async () => {
+    const held = new HeldDisk();
+    const listener = await aListener({ files: held.files, disk: held.disk });
+    const post = () => listener.post(aReceipt()).then(([status, said]) => held.trace.push(`${said} ${status}`));
+    const first = post();
+    await held.syncAsked();
+    const second = post();
+    await until(() => listener.counts.received === 2);
+    await listener.post('', { method: 'GET', path: '/healthz' });
+    expect(held.trace).toEqual(['append 1', 'sync']);
+    await held.endSync();
+    await Promise.all([first, second]);
+    expect(held.trace.slice(2, 3)).toEqual(['synced']);
+    expect(held.trace.slice(3).sort()).toEqual(['duplicate 200', 'written 200']);
+    expect(listener.events()).toHaveLength(1);
+  });
+
+  test('among fifty at once is written once', async () => {
+    const listener = await aListener();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => listener.post(aGatewayEvent())));
+    expect(answers.filter(([, said]) => said === 'written')).toHaveLength(1);
+    expect(answers.filter(([status]) => status === 200)).toHaveLength(50);
+    expect(listener.events()).toHaveLength(1);
+  });
+
+  test('of an event of an earlier listener is known', async () => {
+    const disk = aMemoryDisk();
+    const bodies = [aReceipt(), aGatewayEvent(), { hello: 1 }];
+    const first = await aListener({ disk });
+    for (const body of bodies) await first.post(body);
+    await first.post({}, { headers: { [ID]: 'e1' } });
+    await first.close();
+    const before = disk.readText(OUTPUT);
+
+    const second = await aListener({ disk });
+    expect(second.said).toEqual(['info: going on with a file of 4 events']);
+    for (const body of bodies) expect(await second.post(body)).toEqual([200, 'duplicate']);
+    expect(await second.post({ other: 1 }, { headers: { [ID]: 'e1' } })).toEqual([200, 'duplicate']);
+    expect(disk.readText(OUTPUT)).toBe(before);
+  });
+});
+
+describe('a file that a killed listener left', () => {
+  test('loses its torn last line, with a notice, and goes on behind the last whole one', async () => {
+    const disk = aMemoryDisk();
+    const first = await aListener({ disk });
+    await first.post({ a: 1 });
+    await first.close();
+    const whole = disk.readText(OUTPUT);
+    disk.write(OUTPUT, `${whole}{"format":1,"receivedAt":"2026-`);
+
+    const second = await aListener({ disk });
+    expect(second.said[0]).toMatch(/^warn: cut off 31 bytes/);
+    expect(disk.readText(OUTPUT)).toBe(whole);
+    await second.post({ a: 2 });
+    expect(second.events().map(({ event }) => event)).toEqual([{ a: 1 }, { a: 2 }]);
+  });
+
+  test('is synced before anything in it is acknowledged: it may have been written without its sync', async () => {
+    const disk = aMemoryDisk();
+    const first = await aListener({ disk });
+    await first.post({ a: 1 });
+    await first.close();
+    const operations: string[] = [];
+    disk.onOperation = (operation) => operations.push(operation);
+    const second = await aListener({ disk });
+    expect(operations).toContain(`datasync ${OUTPUT}`);
+    expect(await second.post({ a: 1 })).toEqual([200, 'duplicate']);
+  });
+
+  test('that is none of ours is refused and left as it is', async () => {
+    const disk = aMemoryDisk({ [OUTPUT]: 'mobile\n+6590000001' });
+    await expect(aListener({ disk })).rejects.toMatchObject({ code: 'bad-input' });
+    expect(disk.readText(OUTPUT)).toBe('mobile\n+6590000001');
+  });
+});
+
+describe('a disk that fails', () => {
+  test.each(['write', 'datasync'])(
+    'at a %s: 503 to all that wait and come, and the listener says that it failed',
+    async (kind) => {
+      const held = new HeldDisk();
+      const listener = await aListener({ files: held.files, disk: held.disk });
+      const waiting = [listener.post({ a: 1 })];
+      await held.syncAsked();
+      waiting.push(listener.post({ a: 2 }), listener.post({ a: 2 }));
+      await until(() => listener.counts.received === 3);
+      if (kind === 'datasync') await held.endSync(new Error('EIO: i/o error'));
+      else {
+        held.disk.onOperation = (operation) => {
+          if (operation.startsWith('write')) throw new Error('ENOSPC: no space left');
+        };
+        await held.endSync();
+      }
+      const statuses = (await Promise.all(waiting)).map(([status]) => status);
+      expect(statuses).toEqual(kind === 'datasync' ? [503, 503, 503] : [200, 503, 503]);
+      const failure = await listener.failed;
+      expect(failure).toMatchObject({ code: 'write-failed', message: expect.stringMatching(/EIO|ENOSPC/) });
+      held.disk.onOperation = () => {};
+      expect((await listener.post({ a: 3 }))[0]).toBe(503);
+      expect((await listener.post('', { method: 'GET', path: '/healthz' }))[0]).toBe(503);
+      await expect(listener.close()).rejects.toBe(failure);
+      expect(held.trace.filter((call) => call === 'sync')).toHaveLength(1);
+    },
+  );
+
+  test('has lost nothing that was acknowledged, and the listener after it takes the event again', async () => {
+    for (let at = 1; at <= 4; at++) {
+      const disk = aMemoryDisk();
+      const first = await aListener({ disk });
+      disk.failAt(at, 'ENOSPC');
+      const acknowledged: unknown[] = [];
+      for (const a of [1, 2, 3]) {
+        const [status] = await first.post({ a });
+        if (status === 200) acknowledged.push({ a });
+      }
+      await first.close().catch(() => {});
+      expect(acknowledged.length).toBeLessThan(3);
+
+      const second = await aListener({ disk });
+      expect(second.events().map(({ event }) => event)).toEqual(expect.arrayContaining(acknowledged));
+      for (const a of [1, 2, 3]) expect((await second.post({ a }))[0]).toBe(200);
+      expect(second.events().map(({ event }) => event)).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
+    }
+  });
+
+  test('while the file is opened lets go of the lock', async () => {
+    const disk = aMemoryDisk();
+    const calls: string[] = [];
+    const lockOutput = async () => ({ assertHeld: async () => {}, release: async () => void calls.push('released') });
+    disk.failAt(1);
+    await expect(aListener({ disk, lockOutput })).rejects.toMatchObject({ code: 'EIO' });
+    expect(calls).toEqual(['released']);
+  });
+
+  test('and a reader of events that throws ends the listener; what was written stays acknowledged', async () => {
+    const onWritten = () => {
+      throw new Error('no room');
+    };
+    const listener = await aListener({ onWritten });
+    expect(await listener.post({ a: 1 })).toEqual([200, 'written']);
+    expect(await listener.failed).toMatchObject({ message: 'no room' });
+    expect((await listener.post({ a: 2 }))[0]).toBe(503);
+  });
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { aClient, aClock, NOON } from '../sandbox-client.js';
+import { aReceiver, type Received } from '../webhook/receiver.js';
+import { look, openChannel, openConversation, play, settle, update, write } from './gateway-client.js';
+
+const types = (received: readonly Received[]) => received.map(({ body }) => body.eventType);
+
+test('§Events: QUEUED, AGENT_JOINED, ACTIVITY and MESSAGE reach the webhook of the channel, in order, each as the contract has it', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient({ clock: aClock() });
+  const channelId = await openChannel(client, receiver.url());
+  const conversationId = await openConversation(client, { channelId });
+  await play(client, conversationId, 'join', { agentId: 'a7', agentName: 'Kim' });
+  await play(client, conversationId, 'type');
+  await play(client, conversationId, 'message', { text: 'How can I help?' });
+  await write(client, conversationId, { authorType: 'user', text: 'My parcel is lost' });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 5, givenUp: 0, failedAttempts: 0 });
+  const head = (eventType: string) => ({ eventType, conversationId, timestamp: NOON });
+  expect(receiver.received.map(({ body }) => body)).toEqual([
+    { ...head('QUEUED'), data: { queueId: '101', queueName: 'Support' } },
+    { ...head('AGENT_JOINED'), messageType: 'SYSTEM', agentId: 'a7', agentName: 'Kim' },
+    { ...head('ACTIVITY'), data: { name: 'typing', value: { users: [{ type: 'agent', id: 'a7' }] } } },
+    { ...head('MESSAGE'), data: { isEcho: false, text: 'How can I help?', sender: { id: 'a7', type: 'agent' } } },
+    { ...head('MESSAGE'), data: { isEcho: true, text: 'My parcel is lost', sender: { id: 'user', type: 'user' } } },
+  ]);
+});
+
+test('§Events: every event has an id of its own, which stays over repetitions, while x-8x8-retry counts them', async () => {
+  const receiver = await aReceiver((_, place) => ([0, 1, 3].includes(place) ? 503 : 200));
+  const client = await aClient({ clock: aClock() });
+  const channelId = await openChannel(client, receiver.url());
+  const conversationId = await openConversation(client, { channelId });
+  await play(client, conversationId, 'join');
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 3 });
+  expect(types(receiver.received)).toEqual(['QUEUED', 'QUEUED', 'QUEUED', 'AGENT_JOINED', 'AGENT_JOINED']);
+  expect(receiver.received.map(({ headers }) => headers['x-8x8-retry'])).toEqual(['0', '1', '2', '0', '1']);
+  const ids = receiver.received.map(({ headers }) => headers['x-8x8-event-id']);
+  expect(new Set(ids.slice(0, 3)).size).toBe(1);
+  expect(new Set(ids.slice(3)).size).toBe(1);
+  expect(ids[3]).not.toBe(ids[0]);
+  expect(ids[0]).toEqual(expect.any(String));
+});
+
+test('§Events: an event is repeated until it is answered 2xx, and never given up', async () => {
+  const receiver = await aReceiver((_, place) => (place < 40 ? 500 : 200));
+  const clock = aClock();
+  const client = await aClient({ clock });
+  await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 40 });
+  expect(clock.slept).toHaveLength(40);
+  expect(clock.slept.slice(0, 5)).toEqual([1000, 2000, 5000, 10_000, 10_000]);
+});
+
+test('§Events: conversations do not wait for each other, and each keeps its order', async () => {
+  const receiver = await aReceiver((_, place) => (place % 3 === 0 ? 500 : 200));
+  const client = await aClient({ clock: aClock() });
+  const channelId = await openChannel(client, receiver.url());
+  const ids = await Promise.all(Array.from({ length: 25 }, () => openConversation(client, { channelId })));
+  await Promise.all(
+    ids.map(async (id) => {
+      await play(client, id, 'join');
+      await play(client, id, 'message', { text: 'Hi' });
+    }),
+  );
+  await settle(client);
+  for (const id of ids) {
+    const own = receiver.received.filter(({ body }) => body.conversationId === id);
+    const once = new Map(own.map(({ headers, body }) => [headers['x-8x8-event-id'], body.eventType]));
+    expect([...once.values()]).toEqual(['QUEUED', 'AGENT_JOINED', 'MESSAGE']);
+  }
+});
+
+test('§Events: an update has no event, and the sandbox channel has none at all', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient();
+  const conversationId = await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
+  await update(client, conversationId, { assignment: { type: 'queue', id: '102' } });
+  await play(client, await openConversation(client), 'join');
+  await settle(client);
+  expect(types(receiver.received)).toEqual(['QUEUED']);
+});
+
+test('§Events: a cleared sandbox forgets the events that were not delivered', async () => {
+  const receiver = await aReceiver(({ path }) => (path === '/old' ? 'hang' : 200));
+  const client = await aClient();
+  await openConversation(client, { channelId: await openChannel(client, receiver.url('/old')) });
+  await receiver.arrival(1);
+  await client.sandbox.clearLedger();
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 });
+  expect((await look(client, 'conversations')).body).toEqual([]);
+  await openConversation(client, { channelId: await openChannel(client, receiver.url('/new')) });
+  await settle(client);
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/old', '/new']);
+});
+
+test('sandbox closes while a webhook never answers', async () => {
+  const receiver = await aReceiver(() => 'hang');
+  const client = await aClient();
+  await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
+  await receiver.arrival(1);
+  await client.sandbox.close();
+});

@@ -1,0 +1,90 @@
+import { request } from 'undici';
+import type { GatewayEntry } from '../../../src/sandbox/gateway/entry.js';
+import type { Answered, Client } from '../sandbox-client.js';
+
+export const VERSION = 'Chat Gateway v1.0';
+export const CONVERSATIONS = '/chat-gateway/v1/conversations';
+
+interface Asked {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  readonly path?: string;
+  /** Undefined leaves the header out. */
+  readonly key?: string | undefined;
+  readonly contentType?: string | undefined;
+}
+
+/** Asks the gateway, by default for a conversation. A text or undefined is sent as it stands. */
+export async function ask(client: Client, body: unknown, asked: Asked = {}): Promise<Answered> {
+  const { method = 'POST', path = CONVERSATIONS } = asked;
+  const key = 'key' in asked ? asked.key : client.sandbox.credentials.gatewayKey;
+  const contentType = 'contentType' in asked ? asked.contentType : 'application/json';
+  const isRaw = body === undefined || typeof body === 'string';
+  const answer = await request(client.sandbox.origin + path, {
+    method,
+    headers: {
+      accept: 'application/hal+json',
+      ...(key === undefined ? {} : { 'x-api-key': key }),
+      ...(contentType === undefined || body === undefined ? {} : { 'content-type': contentType }),
+    },
+    body: isRaw ? (body ?? null) : JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: answer.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+export function aConversation(more: Record<string, unknown> = {}) {
+  return {
+    channelId: 'sandbox-channel',
+    assignment: { type: 'queue', id: '101' },
+    user: { name: 'Ann Lee', phone: '+6590000001' },
+    history: { messages: [{ authorType: 'user', text: 'My parcel is lost' }] },
+    ...more,
+  };
+}
+
+export function aWebhook(uri: string, more: Record<string, unknown> = {}) {
+  return { name: 'events', uri, version: VERSION, ...more };
+}
+
+export function aChannel(webHookId: string, more: Record<string, unknown> = {}) {
+  return { name: 'bot', routingOptions: { type: 'queue', id: '100' }, webHookId, type: 'ChatAPI', ...more };
+}
+
+/** A channel whose events go to that address. */
+export async function openChannel(client: Client, uri: string): Promise<string> {
+  const webhook = await ask(client, aWebhook(uri), { path: '/chat-gateway/v1/webhooks' });
+  const channel = await ask(client, aChannel(webhook.body.id), { path: '/chat-gateway/v1/channels' });
+  return channel.body.id;
+}
+
+/** Hands one over and says its id. */
+export async function openConversation(client: Client, more: Record<string, unknown> = {}): Promise<string> {
+  return (await ask(client, aConversation(more))).body.conversationId;
+}
+
+export function update(client: Client, id: string, body: unknown, method: 'PUT' | 'PATCH' = 'PUT'): Promise<Answered> {
+  return ask(client, body, { method, path: `${CONVERSATIONS}/${id}` });
+}
+
+export function write(client: Client, id: string, body: unknown): Promise<Answered> {
+  return ask(client, body, { path: `${CONVERSATIONS}/${id}/messages` });
+}
+
+/** Plays the agent. */
+export function play(client: Client, id: string, action: 'join' | 'type' | 'message', body?: unknown) {
+  const path = `/_sandbox/conversations/${id}/${action}`;
+  return client.ask(body, { path, authorization: undefined, contentType: undefined });
+}
+
+export function look(client: Client, path: string): Promise<Answered> {
+  return client.ask(undefined, { method: 'GET', path: `/_sandbox/${path}`, authorization: undefined });
+}
+
+/** The counts, when every event was delivered. */
+export async function settle(client: Client) {
+  return (await look(client, 'webhooks?until=settled')).body;
+}
+
+export async function entries(client: Client): Promise<GatewayEntry[]> {
+  return (await client.ledger()).filter((entry) => entry.area === 'gateway');
+}

@@ -1,0 +1,208 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { UserError } from '../../../src/errors.js';
+import { startSandbox } from '../../../src/sandbox/sandbox.js';
+import { aBatch, aClient, aClock, aMessage, at, type Client } from '../sandbox-client.js';
+import { ManualClock } from '../webhook/manual-clock.js';
+import { aReceiver, type Receiver } from '../webhook/receiver.js';
+
+const HOUR_MS = 3_600_000;
+
+/** The counts, when nothing is pending. */
+async function settle(client: Client) {
+  const path = '/_sandbox/webhooks?until=settled';
+  return (await client.ask(undefined, { method: 'GET', path, authorization: undefined })).body;
+}
+
+/** A batch whose template asks for receipts. */
+function aReceiptedBatch(receiver: Receiver, count: number, more: Record<string, unknown> = {}) {
+  return aBatch(count, { template: { source: 'ACME', text: 'Hi', dlrCallbackUrl: receiver.url('/dlr') }, ...more });
+}
+
+test('a message has two receipts, sent and then delivered, with the fields of the documentation', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient({ clock: aClock() });
+  const { body } = await client.sendBatch(
+    aReceiptedBatch(receiver, 0, { messages: [aMessage(1, { text: 'x'.repeat(400) })] }),
+  );
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 0 });
+  const payload = {
+    umid: body.messages[0].umid,
+    batchId: body.batchId,
+    clientMessageId: 'm1',
+    clientBatchId: 'b1',
+    subAccountId: 'acme_hq',
+    source: 'ACME',
+    destination: '+6590000001',
+    price: { total: 0.03, perSms: 0.01, currency: 'USD' },
+    smsCount: 3,
+  };
+  const receipt = {
+    namespace: 'SMS',
+    eventType: 'outbound_message_status_changed',
+    description: expect.any(String),
+  };
+  expect(receiver.received.map((received) => received.body)).toEqual([
+    { ...receipt, payload: { ...payload, status: { state: 'sent', timestamp: at(0) } } },
+    {
+      ...receipt,
+      payload: {
+        ...payload,
+        status: { state: 'delivered', detail: 'delivered_to_recipient', timestamp: at(0) },
+      },
+    },
+  ]);
+  expect(receiver.received[0]?.path).toBe('/dlr');
+});
+
+test('a number ending in 0000 is undelivered, with the reason and without a price', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient();
+  await client.sendBatch(aReceiptedBatch(receiver, 0, { messages: [aMessage(1, { destination: '+6590010000' })] }));
+  await settle(client);
+  expect(receiver.received[1]?.body.payload).toMatchObject({
+    destination: '+6590010000',
+    status: {
+      state: 'undelivered',
+      detail: 'undelivered_to_recipient',
+      errorCode: 1,
+      errorMessage: 'Absent subscriber',
+    },
+  });
+  expect(receiver.received[1]?.body.payload).not.toHaveProperty('price');
+});
+
+test("a message's own address goes before the template's, and one without any has no receipts", async () => {
+  const receiver = await aReceiver();
+  const client = await aClient();
+  const messages = [aMessage(1), aMessage(2, { dlrCallbackUrl: receiver.url('/own') })];
+  await client.sendBatch(aReceiptedBatch(receiver, 0, { messages }));
+  await client.sendBatch(aBatch(3));
+  await settle(client);
+  const got = receiver.received.map(({ path, body }) => `${path} ${body.payload.clientMessageId}`);
+  expect(got.toSorted()).toEqual(['/dlr m1', '/dlr m1', '/own m2', '/own m2']);
+});
+
+test('a rejected message has no receipts', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient();
+  await client.sendBatch(aReceiptedBatch(receiver, 0, { messages: [aMessage(1), aMessage(2, { destination: '12' })] }));
+  await settle(client);
+  expect(receiver.received.map(({ body }) => body.payload.clientMessageId)).toEqual(['m1', 'm1']);
+});
+
+test('a message whose answer was lost has its receipts', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient({}, { kind: 'reset-after' });
+  await expect(client.sendBatch(aReceiptedBatch(receiver, 2))).rejects.toThrow();
+  await settle(client);
+  expect(receiver.received).toHaveLength(4);
+});
+
+test('a receipt is repeated after 1, 10, 30 and 90 s, and then given up', async () => {
+  const receiver = await aReceiver(({ body }) => (body.payload.status.state === 'sent' ? 500 : 200));
+  const clock = aClock();
+  const client = await aClient({ clock });
+  await client.sendBatch(aReceiptedBatch(receiver, 1));
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 5 });
+  expect(clock.slept).toEqual([1000, 10_000, 30_000, 90_000]);
+  const states = receiver.received.map(({ body }) => body.payload.status.state);
+  expect(states).toEqual([...Array(5).fill('sent'), 'delivered']);
+});
+
+test('a repeated receipt keeps the time at which its state was reached', async () => {
+  const receiver = await aReceiver((_, place) => (place === 0 ? 500 : 200));
+  const clock = new ManualClock();
+  const client = await aClient({ clock });
+  await client.sendBatch(aReceiptedBatch(receiver, 1));
+  await clock.sleepers(1);
+  clock.advance(1000);
+  await settle(client);
+  expect(receiver.received.map(({ body }) => body.payload.status.timestamp)).toEqual([at(0), at(0), at(1000)]);
+});
+
+test('receipts of a scheduled message wait for its time', async () => {
+  const receiver = await aReceiver();
+  const clock = new ManualClock();
+  const client = await aClient({ clock });
+  const messages = [aMessage(1, { scheduled: at(HOUR_MS) }), aMessage(2)];
+  await client.sendBatch(aReceiptedBatch(receiver, 0, { messages }));
+  await settle(client);
+  expect(receiver.received.map(({ body }) => body.payload.clientMessageId)).toEqual(['m2', 'm2']);
+  clock.advance(HOUR_MS);
+  await receiver.arrival(4);
+  await settle(client);
+  expect(receiver.received[2]?.body.payload).toMatchObject({
+    clientMessageId: 'm1',
+    status: { state: 'sent', timestamp: at(HOUR_MS) },
+  });
+});
+
+test('receipts of a cancelled batch fall away, but for those of messages that were not scheduled', async () => {
+  const receiver = await aReceiver();
+  const clock = new ManualClock();
+  const client = await aClient({ clock });
+  const messages = [aMessage(1, { scheduled: at(HOUR_MS) }), aMessage(2)];
+  const { body } = await client.sendBatch(aReceiptedBatch(receiver, 0, { messages }));
+  await client.cancelBatch(body.batchId);
+  clock.advance(HOUR_MS);
+  await client.sendBatch(aReceiptedBatch(receiver, 0, { messages: [aMessage(3)] }));
+  await settle(client);
+  expect(receiver.received.map(({ body: { payload } }) => payload.clientMessageId).toSorted()).toEqual([
+    'm2',
+    'm2',
+    'm3',
+    'm3',
+  ]);
+});
+
+test('receipts of a scheduled message outlive a restart; others are not repeated', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
+  onTestFinished(() => rm(dataDirectory, { recursive: true }));
+  const receiver = await aReceiver();
+  const clock = new ManualClock();
+  const first = await aClient({ dataDirectory, clock });
+  const template = { text: 'Hi', scheduled: at(HOUR_MS), dlrCallbackUrl: receiver.url('/scheduled') };
+  await first.sendBatch(aReceiptedBatch(receiver, 1));
+  await first.sendBatch(aBatch(2, { template }));
+  const cancelled = await first.sendBatch(aBatch(2, { template }));
+  await first.cancelBatch(cancelled.body.batchId);
+  await settle(first);
+  await first.close();
+  expect(clock.sleeping).toBe(0);
+
+  const second = await aClient({ dataDirectory, clock });
+  clock.advance(HOUR_MS);
+  await receiver.arrival(6);
+  await settle(second);
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/dlr', '/dlr', ...Array(4).fill('/scheduled')]);
+});
+
+test('a sandbox that refuses its ledger leaves no receipt waiting', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
+  onTestFinished(() => rm(dataDirectory, { recursive: true }));
+  const clock = new ManualClock();
+  const client = await aClient({ dataDirectory, clock });
+  const template = { text: 'Hi', scheduled: at(HOUR_MS), dlrCallbackUrl: 'http://127.0.0.1:9/dlr' };
+  await client.sendBatch(aBatch(2, { template }));
+  await client.close();
+  await appendFile(join(dataDirectory, 'ledger.ndjson'), 'damage\n');
+  await expect(startSandbox({ dataDirectory, clock })).rejects.toThrow(UserError);
+  expect(clock.sleeping).toBe(0);
+});
+
+test('every message of a large batch has its two receipts, in order', async () => {
+  const receiver = await aReceiver((_, place) => (place % 7 === 0 ? 503 : 200));
+  const client = await aClient({ clock: aClock() });
+  await client.sendBatch(aReceiptedBatch(receiver, 1000));
+  expect(await settle(client)).toMatchObject({ pending: 0, delivered: 2000, givenUp: 0 });
+  const statesOf = new Map<string, Set<string>>();
+  for (const { body } of receiver.received) {
+    const { umid, status } = body.payload;
+    statesOf.set(umid, (statesOf.get(umid) ?? new Set()).add(status.state));
+  }
+  expect(statesOf.size).toBe(1000);
+  for (const states of statesOf.values()) expect([...states]).toEqual(['sent', 'delivered']);
+});

@@ -1,0 +1,237 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Clock } from '../../../src/clock.js';
+import type { Lane } from '../../../src/sandbox/webhook/lane.js';
+import { WebhookSender } from '../../../src/sandbox/webhook/sender.js';
+import { aClock } from '../sandbox-client.js';
+import { ManualClock } from './manual-clock.js';
+import { aDeafUrl, aReceiver } from './receiver.js';
+
+function aSender(clock: Clock = aClock(), retryScale = 1): WebhookSender {
+  const sender = new WebhookSender({ clock, retryScale });
+  onTestFinished(() => sender.close());
+  return sender;
+}
+
+/** Its POSTs are numbered from 1; a header counts the attempts. */
+function aLane(url: string, delaysMs: readonly number[] = [], name = 'a'): Lane {
+  let number = 1;
+  return {
+    url,
+    build: (attempt) => ({ headers: { 'x-attempt': String(attempt) }, body: { name, number } }),
+    retryDelayMs: (attempt) => delaysMs[attempt - 1],
+    advance: () => {
+      number += 1;
+    },
+  };
+}
+
+test('sender POSTs JSON with the headers of its lane', async () => {
+  const receiver = await aReceiver();
+  const sender = aSender();
+  sender.send(aLane(receiver.url('/hook?key=1')));
+  await sender.settle();
+  expect(receiver.received).toMatchObject([
+    {
+      path: '/hook?key=1',
+      headers: { 'content-type': 'application/json', 'x-attempt': '0' },
+      body: { name: 'a', number: 1 },
+    },
+  ]);
+  expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 0 });
+});
+
+test('sender lets a POST leave when the one before it in its lane was answered, and not before', async () => {
+  let release = (_: number) => {};
+  const held = new Promise<number>((resolve) => {
+    release = resolve;
+  });
+  const receiver = await aReceiver(({ body }) => (body.name === 'slow' && body.number === 1 ? held : 200));
+  const sender = aSender();
+  sender.send(aLane(receiver.url(), [], 'slow'), 2);
+  await receiver.arrival(1);
+  sender.send(aLane(receiver.url(), [], 'quick'), 3);
+  await receiver.arrival(4);
+  expect(receiver.received.map(({ body }) => `${body.name} ${body.number}`)).toEqual([
+    'slow 1',
+    'quick 1',
+    'quick 2',
+    'quick 3',
+  ]);
+  release(200);
+  await sender.settle();
+  expect(receiver.received.at(-1)?.body).toEqual({ name: 'slow', number: 2 });
+});
+
+test('sender takes more POSTs into a lane that is under way', async () => {
+  const receiver = await aReceiver();
+  const sender = aSender();
+  const lane = aLane(receiver.url());
+  for (let count = 0; count < 20; count++) sender.send(lane);
+  await sender.settle();
+  sender.send(lane);
+  await sender.settle();
+  expect(receiver.received.map(({ body }) => body.number)).toEqual(Array.from({ length: 21 }, (_, place) => place + 1));
+  expect(receiver.mostAtOnce).toBe(1);
+});
+
+test.each([300, 302, 307, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
+  'sender repeats a POST that was answered %s, the same body after the delays of its lane, and follows nothing',
+  async (behaviour) => {
+    const receiver = await aReceiver((_, place) => (place < 2 ? behaviour : 204));
+    const clock = aClock();
+    const sender = aSender(clock);
+    sender.send(aLane(receiver.url(), [1000, 10_000, 30_000]));
+    await sender.settle();
+    expect(receiver.received.map(({ path, headers, body }) => [path, headers['x-attempt'], body])).toEqual(
+      ['0', '1', '2'].map((attempt) => ['/hook', attempt, { name: 'a', number: 1 }]),
+    );
+    expect(clock.slept).toEqual([1000, 10_000]);
+    expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 2 });
+  },
+);
+
+test('sender gives a POST up after the last delay, and goes on with the next of its lane from attempt 0', async () => {
+  const receiver = await aReceiver(({ body }) => (body.number === 1 ? 500 : 200));
+  const sender = aSender();
+  sender.send(aLane(receiver.url(), [1000, 10_000]), 2);
+  await sender.settle();
+  expect(receiver.received.map(({ headers, body }) => [body.number, headers['x-attempt']])).toEqual([
+    [1, '0'],
+    [1, '1'],
+    [1, '2'],
+    [2, '0'],
+  ]);
+  expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 3 });
+});
+
+test.each([
+  ['at which nobody listens', undefined],
+  ['that is none', 'http://'],
+])('sender counts an address %s as failed attempts', async (_, url) => {
+  const sender = aSender();
+  sender.send(aLane(url ?? (await aDeafUrl()), [1000]));
+  await sender.settle();
+  expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 1, failedAttempts: 2 });
+});
+
+test('sender shrinks all delays by its scale', async () => {
+  const receiver = await aReceiver((_, place) => (place < 2 ? 500 : 200));
+  const clock = aClock();
+  const sender = aSender(clock, 0.01);
+  sender.send(aLane(receiver.url(), [1000, 10_000]));
+  await sender.settle();
+  expect(clock.slept).toEqual([10, 100]);
+});
+
+test('sender has at most 16 POSTs under way', async () => {
+  let release = (_: number) => {};
+  const held = new Promise<number>((resolve) => {
+    release = resolve;
+  });
+  const receiver = await aReceiver(() => held);
+  const sender = aSender();
+  for (let count = 0; count < 100; count++) sender.send(aLane(receiver.url()));
+  await receiver.arrival(16);
+  expect(sender.counts.pending).toBe(100);
+  release(200);
+  await sender.settle();
+  expect(receiver.received).toHaveLength(100);
+  expect(receiver.mostAtOnce).toBe(16);
+});
+
+test('sender lets other lanes pass one that waits for its next attempt', async () => {
+  const receiver = await aReceiver(({ path }) => (path === '/bad' ? 500 : 200));
+  const clock = new ManualClock();
+  const sender = aSender(clock);
+  for (let count = 0; count < 20; count++) sender.send(aLane(receiver.url('/bad'), [1000]));
+  await receiver.arrival(20);
+  sender.send(aLane(receiver.url('/good')));
+  await receiver.arrival(21);
+  expect(receiver.received.at(-1)?.path).toBe('/good');
+});
+
+test('sender sets one timer for all that wait equally long, and wakes none of them early', async () => {
+  const receiver = await aReceiver(({ headers }) => (headers['x-attempt'] === '0' ? 500 : 200));
+  const clock = new ManualClock();
+  const sender = aSender(clock);
+  sender.send(aLane(receiver.url(), [1000], 'early'));
+  await clock.sleepers(1);
+  clock.advance(400);
+  sender.send(aLane(receiver.url(), [1000], 'late'));
+  await failures(sender, 2);
+  expect(clock.sleeping).toBe(1);
+  clock.advance(600);
+  await receiver.arrival(3);
+  await clock.sleepers(1);
+  expect(receiver.received.at(-1)?.body.name).toBe('early');
+  clock.advance(400);
+  await sender.settle();
+  expect(receiver.received.at(-1)?.body.name).toBe('late');
+});
+
+test('sender calls back later, at the time asked for', async () => {
+  const clock = new ManualClock();
+  const sender = aSender(clock);
+  const called = new Promise<number>((resolve) => sender.later(5000, () => resolve(clock.now())));
+  const from = clock.now();
+  clock.advance(5000);
+  expect((await called) - from).toBe(5000);
+});
+
+test('sender that is cleared forgets what waits, and counts from 0', async () => {
+  const receiver = await aReceiver(() => 500);
+  const clock = new ManualClock();
+  const sender = aSender(clock);
+  const called: string[] = [];
+  sender.send(aLane(receiver.url(), [1000]), 5);
+  sender.later(500, () => called.push('later'));
+  await clock.sleepers(2);
+  const settled = sender.settle();
+  sender.clear();
+  await settled;
+  expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 });
+  expect(clock.sleeping).toBe(0);
+  sender.send(aLane(receiver.url('/new')));
+  await sender.settle();
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/new']);
+  expect(called).toEqual([]);
+  expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 1, failedAttempts: 1 });
+});
+
+test('sender does not count a POST that was under way when it was cleared', async () => {
+  let release = (_: number) => {};
+  const held = new Promise<number>((resolve) => {
+    release = resolve;
+  });
+  const receiver = await aReceiver(({ path }) => (path === '/old' ? held : 200));
+  const sender = aSender();
+  sender.send(aLane(receiver.url('/old')), 2);
+  await receiver.arrival(1);
+  sender.clear();
+  release(200);
+  for (let count = 0; count < 32; count++) sender.send(aLane(receiver.url('/new')));
+  await sender.settle();
+  expect(sender.counts.delivered).toBe(32);
+  expect(receiver.received.filter(({ path }) => path === '/old')).toHaveLength(1);
+});
+
+test('sender closes though a receiver never answers, and sends nothing after', async () => {
+  const receiver = await aReceiver(() => 'hang');
+  const clock = new ManualClock();
+  const sender = aSender(clock);
+  sender.send(aLane(receiver.url(), [1000]), 2);
+  await receiver.arrival(1);
+  const settled = sender.settle();
+  await sender.close();
+  await settled;
+  sender.send(aLane(receiver.url()));
+  expect(sender.counts.pending).toBe(0);
+  expect(clock.sleeping).toBe(0);
+  expect(receiver.received).toHaveLength(1);
+  await sender.close();
+});
+
+/** Resolves when so many attempts have failed; each turn of the loop lets the network go on. */
+async function failures(sender: WebhookSender, count: number): Promise<void> {
+  while (sender.counts.failedAttempts < count) await new Promise((resolve) => setImmediate(resolve));
+}

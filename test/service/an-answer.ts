@@ -1,0 +1,23 @@
+import type { Addresses } from '../../src/job/job.js';
+import type { Response } from '../../src/service/answer.js';
+import { DEFAULT_GATEWAY_PATHS } from '../../src/service/documented.js';
+
+/** A text body stands as it is, anything else as JSON; undefined is no body at all. */
+export function aResponse(body?: unknown, status = 200, headers: Response['headers'] = {}): Response {
+  const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+  return { kind: 'response', status, headers, body: Buffer.from(text) };
+}
+
+/** Every area at one address, unless the test says where. */
+export function someAddresses(addresses: Partial<Addresses> = {}, base = 'https://all.example'): Addresses {
+  return {
+    account: 'acme',
+    subAccountId: 'acme_hq',
+    bases: { sms: base, contacts: base, verification: base, gateway: base, campaign: base, chat: base },
+    gatewayPaths: DEFAULT_GATEWAY_PATHS,
+    ...addresses,
+  };
+}
+
+/** Bodies that say nothing of what was asked for. */
+export const NO_OBJECTS: readonly unknown[] = [undefined, '<html>OK</html>', '{', 'null', '"text"', '17', '[]'];
