@@ -31,8 +31,9 @@ module.exports = {
       },
     },
     layer('domain-imports-nothing', '^src/(domain|errors|clock)\\.ts$', '^src/(?!domain)'),
-    layer('only-cli-reaches-commands', '^src/(?!cli\\.ts$|commands/)', '^src/commands/'),
-    layer('only-commands-reach-run', '^src/(?!cli\\.ts$|commands/|run/)', '^src/run/'),
+    layer('only-cli-and-library-reach-commands', '^src/(?!cli\\.ts$|commands/|library/)', '^src/commands/'),
+    layer('only-commands-reach-run', '^src/(?!cli\\.ts$|commands/|library/|run/)', '^src/run/'),
+    layer('only-the-entry-reaches-library', '^src/(?!library\\.ts$|library/)', '^src/library(\\.ts$|/)'),
     layer(
       'journal-is-below-plan-and-report',
       '^src/journal/',

@@ -3,13 +3,27 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { systemClock } from '../clock.js';
 import { nodeFiles } from '../files.js';
+import type { Log } from '../log.js';
 import type { PlanDeps } from '../plan/ports.js';
 import type { LockDeps, Owner } from '../run/lock.js';
-import type { Terminal } from './terminal.js';
+import type { Progress } from '../run/ports.js';
+import { createLog, type SecretKeeper, type Terminal } from './terminal.js';
+
+/** A terminal that a program may stand behind: it is told of every step forward, and the log is its own. */
+export interface Host extends Terminal {
+  readonly onPlanned?: PlanDeps['onProgress'];
+  readonly onSent?: (progress: Progress) => void;
+  readonly createLog?: (secrets: SecretKeeper) => Log;
+}
+
+/** The log of the host; where it has none, that of its terminal. */
+export function openLog(host: Host, secrets: SecretKeeper): Log {
+  return host.createLog?.(secrets) ?? createLog(host, secrets);
+}
 
 /** Adapters of the planner: the disk and the readers. */
 export async function createPlanDeps(
-  terminal: Terminal,
+  host: Host,
   { onProgress, signal }: Pick<PlanDeps, 'onProgress' | 'signal'>,
 ): Promise<PlanDeps> {
   const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }, { spoolInput }] =
@@ -24,7 +38,10 @@ export async function createPlanDeps(
   return {
     files: nodeFiles,
     processId: process.pid,
-    onProgress,
+    onProgress: (progress) => {
+      onProgress(progress);
+      host.onPlanned?.(progress);
+    },
     signal,
     reader: {
       listInputs,
@@ -32,7 +49,7 @@ export async function createPlanDeps(
       digestContent,
       readRecords,
       findColumn,
-      spoolStandardInput: (path) => spoolInput(terminal.stdin, path),
+      spoolStandardInput: (path) => spoolInput(host.stdin, path),
     },
   };
 }

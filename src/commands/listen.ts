@@ -3,12 +3,19 @@ import { systemClock } from '../clock.js';
 import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import { readSecret } from '../job/secrets.js';
+import type { StoredEvent } from '../listen/event-line.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
+import type { Log } from '../log.js';
+import type { Plan } from '../plan/file.js';
 import { EXIT } from '../report/exit-code.js';
+import { RECEIPTS_FILE } from '../report/receipts.js';
 import { acquireLock, readLockOwner } from '../run/lock.js';
+import { joinReceipts } from '../run/settle-receipts.js';
 import { createLockDeps } from './deps.js';
 import { printResult } from './print.js';
+import { describeJoined, ReceiptJoining } from './receipt-joining.js';
+import { openRunDirectory } from './run-directory.js';
 import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal.js';
 
 /** What `openssl rand -base64 12` gives. */
@@ -19,7 +26,7 @@ export interface ListenFlags {
   readonly port: number;
   readonly host: string;
   readonly output: string | undefined;
-  /** A run directory; events then go to its `receipts.ndjson`, unless `output` names another file. */
+  /** A run directory; events then go to its `receipts.ndjson`, and receipts are joined to the run. */
   readonly run: string | undefined;
   /** Name of the environment variable with the secret. */
   readonly secretEnv: string | undefined;
@@ -29,14 +36,16 @@ export interface ListenFlags {
 
 /**
  * `volley listen`: webhook events and delivery receipts into a file, until a signal. Its first line on stdout is JSON;
- * the totals follow at the end. A second signal leaves at once: what was acknowledged is in the file.
+ * the totals follow at the end. A second signal leaves at once: what was acknowledged is in the file. With a run, its
+ * deliveries are written and its rows in doubt settled, as receipts come and at the end.
  */
 export async function listenForEvents(flags: ListenFlags, terminal: Terminal): Promise<number> {
   const { port, host } = flags;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new UserError('bad-flag', `Cannot listen on port ${port}, expected 0 to 65535`);
   }
-  const output = chooseOutput(flags);
+  const run = await chooseRun(flags);
+  const output = chooseOutput(flags, run?.directory);
   const secrets = new SecretKeeper();
   const secret = await chooseSecret(flags, terminal, secrets);
   const log = createLog(terminal, secrets);
@@ -46,14 +55,19 @@ export async function listenForEvents(flags: ListenFlags, terminal: Terminal): P
   const stopping = watchSignals(terminal);
   try {
     const lockOutput = () => lockFile(output);
+    let joining: ReceiptJoining | undefined;
+    const onWritten = ({ kind }: StoredEvent) => {
+      if (kind === 'receipt') joining?.noteReceipt();
+    };
     const listener = await startListener(
-      { host, port, output, secret },
+      { host, port, output, secret, onWritten },
       { files: nodeFiles, clock: systemClock, log, lockOutput },
     );
     const { origin, path, counts } = listener;
     const quiet = new AbortController();
     const logging = logCounts({ clock: systemClock, log, signal: quiet.signal }, counts);
     try {
+      if (run !== undefined) joining = startJoining(run, log);
       await terminal.writeStdout(`${JSON.stringify({ origin, path, output })}\n`);
       const failure = await Promise.race([stopping.signalled, listener.failed]);
       if (failure !== undefined) {
@@ -63,10 +77,17 @@ export async function listenForEvents(flags: ListenFlags, terminal: Terminal): P
     } finally {
       quiet.abort();
       await logging;
-      await listener.close();
+      // What is durable only now is joined too.
+      await listener.close().finally(() => joining?.finish());
     }
-    const json = { output, ...counts };
-    await printResult(terminal, flags, { json, text: `${describeCounts(counts)}\n  → ${escapeText(output)}\n` });
+    const joined = joining?.totals;
+    const json = {
+      output,
+      ...counts,
+      ...(joined === undefined ? {} : { run: { directory: run?.directory, ...joined } }),
+    };
+    const more = joined === undefined ? '' : `${describeJoined(joined)}\n`;
+    await printResult(terminal, flags, { json, text: `${describeCounts(counts)}\n  → ${escapeText(output)}\n${more}` });
     return EXIT.ok;
   } finally {
     stopping.end();
@@ -86,10 +107,28 @@ function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () =
   return { signalled, end };
 }
 
-function chooseOutput({ output, run }: ListenFlags): string {
+function startJoining(run: { directory: string; plan: Plan }, log: Log): ReceiptJoining {
+  const deps = createLockDeps();
+  return new ReceiptJoining({ clock: systemClock, log, join: () => joinReceipts(run, deps) });
+}
+
+async function chooseRun({ output, run }: ListenFlags): Promise<{ directory: string; plan: Plan } | undefined> {
+  if (run === undefined || run === '') return undefined;
+  if (output !== undefined && output !== '') {
+    throw new UserError('bad-flag', 'Cannot listen: --output and --run are both given, expected one of them', {
+      hint: `The receipts of a run stand in its own ${RECEIPTS_FILE}.`,
+    });
+  }
+  return openRunDirectory(run);
+}
+
+function chooseOutput({ output }: ListenFlags, runDirectory: string | undefined): string {
+  if (runDirectory !== undefined) return join(runDirectory, RECEIPTS_FILE);
   if (output !== undefined && output !== '') return resolve(output);
-  if (run !== undefined && run !== '') return resolve(run, 'receipts.ndjson');
-  throw new UserError('bad-flag', 'Cannot listen: there is no --output, expected the file that events are written to');
+  throw new UserError(
+    'bad-flag',
+    'Cannot listen: there is no --output and no --run, expected the file that events are written to',
+  );
 }
 
 async function chooseSecret(

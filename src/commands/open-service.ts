@@ -19,8 +19,8 @@ export interface OpenService {
 }
 
 /**
- * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job asks for it; its state is
- * kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
+ * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job
+ * asks for it; its state is kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
  */
 export async function openService(
   job: Job,

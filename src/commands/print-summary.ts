@@ -37,7 +37,7 @@ function describeState({ job, plan, state, stop }: Summary): string {
 function formatStep(step: StepSummary, directory: string): string {
   const { balance, files, action } = step;
   const name = `Step ${step.number} (${escapeText(step.kind)})`;
-  if (action !== null) return `${name}: ${describeAction(action)}\n`;
+  if (action !== null) return `${name}: ${escapeText(describeAction(action))}\n`;
   if (Object.keys(files).length === 0) return `${name}: had no turn\n`;
   const line = (name: string, count: number, more: string, output: keyof StepSummary['files']) =>
     count === 0
@@ -57,10 +57,11 @@ function formatStep(step: StepSummary, directory: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
+/** What came of a step without rows, as it must still be escaped. */
+export function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
   const told = `${code}: ${reason}`;
-  if (status === 'accepted') return escapeText(told);
-  return escapeText(`${status === 'in-doubt' ? 'in doubt' : 'not done'}, ${told}`);
+  if (status === 'accepted') return told;
+  return `${status === 'in-doubt' ? 'in doubt' : 'not done'}, ${told}`;
 }
 
 function describeNext({ balance, exitCode, state }: Summary): string {

@@ -1,23 +1,31 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../clock.js';
+import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { Job } from '../job/job.js';
 import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
+import { checkGuards } from '../plan/guards.js';
+import type { PlanOutcome } from '../plan/make-plan.js';
 import type { Summary } from '../report/summary.js';
+import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
+import { assertInputsUnchanged } from '../run/resume.js';
 import { StopSwitch } from '../run/stop.js';
-import { createLockDeps } from './deps.js';
+import { createLockDeps, type Host, openLog } from './deps.js';
+import { planNewInput } from './make-plan.js';
 import { type OpenService, openService } from './open-service.js';
 import { createProgressView } from './progress.js';
-import { createLog, SecretKeeper, type Terminal } from './terminal.js';
+import { openRunDirectory } from './run-directory.js';
+import { SecretKeeper } from './terminal.js';
 
 /** After a first signal, how long what is in flight is awaited. A pod's grace period must be longer. */
 export const DRAIN_MS = 30_000;
 
-/** What every command that may send holds while it works on a job: the lock, the way to the service, the stop switch. */
+/** What of a job holds while a plan is applied; what is sent is the plan's alone. */
 export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 
+/** What every command that may send holds while it works on a job: the lock, the way to the service, the stop switch. */
 export interface Session {
   readonly jobDirectory: string;
   readonly lock: Lock;
@@ -30,24 +38,68 @@ export function jobDirectoryOf(job: Job): string {
   return join(job.output.directory, job.name);
 }
 
+/** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
+export async function planJobInput(
+  host: Host,
+  job: Job,
+  { isAgain, signal }: { isAgain: boolean; signal: AbortSignal },
+): Promise<PlanOutcome> {
+  const jobDirectory = jobDirectoryOf(job);
+  const log = openLog(host, new SecretKeeper());
+  const lock = await acquireLock(createLockDeps(), jobDirectory);
+  try {
+    const history = await readHistory(nodeFiles, jobDirectory);
+    return await planNewInput(job, { terminal: host, log, jobDirectory, history, isAgain, signal });
+  } finally {
+    await lock.release();
+  }
+}
+
+/**
+ * Sends exactly the plan in a run directory, or goes on with it, and writes its outputs. Refuses before anything is sent:
+ * another plan than `confirm` names, input that changed since, what a guard does not let pass, and files that another run took.
+ */
+export async function applyRunDirectory(
+  host: Host,
+  run: string,
+  { confirm, ignoreChangedInputs }: { confirm: string | undefined; ignoreChangedInputs: boolean },
+): Promise<{ plan: Plan; summary: Summary }> {
+  const { directory, plan } = await openRunDirectory(run);
+  if (confirm !== undefined && confirm !== plan.id) {
+    throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
+      hint: 'Look at the plan again; nothing was sent.',
+    });
+  }
+  if (!ignoreChangedInputs) {
+    const { digestInput } = await import('../read/digest.js');
+    await assertInputsUnchanged(plan, { files: nodeFiles, digestInput });
+  }
+  checkGuards(plan, plan.job.guards);
+  const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
+    assertNotTaken(plan, await readHistory(nodeFiles, session.jobDirectory));
+    return session.applyAndReport(directory, plan, plan.job);
+  });
+  return { plan, summary };
+}
+
 /** Takes the job's lock for the length of the task. A signal stops the run; a second one leaves at once. */
 export async function withSession<T>(
-  terminal: Terminal,
+  host: Host,
   { job, jobDirectory }: { job: Job; jobDirectory: string },
   task: (session: Session) => Promise<T>,
 ): Promise<T> {
   const secrets = new SecretKeeper();
-  const log = createLog(terminal, secrets);
+  const log = openLog(host, secrets);
   const stop = new StopSwitch();
-  const stopListening = listenForSignals(terminal, log, stop);
+  const stopListening = listenForSignals(host, log, stop);
   try {
     const lock = await acquireLock(createLockDeps(), jobDirectory);
     try {
       // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-      const service = await openService(job, { terminal, secrets, jobDirectory });
+      const service = await openService(job, { terminal: host, secrets, jobDirectory });
       try {
         const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) =>
-          applyThenReport({ directory, plan, settings, lock, stop, service, terminal, log });
+          applyThenReport({ directory, plan, settings, lock, stop, service, host, log });
         return await task({ jobDirectory, lock, log, stop, applyAndReport });
       } finally {
         await service.close();
@@ -60,11 +112,11 @@ export async function withSession<T>(
   }
 }
 
-function listenForSignals(terminal: Terminal, log: Log, stop: StopSwitch): () => void {
+function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
   let drain: NodeJS.Timeout | undefined;
   let isFirst = true;
-  const off = terminal.onSignal((name) => {
-    if (!isFirst) terminal.leave(75);
+  const off = host.onSignal((name) => {
+    if (!isFirst) host.leave(75);
     isFirst = false;
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
     stop.request('interrupted', name);
@@ -90,16 +142,16 @@ async function applyThenReport(context: {
   lock: Lock;
   stop: StopSwitch;
   service: OpenService;
-  terminal: Terminal;
+  host: Host;
   log: Log;
 }): Promise<Summary> {
-  const { directory, plan, settings, lock, stop, service, terminal, log } = context;
+  const { directory, plan, settings, lock, stop, service, host, log } = context;
   const [{ applyPlan }, { createLane }, { writeReport }] = await Promise.all([
     import('../run/apply.js'),
     import('../throttle/lane.js'),
     import('../report/write-report.js'),
   ]);
-  const view = await createProgressView(terminal, log);
+  const view = await createProgressView(host, log);
   const clock = systemClock;
   try {
     await applyPlan(
@@ -112,7 +164,10 @@ async function applyThenReport(context: {
         authorize: service.authorize,
         createLane: (options) => createLane({ ...options, clock, random: Math.random }),
         owner: createLockDeps().owner,
-        onProgress: view.sent,
+        onProgress: (progress) => {
+          view.sent(progress);
+          host.onSent?.(progress);
+        },
         onNotice: (notice) => log.warn(notice),
       },
     );

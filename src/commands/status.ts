@@ -1,14 +1,16 @@
 import { dirname, join } from 'node:path';
 import { nodeFiles } from '../files.js';
+import { isRowStep } from '../job/job.js';
 import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
-import { JOURNAL_FILE, type Plan } from '../plan/file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { readLockOwner } from '../run/lock.js';
 import { createLockDeps } from './deps.js';
 import { printResult } from './print.js';
 import { format } from './print-plan.js';
+import { describeAction } from './print-summary.js';
 import { openRunDirectory } from './run-directory.js';
-import type { Terminal } from './terminal.js';
+import { escapeText, type Terminal } from './terminal.js';
 
 /** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
 export async function showStatus(
@@ -25,13 +27,9 @@ export async function showStatus(
     directory,
     state: nameState(state),
     runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
-    steps: plan.steps.map((step) => countStep(step, state)),
+    steps: plan.steps.map((step) => countStep(step, { state, job: plan.job })),
   };
-  const lines = status.steps.map(
-    (step) =>
-      `  step ${step.number} (${step.kind}): ${format(step.accepted)} accepted, ${format(step.rejected)} rejected, ` +
-      `${format(step.inDoubt)} in doubt, ${format(step.inFlight)} in flight, ${format(step.open)} to go of ${format(step.planned)} rows\n`,
-  );
+  const lines = status.steps.map((step) => `  step ${step.number} (${step.kind}): ${describeStep(step)}\n`);
   const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
   const text = `Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}\n${lines.join('')}`;
   await printResult(terminal, flags, { json: status, text });
@@ -44,8 +42,18 @@ function nameState({ firstOpen, lastClose }: RunState): string {
   return lastClose.reason === 'finished' ? 'finished' : `stopped (${lastClose.reason}: ${lastClose.detail})`;
 }
 
-function countStep({ number, kind, counts }: Plan['steps'][number], state: RunState) {
-  const { settledRows, open } = state.step(number);
+function describeStep({ action, ...step }: ReturnType<typeof countStep>): string {
+  if (action !== undefined) return escapeText(action === null ? 'had no turn yet' : describeAction(action));
+  return (
+    `${format(step.accepted)} accepted, ${format(step.rejected)} rejected, ${format(step.inDoubt)} in doubt, ` +
+    `${format(step.inFlight)} in flight, ${format(step.open)} to go of ${format(step.planned)} rows`
+  );
+}
+
+/** `action` is undefined for a step with rows, and null for one without that had no turn yet. */
+function countStep({ number, kind, counts }: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
+  const { settledRows, open, action } = state.step(number);
+  const step = job.steps[number - 1];
   const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
   const { accepted, rejected, 'in-doubt': inDoubt } = settledRows;
   const settled = accepted + rejected + inDoubt;
@@ -58,5 +66,6 @@ function countStep({ number, kind, counts }: Plan['steps'][number], state: RunSt
     inDoubt,
     inFlight,
     open: counts.planned - settled - inFlight,
+    ...(step === undefined || isRowStep(step) ? {} : { action: action?.verdict ?? null }),
   };
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js';
 import { EXIT } from '../report/exit-code.js';
-import type { CallService } from '../service/caller.js';
+import type { CallService } from '../service/endpoint.js';
 import { type CodeInput, checkCode, createSession, readSession, type Session } from '../service/verification.js';
 import { callService } from './call-service.js';
 import { keepGiven } from './keep-given.js';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const WORDS = 3;
 const FIRST_SLOTS = 1 << 10;
@@ -47,7 +47,7 @@ export class KeySet {
 }
 
 function digestWords(id: string): Uint32Array {
-  const digest = createHash('sha256').update(id).digest();
+  const digest = hash('sha256', id, 'buffer');
   // A first word of 0 marks a free place.
   return Uint32Array.of(digest.readUInt32LE(0) || 1, digest.readUInt32LE(4), digest.readUInt32LE(8));
 }

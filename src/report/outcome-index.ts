@@ -1,6 +1,7 @@
-import type { RowOutcomes } from '../domain.js';
+import type { RowOutcomes, Verdict } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
+import type { SettleEntry } from '../journal/format.js';
 import { type PlacedLine, readJournal, readLineAt } from '../journal/reader.js';
 import { keyOf, type OpenRequest, RunState } from '../journal/replay.js';
 import type { Plan } from '../plan/file.js';
@@ -11,15 +12,22 @@ export interface PlacedOutcome {
   readonly outcomes: RowOutcomes;
 }
 
+/** What a row that was in doubt came to. */
+export interface SettledRow {
+  readonly verdict: Verdict;
+  readonly ids: readonly string[];
+}
+
 /**
  * Where in the journal the outcomes of each request stand. Whole requests take 12 bytes each; parts of split ones are
- * few. The outcomes themselves are read when they are wanted, near to the order of the journal.
+ * few, and so are rows that were settled later. The outcomes themselves are read when they are wanted, near to the order of the journal.
  */
 export class OutcomeIndex {
   readonly state = new RunState();
   readonly #files: Files;
   readonly #path: string;
   readonly #steps = new Map<number, StepIndex>();
+  readonly #settled = new Map<number, Map<number, SettledRow>>();
   #window: { offset: number; bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
   #file: ReadFile | undefined;
 
@@ -52,6 +60,11 @@ export class OutcomeIndex {
     return found;
   }
 
+  /** Of a planned row that was in doubt, and is no more; it takes the place of the row's outcome. */
+  settledRow(step: number, row: number): SettledRow | undefined {
+    return this.#settled.get(step)?.get(row);
+  }
+
   /** Parts of a request that were sent and have no outcome. */
   inFlight(step: number, request: number): OpenRequest[] {
     const open = [...this.state.step(step).open.values()];
@@ -76,7 +89,17 @@ export class OutcomeIndex {
         }
       }
     }
+    if (entry.type === 'settle') this.#settle(entry);
     this.state.apply(entry);
+  }
+
+  #settle({ step, verdicts, rows }: SettleEntry): void {
+    const settled = this.#settled.get(step) ?? new Map<number, SettledRow>();
+    this.#settled.set(step, settled);
+    for (const [row, index, ...ids] of rows) {
+      const verdict = verdicts[index];
+      if (verdict !== undefined) settled.set(row, { verdict, ids });
+    }
   }
 
   async #readOutcomes({ offset, length }: { offset: number; length: number }): Promise<RowOutcomes> {

@@ -69,12 +69,13 @@ class OutcomeCursor {
       this.#outcomes = await this.#index.outcomesOf(this.#step, request, row);
       this.#inFlight = this.#index.inFlight(this.#step, request);
     }
+    const settled = this.#index.settledRow(this.#step, row);
     for (const { first, outcomes } of this.#outcomes) {
       const given = outcomes.rows[row - first];
       if (given === undefined) continue;
       const [index, ...ids] = given;
       const verdict = outcomes.verdicts[index];
-      if (verdict !== undefined) return { verdict, ids, shared: outcomes.shared };
+      if (verdict !== undefined) return { verdict, ids, ...settled, shared: outcomes.shared };
     }
     return undefined;
   }

@@ -28,6 +28,8 @@ export const summarySchema = z.strictObject({
   endedAt: z.iso.datetime().nullable(),
   exitCode: count,
   balance,
+  /** Messages by the state of their newest delivery receipt; null for a run that has no file of receipts. */
+  deliveries: counts.nullable(),
   steps: z.array(
     z.strictObject({
       number: count,

@@ -4,8 +4,10 @@ import type { Files } from '../files.js';
 import { isRowStep } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
+import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { OutcomeIndex } from './outcome-index.js';
+import { Receipts } from './receipts.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
@@ -29,7 +31,8 @@ export async function writeReport(files: Files, directory: string, plan: Plan): 
       assertBalanced(planned, report.balance, index.state);
       steps.push(summarizeStep(planned, report, index.state));
     }
-    const summary = summarizeRun(plan, directory, steps, index.state);
+    const deliveries = await reportDeliveries(files, directory, plan);
+    const summary = { ...summarizeRun(plan, directory, steps, index.state), deliveries };
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
     return summary;
   } finally {
@@ -37,7 +40,22 @@ export async function writeReport(files: Files, directory: string, plan: Plan): 
   }
 }
 
-function summarizeRun(plan: Plan, directory: string, steps: StepSummary[], state: RunState): Summary {
+async function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<DeliveryCounts | null> {
+  const receipts = await Receipts.read(files, directory, plan);
+  if (receipts === undefined) return null;
+  try {
+    return await writeDeliveries(files, { plan, directory, receipts });
+  } finally {
+    await receipts.close();
+  }
+}
+
+function summarizeRun(
+  plan: Plan,
+  directory: string,
+  steps: StepSummary[],
+  state: RunState,
+): Omit<Summary, 'deliveries'> {
   const { firstOpen, lastClose } = state;
   const balance = addBalances(steps.map((step) => step.balance));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);

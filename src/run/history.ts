@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
-import type { Files } from '../files.js';
-import { decodeLine, type JournalLine } from '../journal/format.js';
+import type { Files, ReadFile } from '../files.js';
+import { decodeLine, type JournalEntry } from '../journal/format.js';
 import { splitLines } from '../journal/reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import type { FindTaken } from '../plan/select.js';
@@ -77,20 +77,33 @@ export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
 
 const TAIL_BYTES = 1 << 16;
 
-/** The last line of the journal's highest epoch tells: reading all of every past journal would take longer each night. */
+/**
+ * The last line of the journal's highest epoch tells: reading all of every past journal would take longer each night. Lines
+ * that settle rows say nothing of the run's end, and are passed over.
+ */
 async function readState(files: Files, path: string): Promise<PastRun['state']> {
   if ((await files.stat(path)) === undefined) return 'planned';
   const file = await files.openRead(path);
   try {
-    let last: JournalLine | undefined;
-    for await (const { bytes, isWhole } of splitLines(file, Math.max(0, file.bytes - TAIL_BYTES))) {
-      const line = isWhole ? decodeLine(bytes) : undefined;
-      // A line of an older epoch is the late word of a runner that had lost its lock.
-      if (line !== undefined && line.epoch >= (last?.epoch ?? 0)) last = line;
+    for (let bytes = TAIL_BYTES; ; bytes *= 8) {
+      const entry = await readLastEntry(file, Math.max(0, file.bytes - bytes));
+      if (entry === undefined && bytes < file.bytes) continue;
+      return entry?.type === 'close' && entry.reason === 'finished' ? 'finished' : 'unfinished';
     }
-    const entry = last?.entry;
-    return entry?.type === 'close' && entry.reason === 'finished' ? 'finished' : 'unfinished';
   } finally {
     await file.close();
   }
+}
+
+async function readLastEntry(file: ReadFile, start: number): Promise<JournalEntry | undefined> {
+  let entry: JournalEntry | undefined;
+  let epoch = 0;
+  for await (const { bytes, isWhole } of splitLines(file, start)) {
+    const line = isWhole ? decodeLine(bytes) : undefined;
+    // A line of an older epoch is the late word of a runner that had lost its lock.
+    if (line === undefined || line.epoch < epoch) continue;
+    epoch = line.epoch;
+    if (line.entry.type !== 'settle') entry = line.entry;
+  }
+  return entry;
 }

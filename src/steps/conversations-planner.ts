@@ -44,9 +44,7 @@ function bindColumns(
       ? bindObject<ConversationUser>(step.user, find(step.user, 'user'), parseUser)
       : bindUser(step.user, find);
   const readHistory =
-    step.history === undefined
-      ? () => undefined
-      : bindObject<History>(step.history, find(step.history, 'history'), parseHistory);
+    step.history === undefined ? () => undefined : bindHistory(step.history, find(step.history, 'history'));
   const queueIndex = step.queueColumn === undefined ? undefined : find(step.queueColumn, 'queueColumn');
   if (problems.length > 0) return { problems };
   return ({ cells }) => {
@@ -57,11 +55,11 @@ function bindColumns(
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;
     if (queue === undefined && 'id' in step.channel) {
-      const rejection = describe(
-        step.queueColumn ?? '',
-        'missing-value',
-        'There is no queue, neither in the row nor in the step',
-      );
+      const rejection = refuse({
+        field: step.queueColumn ?? '',
+        code: 'missing-value',
+        reason: 'There is no queue, neither in the row nor in the step',
+      });
       return { kind: 'rejected', rejection };
     }
     return planConversation(step, { user, history, queue });
@@ -80,7 +78,7 @@ function planConversation(
     history,
   };
   const target = queue ?? ('id' in channel ? '' : channel.queue);
-  const messages = history?.messages.length ?? 0;
+  const said = describeHistory(history?.messages.length ?? 0);
   return {
     kind: 'planned',
     row: {
@@ -90,9 +88,13 @@ function planConversation(
       segments: 0,
       country: undefined,
       forcesUcs2: undefined,
-      preview: { to: `queue ${target}`, text: `with ${Object.keys(user).join(', ')}; ${messages} messages of history` },
+      preview: { to: `queue ${target}`, text: `with ${Object.keys(user).join(', ')}; ${said}` },
     },
   };
+}
+
+function describeHistory(messages: number): string {
+  return messages === 0 ? 'no history' : `a history of ${messages} message${messages === 1 ? '' : 's'}`;
 }
 
 function bindUser(columns: UserColumns, find: (column: string, key: string) => number): Read<ConversationUser> {
@@ -112,8 +114,14 @@ function bindUser(columns: UserColumns, find: (column: string, key: string) => n
       ...(given.length === 0 ? {} : { additionalProperties: given }),
     };
     if (Object.keys(user).length > 0) return user;
-    return describe('', 'missing-value', 'The row says nothing of the customer: every column of the user is empty');
+    return refuse({ field: '', code: 'missing-value', reason: EMPTY_USER });
   };
+}
+
+/** A customer may come to the queue without having talked to a bot: a blank cell is no fault. */
+function bindHistory(column: string, index: number): Read<History | undefined> {
+  const readFilled = bindObject<History>(column, index, parseHistory);
+  return (cells) => (cellText(cells, index).trim() === '' ? undefined : readFilled(cells));
 }
 
 function bindObject<T extends object>(
@@ -123,12 +131,14 @@ function bindObject<T extends object>(
 ): Read<T> {
   return (cells) => {
     const parsed = parse(cellText(cells, index));
-    return 'fault' in parsed ? describe(column, 'bad-object', parsed.fault) : parsed;
+    return 'fault' in parsed ? refuse({ field: column, code: 'bad-object', reason: parsed.fault }) : parsed;
   };
 }
 
-function describe(field: string, code: string, reason: string): Rejection {
-  return { stage: 'normalize', field, code, reason };
+const EMPTY_USER = 'The row says nothing of the customer: every column of the user is empty';
+
+function refuse(why: Omit<Rejection, 'stage'>): Rejection {
+  return { stage: 'normalize', ...why };
 }
 
 function isRejection(value: object | undefined): value is Rejection {

@@ -1,4 +1,4 @@
-import type { RowOutcomes, Verdict } from '../domain.js';
+import type { Rejection, RowOutcomes, Verdict } from '../domain.js';
 import type { VerificationCheckStep } from '../job/job.js';
 import type { Response } from '../service/answer.js';
 import { PATH_ID } from '../service/endpoint.js';
@@ -94,12 +94,16 @@ const CODE = /^[A-Za-z0-9-]{3,11}$/;
 
 function planRow(step: VerificationCheckStep, sessionId: string, code: string | undefined): RowPlan {
   if (!PATH_ID.test(sessionId)) {
-    const reason = sessionId === '' ? 'There is no session id' : 'The session id has characters that no id has';
-    return reject(step.session, sessionId === '' ? 'missing-value' : 'bad-session-id', reason);
+    const field = step.session;
+    return sessionId === ''
+      ? reject({ field, code: 'missing-value', reason: 'There is no session id' })
+      : reject({ field, code: 'bad-session-id', reason: 'The session id has characters that no id has' });
   }
   if (code !== undefined && !CODE.test(code)) {
-    const reason = code === '' ? 'There is no code' : 'A code is 3 to 10 letters or digits';
-    return reject(step.code ?? '', code === '' ? 'missing-value' : 'bad-code', reason);
+    const field = step.code ?? '';
+    return code === ''
+      ? reject({ field, code: 'missing-value', reason: 'There is no code' })
+      : reject({ field, code: 'bad-code', reason: 'A code is 3 to 10 letters or digits' });
   }
   return {
     kind: 'planned',
@@ -115,8 +119,8 @@ function planRow(step: VerificationCheckStep, sessionId: string, code: string | 
   };
 }
 
-function reject(field: string, code: string, reason: string): RowPlan {
-  return { kind: 'rejected', rejection: { stage: 'normalize', field, code, reason } };
+function reject(why: Omit<Rejection, 'stage'>): RowPlan {
+  return { kind: 'rejected', rejection: { stage: 'normalize', ...why } };
 }
 
 /** A read without a code always succeeds: what it found is the result. */

@@ -39,5 +39,6 @@ export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
             ),
           ),
       )
+      .example('$0 campaign set 101 PAUSED --job jobs/campaign-window.yaml', '')
       .demandCommand(1, 'Name what to do: status or set.'),
   );

@@ -37,5 +37,6 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
         ({ text, room, job, json }) =>
           finish(import('../commands/chat.js').then(({ postChat }) => postChat({ text, room, job, json }, terminal))),
       )
+      .example('$0 chat post "The dialer is paused" --job jobs/campaign-window.yaml', '')
       .demandCommand(1, 'Name what to do: read or post.'),
   );

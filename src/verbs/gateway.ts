@@ -4,10 +4,9 @@ import { type AddVerbs, single, textArgument, textOption, type VerbContext } fro
 /** `volley gateway webhook|channel|update|send` */
 export const addGatewayVerbs: AddVerbs = (cli, context) =>
   cli.command('gateway', 'Set up the chat gateway, or act in one of its conversations', (gateway) =>
-    addConversationVerbs(addSettingVerbs(gateway, context), context).demandCommand(
-      1,
-      'Name what to do: webhook, channel, update or send.',
-    ),
+    addConversationVerbs(addSettingVerbs(gateway, context), context)
+      .example('$0 gateway send CONVERSATION "Are you there?" --job jobs/handoff.yaml', '')
+      .demandCommand(1, 'Name what to do: webhook, channel, update or send.'),
   );
 
 function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv {

@@ -43,5 +43,7 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
             ),
           ),
       )
+      .example('$0 verify start +6591234567 --job jobs/number-check.yaml', '')
+      .example('$0 verify check SESSION 4711 --job jobs/number-check.yaml', '')
       .demandCommand(1, 'Name what to do: start or check.'),
   );

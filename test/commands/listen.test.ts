@@ -105,14 +105,6 @@ describe('volley listen', () => {
     );
   });
 
-  test('writes to receipts.ndjson of a run where no other file is named', async () => {
-    const command = aCommand();
-    const ended = command.listen({ output: undefined, run: command.directory });
-    expect((await command.firstLine()).output).toBe(join(command.directory, 'receipts.ndjson'));
-    command.signal();
-    await ended;
-  });
-
   test('leaves at once at a second signal', async () => {
     const command = aCommand();
     const ended = command.listen();
@@ -135,6 +127,8 @@ describe('volley listen', () => {
     ['a port too high', 'bad-flag', { port: 65_536 }],
     ['no output', 'bad-flag', { output: undefined }],
     ['an output that is a directory', 'bad-flag', { output: tmpdir() }],
+    ['an output and a run', 'bad-flag', { run: tmpdir() }],
+    ['a run that is none', 'bad-plan', { output: undefined, run: tmpdir() }],
     ['two secrets', 'bad-flag', { secretEnv: 'A', secretFile: 'b' }],
     ['a secret that is not set', 'bad-credentials', { secretEnv: 'NOT_SET' }],
     ['a secret file that is not there', 'bad-credentials', { secretFile: '/nowhere/secret' }],

@@ -24,6 +24,7 @@ function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps']
     startedAt: null,
     endedAt: null,
     exitCode: 0,
+    deliveries: null,
     ...changes,
     balance,
     steps: [{ ...one, rejections: {}, skips: {}, files, action: null, ...step }],

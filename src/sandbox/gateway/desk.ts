@@ -15,8 +15,8 @@ export class Desk {
     this.#deps = deps;
   }
 
-  /** `request` is the number of the HTTP request, 0 for what an agent does. In the ledger when it resolves. */
-  async accept(row: GatewayRow, request: number): Promise<void> {
+  /** `request` is the number of the HTTP request, 0 for what an agent does. In the ledger when it resolves, to its time in ms since 1970. */
+  async accept(row: GatewayRow, request: number): Promise<number> {
     const { clock, ledger } = this.#deps;
     const at = clock.now();
     // Nothing is awaited between the check and the change: of two calls at once, one comes second.
@@ -25,6 +25,7 @@ export class Desk {
     await ledger.append({ at, area: 'gateway', request }, [row]);
     const event = conversation === undefined ? undefined : buildEvent(row, conversation, at);
     if (conversation !== undefined && event !== undefined) this.#tell(conversation.conversationId, event);
+    return at;
   }
 
   /** Tells the webhook that an agent types. */

@@ -57,9 +57,8 @@ export function createGatewayArea(deps: AreaDeps): Area {
     const queueId = queueIdOf(body);
     if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
     const conversationId = newId();
-    const createdAt = new Date(clock.now()).toISOString();
-    await desk.accept({ kind: 'conversation', conversationId, body }, call.number);
-    return answerGood(202, { conversationId, createdAt });
+    const at = await desk.accept({ kind: 'conversation', conversationId, body }, call.number);
+    return answerGood(202, { conversationId, createdAt: new Date(at).toISOString() });
   };
 
   const updateWith =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aClient, aClock, at } from '../sandbox-client.js';
-import { entries, look, openConversation, play, write } from './gateway-client.js';
+import { aConversation, ask, entries, look, openConversation, play, write } from './gateway-client.js';
 
 test('an agent who joins takes the conversation from queued to with agent', async () => {
   const client = await aClient({ clock: aClock() });
@@ -42,6 +42,19 @@ test('GET /_sandbox/conversations/{id} shows what was said since the hand-off', 
     ],
   });
   expect((await look(client, `conversations/${id}`)).body).toEqual(body);
+});
+
+test('GET /_sandbox/conversations/{id} has the time of the answer and of the ledger, on a clock that goes on', async () => {
+  const clock = aClock();
+  // Every look at it takes a second.
+  const now = () => {
+    clock.advance(1000);
+    return clock.now();
+  };
+  const client = await aClient({ clock: { ...clock, now } });
+  const { body } = await ask(client, aConversation());
+  const shown = (await look(client, `conversations/${body.conversationId}`)).body;
+  expect([shown.createdAt, (await entries(client))[0]?.at]).toEqual([body.createdAt, body.createdAt]);
 });
 
 test('GET /_sandbox/conversations lists all of them with their states', async () => {

@@ -1,0 +1,23 @@
+import { applyRunDirectory } from '../commands/session.js';
+import type { Summary } from '../report/summary.js';
+import { createHost, type RunOptions } from './host.js';
+
+export interface ApplyOptions extends RunOptions {
+  /** Id of the plan that was reviewed; another one is refused. */
+  readonly confirm?: string | undefined;
+  /** Goes on though an input file changed since the plan was made; the plan is sent as it stands. */
+  readonly ignoreChangedInputs?: boolean | undefined;
+}
+
+/**
+ * Sends exactly the plan in a run directory, or goes on with it, and gives the account of every row, as `summary.json` has it.
+ * A run that stopped before its end resolves too, with `state: 'stopped'`; the same call goes on with it. Rejects with a
+ * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
+ */
+export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<Summary> {
+  const { summary } = await applyRunDirectory(createHost(options), runDirectory, {
+    confirm: options.confirm,
+    ignoreChangedInputs: options.ignoreChangedInputs ?? false,
+  });
+  return summary;
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../clock.js';
+import { SecretKeeper } from '../commands/terminal.js';
+import type { Area } from '../domain.js';
+import { ServiceError, UserError } from '../errors.js';
+import type { ServiceSettings } from '../job/job.js';
+import { scrubSecrets } from '../log.js';
+import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
+import { type CallLane, createCaller } from '../service/caller.js';
+import type { CallService, Endpoint } from '../service/endpoint.js';
+import type { Transport } from '../service/transport.js';
+import { LaneStopped } from '../throttle/lane-stopped.js';
+import { costOfCall } from './cost.js';
+
+/** The way of every call of a library's service: on the lane of its area at what it costs there, and no secret in its errors. */
+export function createLibraryCall(deps: {
+  settings: ServiceSettings;
+  secrets: ServiceSecrets;
+  transport: Transport;
+  laneOf: (area: Area) => CallLane;
+  clock: Clock;
+  signal: AbortSignal | undefined;
+}): CallService {
+  const { settings, transport, laneOf, clock, signal } = deps;
+  const authorize = requireSecrets(createAuthorize(deps.secrets));
+  const keeper = keepSecrets(deps.secrets);
+  return async (endpoint, input) => {
+    assertCallable(endpoint, input, settings);
+    const cost = costOfCall(endpoint, input);
+    const call = createCaller({
+      service: settings,
+      transport,
+      authorize,
+      laneOf: (area) => chargeLane(laneOf(area), cost),
+      clock,
+      giveUpAfterMs: settings.giveUpAfterSeconds * 1000,
+      signal,
+    });
+    try {
+      return await call(endpoint, input);
+    } catch (error) {
+      if (error instanceof LaneStopped) throw describeStop(endpoint.name);
+      throw error instanceof ServiceError ? scrubError(error, keeper.values) : error;
+    }
+  };
+}
+
+/** The lane, with what a call costs on it whatever it is called with. */
+function chargeLane(lane: CallLane, cost: { messages: number; segments: number }): CallLane {
+  return {
+    run: (_cost, task) => lane.run(cost, task),
+    pauseFor: (delayMs) => lane.pauseFor(delayMs),
+    slowDown: () => lane.slowDown(),
+    noteSuccess: () => lane.noteSuccess(),
+  };
+}
+
+function assertCallable(
+  { name, area }: Endpoint<never, unknown>,
+  input: unknown,
+  { bases }: Pick<ServiceSettings, 'bases'>,
+): void {
+  if (typeof input !== 'object' || input === null) {
+    throw new UserError('bad-input', `Cannot ${name}: the call has no input, expected an object`);
+  }
+  if (bases[area] === '') {
+    throw new UserError('bad-input', `Cannot ${name}: there is no address for ${area}, expected ccPlatform`, {
+      hint: `Give createService ccPlatform, or bases: { ${area}: 'https://…' }.`,
+    });
+  }
+}
+
+/** Without authentication nothing is sent: the service could only refuse it. */
+function requireSecrets(authorize: Authorize): Authorize {
+  return (area, method) => {
+    const headers = authorize(area, method);
+    if (Object.keys(headers).length > 0) return headers;
+    const what = area === 'campaign' ? (method === 'GET' ? 'dataToken' : 'actionToken') : 'key';
+    throw new UserError('bad-credentials', `Cannot call ${area}: there is no ${what} for it, expected one`, {
+      hint: `Give createService credentials: { ${area}: … }.`,
+    });
+  };
+}
+
+function keepSecrets({ campaign, ...keys }: ServiceSecrets): SecretKeeper {
+  const keeper = new SecretKeeper();
+  for (const key of Object.values(keys)) if (key !== undefined) keeper.keep(key);
+  for (const token of [campaign?.dataToken, campaign?.actionToken]) {
+    if (token === undefined) continue;
+    keeper.keep(token);
+    // What goes over the wire is as good as the token itself.
+    keeper.keep(Buffer.from(`${campaign?.username}:${token}`).toString('base64'));
+  }
+  return keeper;
+}
+
+/** The service words its errors, and may repeat in them what it was sent. */
+function scrubError(error: ServiceError, secrets: readonly string[]): ServiceError {
+  const scrub = (text: string | undefined) => (text === undefined ? undefined : scrubSecrets(text, secrets));
+  const [hint, serviceCode] = [scrub(error.hint), scrub(error.serviceCode)];
+  return new ServiceError(error.code, scrubSecrets(error.message, secrets), {
+    ...(hint === undefined ? {} : { hint }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(serviceCode === undefined ? {} : { serviceCode }),
+  });
+}
+
+function describeStop(name: string): UserError {
+  return new UserError(
+    'interrupted',
+    `Cannot ${name}: the service was closed, or its signal aborted, before its turn`,
+    {
+      hint: 'It is safe to do it again with another service.',
+    },
+  );
+}

@@ -1,0 +1,17 @@
+import type { Endpoint } from '../service/endpoint.js';
+import { type SmsBatch, sendBatch } from '../service/sms.js';
+import { countSegments } from '../template/segments.js';
+
+/** What a call takes of its lane's limits on messages and on their parts; only an SMS batch has any. */
+export function costOfCall(endpoint: Endpoint<never, unknown>, input: unknown): { messages: number; segments: number } {
+  if (!Object.is(endpoint, sendBatch)) return { messages: 0, segments: 0 };
+  const { messages, template } = input as SmsBatch;
+  // A program without types may leave the list out; the service refuses that.
+  if (!Array.isArray(messages)) return { messages: 1, segments: 1 };
+  let segments = 0;
+  for (const message of messages as SmsBatch['messages']) {
+    const text = message.text ?? template?.text ?? '';
+    segments += countSegments(text, message.encoding ?? template?.encoding ?? 'AUTO').segments;
+  }
+  return { messages: messages.length, segments };
+}

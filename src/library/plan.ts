@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import { planJobInput } from '../commands/session.js';
+import type { Job } from '../job/job.js';
+import { loadJob, parseJob } from '../job/load.js';
+import type { WrittenJob } from '../job/schema.js';
+import type { PlannedStep } from '../plan/file.js';
+import { checkGuards } from '../plan/guards.js';
+import { createHost, type RunOptions } from './host.js';
+
+export interface PlanOptions extends RunOptions {
+  /** Takes files once more that the job already took. */
+  readonly again?: boolean | undefined;
+  /** Of a job that is given as an object: where its relative paths begin; the working directory where not given. */
+  readonly directory?: string | undefined;
+}
+
+/** A plan on disk: nothing of it was sent. */
+export interface PlannedRun {
+  /** Id of the plan. */
+  readonly plan: string;
+  readonly job: string;
+  /** Run directory, for `apply`. */
+  readonly directory: string;
+  readonly steps: readonly PlannedRunStep[];
+}
+
+export type PlannedRunStep = Pick<
+  PlannedStep,
+  'number' | 'kind' | 'counts' | 'rejections' | 'skips' | 'estimateSeconds'
+> & { readonly files: readonly string[] };
+
+/**
+ * Reads and checks all input of a job file, or of a job as an object, and writes the exact requests; sends nothing.
+ * Undefined when there is nothing new. Rejects with a UserError: a faulty job or input, a guard, a lock that is held, `interrupted`.
+ */
+export async function plan(source: string | WrittenJob, options: PlanOptions = {}): Promise<PlannedRun | undefined> {
+  const job = typeof source === 'string' ? await loadJob(source) : readJobObject(source, options.directory ?? '.');
+  const { made } = await planJobInput(createHost(options), job, {
+    isAgain: options.again ?? false,
+    signal: options.signal ?? new AbortController().signal,
+  });
+  if (made === undefined) return undefined;
+  checkGuards(made.plan, job.guards);
+  return {
+    plan: made.plan.id,
+    job: job.name,
+    directory: made.directory,
+    steps: made.plan.steps.map(describeStep),
+  };
+}
+
+/** JSON is YAML: the object goes the way of a file, and so do its problems, whose places say line and column of its JSON text. */
+function readJobObject(job: WrittenJob, directory: string): Job {
+  return parseJob(JSON.stringify(job, undefined, 2), resolve(directory, 'job'));
+}
+
+function describeStep(step: PlannedStep): PlannedRunStep {
+  const { number, kind, counts, rejections, skips, estimateSeconds, inputs } = step;
+  return { number, kind, counts, rejections, skips, estimateSeconds, files: inputs.map(({ file }) => file) };
+}

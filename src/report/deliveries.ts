@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import type { Files, WholeFile } from '../files.js';
+import { splitLines } from '../journal/reader.js';
+import { joinColumns } from '../plan/columns.js';
+import { decodeRowLine, type Plan, type PlannedStep, type RowLine, rowsFile } from '../plan/file.js';
+import { TextBuffer } from '../text-buffer.js';
+import { createLineFormat, type LineFormat } from './format.js';
+import type { Receipt } from './receipt.js';
+import type { Receipts } from './receipts.js';
+import { PLACE_COLUMNS } from './rows.js';
+
+/** What stands between the place of a row and its original columns. */
+const RECEIPT_COLUMNS = ['_umid', '_state', '_detail', '_errorCode', '_error', '_time'] as const;
+/** So many rows wait for their receipts, which are then read in the order of their file. */
+const ROWS_AT_ONCE = 10_000;
+
+/** Messages by the state of their newest receipt. */
+export type DeliveryCounts = Record<string, number>;
+
+/**
+ * Writes `deliveries.csv` (or `.ndjson`) of a run whole: one row for each message that has a receipt, in the order of the
+ * input. The original columns are those of all steps that send messages, joined by name.
+ */
+export async function writeDeliveries(
+  files: Files,
+  { plan, directory, receipts }: { plan: Plan; directory: string; receipts: Receipts },
+): Promise<DeliveryCounts> {
+  const steps = plan.steps.filter(({ kind }) => kind === 'sms');
+  const { columns, maps } = joinColumns(
+    steps.map((step) => step.columns),
+    () => undefined,
+  );
+  const { format } = plan.job.output;
+  const lines = createLineFormat(format, [...PLACE_COLUMNS, ...RECEIPT_COLUMNS, ...columns]);
+  const file = await files.createWhole(join(directory, `deliveries.${format}`));
+  try {
+    const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length };
+    output.text.append(lines.header);
+    for (const [at, step] of steps.entries()) {
+      await writeStep(output, { files, directory, receipts, step, columnMap: maps[at] ?? [] });
+    }
+    await output.text.flush((bytes) => file.write(bytes));
+    await file.finish();
+    return Object.fromEntries(Object.entries(output.counts).sort(([one], [other]) => (one < other ? -1 : 1)));
+  } catch (error) {
+    await file.discard().catch(() => {});
+    throw error;
+  }
+}
+
+interface Output {
+  readonly file: WholeFile;
+  readonly lines: LineFormat;
+  readonly text: TextBuffer;
+  readonly counts: DeliveryCounts;
+  /** Number of original columns. */
+  readonly width: number;
+}
+
+interface StepSource {
+  readonly files: Files;
+  readonly directory: string;
+  readonly receipts: Receipts;
+  readonly step: PlannedStep;
+  /** Where the step's columns stand among those of the output. */
+  readonly columnMap: readonly number[];
+}
+
+async function writeStep(output: Output, source: StepSource): Promise<void> {
+  const { files, directory, receipts, step } = source;
+  const path = rowsFile(directory, step);
+  const file = await files.openRead(path);
+  let waiting = new Map<number, RowLine>();
+  let plannedRows = 0;
+  try {
+    for await (const { bytes } of splitLines(file)) {
+      const row = decodeRowLine(bytes.toString('utf8'), path);
+      if (row.state !== 'planned') continue;
+      if (receipts.has(step.number, plannedRows)) waiting.set(plannedRows, row);
+      plannedRows += 1;
+      if (waiting.size < ROWS_AT_ONCE) continue;
+      await writeRows(output, source, waiting);
+      waiting = new Map();
+    }
+    await writeRows(output, source, waiting);
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeRows(output: Output, source: StepSource, rows: ReadonlyMap<number, RowLine>): Promise<void> {
+  const found = await source.receipts.receiptsOf(source.step.number, [...rows.keys()]);
+  for (const [at, row] of [...rows.values()].entries()) {
+    const receipt = found[at];
+    if (receipt === undefined) continue;
+    output.counts[receipt.state] = (output.counts[receipt.state] ?? 0) + 1;
+    output.text.append(output.lines.line([...describePlace(row, source.step), ...describe(receipt), ...spread(row)]));
+  }
+  await output.text.flush((bytes) => output.file.write(bytes));
+
+  function spread(row: RowLine): RowLine['cells'] {
+    const cells: (string | undefined)[] = new Array(output.width).fill(undefined);
+    const map = source.step.inputs[row.file]?.columnMap ?? [];
+    for (const [index, column] of map.entries()) cells[source.columnMap[column] ?? column] = row.cells[index];
+    return cells;
+  }
+}
+
+function describePlace({ file, line, row }: RowLine, step: PlannedStep): (string | number)[] {
+  return [step.number, step.inputs[file]?.file ?? '', line, row];
+}
+
+function describe({ umid, state, detail, errorCode, errorMessage, time }: Receipt): string[] {
+  return [umid, state, detail, errorCode, errorMessage, time];
+}

@@ -1,0 +1,74 @@
+/** A delivery receipt, as far as Volley reads it (facts: SMS batch). */
+export interface Receipt {
+  readonly umid: string;
+  readonly clientMessageId: string;
+  readonly subAccountId: string;
+  /** Digits only. */
+  readonly destination: string;
+  readonly state: ReceiptState;
+  readonly detail: string;
+  readonly errorCode: string;
+  readonly errorMessage: string;
+  /** As the service wrote it, or when it arrived where it did not. */
+  readonly time: string;
+  /** `time` in ms since 1970. */
+  readonly atMs: number;
+}
+
+export type ReceiptState = keyof typeof STATE_RANKS;
+
+/** Which of two states of the same moment came later. */
+export const STATE_RANKS = { queued: 0, sent: 1, rejected: 2, undelivered: 2, delivered: 2, read: 3 } as const;
+
+const LONGEST_UMID = 128;
+
+/**
+ * The receipt in a line of the file of events, its line break left out; undefined where the line holds none, or one that
+ * does not name message, number, subaccount and a state that the service's documentation has.
+ */
+export function readReceipt(line: string): Receipt | undefined {
+  const { kind, receivedAt, event } = parseObject(line);
+  if (kind !== 'receipt') return undefined;
+  const { payload } = asObject(event);
+  const { umid, clientMessageId, subAccountId, destination, status } = asObject(payload);
+  const { state: written, detail, errorCode, errorMessage, timestamp } = asObject(status);
+  const state = asText(written).toLowerCase();
+  if (!isState(state) || typeof clientMessageId !== 'string' || typeof subAccountId !== 'string') return undefined;
+  if (typeof umid !== 'string' || umid === '' || umid.length > LONGEST_UMID) return undefined;
+  const digits = asText(destination).replace(/\D/g, '');
+  if (digits === '') return undefined;
+  const isTimed = Number.isFinite(Date.parse(asText(timestamp)));
+  const time = asText(isTimed ? timestamp : receivedAt);
+  return {
+    umid,
+    clientMessageId,
+    subAccountId,
+    destination: digits,
+    state,
+    detail: asText(detail),
+    errorCode: asText(errorCode),
+    errorMessage: asText(errorMessage),
+    time,
+    atMs: Date.parse(time) || 0,
+  };
+}
+
+function isState(state: string): state is ReceiptState {
+  return Object.hasOwn(STATE_RANKS, state);
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

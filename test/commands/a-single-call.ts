@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Terminal } from '../../src/commands/terminal.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+
+const KEYS = {
+  CONNECT_KEY: 'sandbox-test-key-not-a-secret',
+  GATEWAY_KEY: 'sandbox-gateway-key-not-a-secret',
+  CHAT_KEY: 'sandbox-chat-key-not-a-secret',
+  DATA_TOKEN: 'sandbox-data-token-not-a-secret',
+  ACTION_TOKEN: 'sandbox-action-token-not-a-secret',
+};
+
+/** Credentials of the sandbox for every area. */
+export const CREDENTIALS = {
+  apiKey: { env: 'CONNECT_KEY' },
+  gateway: { apiKey: { env: 'GATEWAY_KEY' } },
+  chat: { apiKey: { env: 'CHAT_KEY' } },
+  campaign: { username: 'acme', dataToken: { env: 'DATA_TOKEN' }, actionToken: { env: 'ACTION_TOKEN' } },
+};
+
+const ANY_STEP = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hello' } };
+
+/** A sandbox that ends with the test. */
+export async function aSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ rateLimits: false, ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+/** A directory with a job file, and a terminal that remembers what was said and can give signals. */
+export function aCaller(service: Record<string, unknown>, env: Record<string, string> = KEYS) {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-call-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const job = join(directory, 'calls.yaml');
+  writeFileSync(job, JSON.stringify({ service, steps: [ANY_STEP], output: join(directory, 'out') }));
+  const said = { stdout: '', stderr: '' };
+  const listeners = new Set<(name: string) => void>();
+  const terminal: Terminal = {
+    env,
+    stdin: (async function* () {})(),
+    isStdoutTerminal: false,
+    isStderrTerminal: true,
+    writeStdout: async (text) => {
+      said.stdout += text;
+    },
+    writeStderr: (text) => {
+      said.stderr += text;
+    },
+    onSignal: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    leave: () => {
+      throw new Error('The command left at once, expected an end');
+    },
+  };
+  return {
+    directory,
+    /** Flags of every single call. */
+    flags: { job, json: undefined },
+    said,
+    terminal,
+    listeners,
+    signal: (name = 'SIGINT') => {
+      for (const listener of listeners) listener(name);
+    },
+    /** The JSON of the last command. */
+    json: () => JSON.parse(said.stdout.trimEnd().split('\n').at(-1) ?? ''),
+  };
+}
+
+/** A job that calls a server of the test as the whole service. */
+export function aService(origin: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  const bases = {
+    sms: origin,
+    contacts: origin,
+    verification: origin,
+    gateway: origin,
+    campaign: origin,
+    chat: origin,
+  };
+  return { account: 'acme', credentials: CREDENTIALS, bases, ...changes };
+}

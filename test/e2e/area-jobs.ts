@@ -1,0 +1,66 @@
+import { vi } from 'vitest';
+import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import { aJob } from './a-job.js';
+import type { Workspace } from './a-workspace.js';
+
+type Changes = Readonly<Record<string, unknown>>;
+
+/** Requests come one by one, in the order of the rows. */
+export const IN_ORDER = { requestsPerSecond: 100, concurrency: 1 };
+
+/** A job whose steps may use every area of the workspace's sandbox; the keys stand in files beside it. */
+export function aJobOfAreas(
+  workspace: Workspace,
+  steps: readonly object[],
+  { service, ...changes }: Changes & { service?: Changes } = {},
+): object {
+  const { origin, credentials } = workspace.sandbox;
+  const { gatewayKey, chatKey, campaign } = credentials;
+  const secret = (name: string, text: string) => {
+    workspace.write(name, text);
+    return { file: name };
+  };
+  return aJob(workspace, {
+    steps,
+    ...changes,
+    service: {
+      credentials: {
+        apiKey: { env: 'VOLLEY_API_KEY' },
+        gateway: { apiKey: secret('gateway.key', gatewayKey) },
+        chat: { apiKey: secret('chat.key', chatKey) },
+        campaign: {
+          username: campaign.username,
+          dataToken: secret('data.token', campaign.dataToken),
+          actionToken: secret('action.token', campaign.actionToken),
+        },
+      },
+      bases: {
+        sms: origin,
+        contacts: origin,
+        verification: origin,
+        gateway: origin,
+        campaign: origin,
+        chat: origin,
+      },
+      ...service,
+    },
+  });
+}
+
+/** What the sandbox accepted in one area, in order. */
+export async function ledgerOf<A extends LedgerEntry['area']>(
+  workspace: Workspace,
+  area: A,
+): Promise<Extract<LedgerEntry, { area: A }>[]> {
+  return (await workspace.ledger()).filter((entry): entry is Extract<LedgerEntry, { area: A }> => entry.area === area);
+}
+
+/** Resolves once the sandbox accepted so much in the area. */
+export async function untilAccepted(workspace: Workspace, area: LedgerEntry['area'], count: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if ((await ledgerOf(workspace, area)).length < count) throw new Error('It was never accepted');
+    },
+    { interval: 10, timeout: 60_000 },
+  );
+}

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { aWorkspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+import { aJobOfAreas, IN_ORDER, ledgerOf } from './area-jobs.js';
+import { until } from './command.js';
+
+const HISTORY = { messages: [{ authorType: 'user', text: 'Help' }] };
+
+test.concurrent('each row is handed over once, to its own queue or that of the step; one whose answer is lost is in doubt', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', area: 'gateway', nth: 2 });
+  workspace.write('people.ndjson', lines(aCustomer(1, '102'), aCustomer(2), aCustomer(3, ' ')));
+  workspace.writeJob(aJobOfAreas(workspace, [conversations()]));
+
+  const { code, summary } = await workspace.run();
+  const again = await workspace.run();
+
+  expect([code, again.code]).toEqual([3, 0]);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'in-doubt').map((row) => row.case)).toEqual(['2']);
+  const handed = await handedOver(workspace);
+  expect(handed.map(({ body }) => body)).toEqual(
+    [aCustomer(1, '102'), aCustomer(2), aCustomer(3)].map(({ user, history, queue = '101' }) => ({
+      channelId: 'sandbox-channel',
+      assignment: { type: 'queue', id: queue },
+      user,
+      history,
+    })),
+  );
+  expect(readOutput(summary, 1, 'results').map((row) => [row._conversationId, row._queue])).toEqual([
+    [handed[0]?.conversationId, '102'],
+    [handed[2]?.conversationId, '101'],
+  ]);
+});
+
+test.concurrent('what the service would refuse is rejected when it is planned, with field and reason', async () => {
+  const workspace = await aWorkspace();
+  const bad = [
+    { ...aCustomer(2), user: { additionalProperties: [{ key: 'tier' }] } },
+    { ...aCustomer(3), history: { messages: [{ authorType: 'agent', text: 'Hi' }] } },
+    { ...aCustomer(4), user: null },
+  ];
+  workspace.write('people.ndjson', lines(aCustomer(1), ...bad));
+  workspace.writeJob(aJobOfAreas(workspace, [conversations()]));
+
+  const planned = await workspace.volley('plan', 'job.yaml');
+  expect(JSON.parse(planned.stdout).steps[0]).toMatchObject({
+    counts: { planned: 1, rejected: 3 },
+    rejections: { 'bad-object': 3 },
+  });
+  expect(workspace.requests()).toEqual([]);
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(1);
+  expect(readOutput(summary, 1, 'rejections').map((row) => [row.case, row._stage, row._field, row._reason])).toEqual([
+    ['2', 'normalize', 'user', 'user.additionalProperties[0] has not both a key and a value'],
+    ['3', 'normalize', 'history', 'history.messages[0] has an authorType other than user or bot'],
+    ['4', 'normalize', 'user', 'There is no user'],
+  ]);
+  expect(await handedOver(workspace)).toHaveLength(1);
+});
+
+test.concurrent('a channel that is named by its settings is made once, also when the run is stopped and goes on, and is that of every conversation', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.ndjson', lines(...Array.from({ length: 8 }, (_, index) => aCustomer(index + 1))));
+  const webhook = { name: 'Events', url: workspace.sandbox.origin };
+  const channel = { name: 'Hand-off', queue: '100', webhook };
+  workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel, queue: undefined, queueColumn: undefined })]));
+  workspace.setFaults({ kind: 'latency', delayMs: 300, area: 'gateway' });
+  const running = workspace.start(['run', 'job.yaml']);
+  await until(() => workspace.requests().filter(({ path }) => path.endsWith('/conversations')).length === 2);
+  running.signal('SIGTERM');
+  const stopped = await workspace.finish(running);
+  expect(stopped.code).toBe(75);
+  expect(stopped.summary.balance.unprocessed).toBeGreaterThan(0);
+  workspace.setFaults();
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(0);
+  expect(summary.balance).toMatchObject({ read: 8, accepted: 8 });
+  const entries = await ledgerOf(workspace, 'gateway');
+  const made = entries.filter((entry) => entry.kind === 'webhook' || entry.kind === 'channel');
+  expect(made).toMatchObject([
+    { kind: 'webhook', name: 'Events', uri: webhook.url },
+    { kind: 'channel', name: 'Hand-off', queueId: '100', channelId: '2001' },
+  ]);
+  const handed = await handedOver(workspace);
+  expect(handed.map(({ body }) => body.channelId)).toEqual(Array(8).fill('2001'));
+  expect(new Set(handed.map(({ body }) => JSON.stringify(body.user))).size).toBe(8);
+});
+
+test.concurrent('where the channel cannot be made, nothing is handed over and a person must look', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.ndjson', lines(aCustomer(1)));
+  const channel = { name: 'Hand-off', queue: '999', webhook: { name: 'Events', url: workspace.sandbox.origin } };
+  workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel })]));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(4);
+  expect(summary.stop).toMatchObject({ reason: 'refused', detail: expect.stringContaining('Queue ID 999 is invalid') });
+  expect(summary.balance).toMatchObject({ read: 1, unprocessed: 1 });
+  expect(await handedOver(workspace)).toEqual([]);
+});
+
+async function handedOver(workspace: Parameters<typeof ledgerOf>[0]) {
+  const entries = await ledgerOf(workspace, 'gateway');
+  return entries.flatMap((entry) => (entry.kind === 'conversation' ? [entry] : []));
+}
+
+function conversations(changes: object = {}): object {
+  return {
+    kind: 'conversations',
+    input: { files: 'people.ndjson' },
+    channel: 'sandbox-channel',
+    queue: '101',
+    queueColumn: 'queue',
+    history: 'history',
+    limits: IN_ORDER,
+    ...changes,
+  };
+}
+
+function aCustomer(person: number, queue?: string) {
+  const user = { name: `P${person}`, additionalProperties: [{ key: 'tier', value: 'gold' }] };
+  return { case: String(person), user, history: HISTORY, queue };
+}
+
+function lines(...rows: object[]): string {
+  return rows.map((row) => `${JSON.stringify({ queue: null, ...row })}\n`).join('');
+}

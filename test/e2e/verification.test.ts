@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest';
+import { numberOf, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
+
+test.concurrent('a session is made once for each number, and the results say all that the service said of it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `${people(3)}Again,${numberOf(2)}\n`);
+  workspace.writeJob(aJobOfAreas(workspace, [aStart({ brand: 'ACME', template: '{brand} {code}', codeLength: 6 })]));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(0);
+  expectEveryRowOnce(summary);
+  expect(summary.steps[0]?.skips).toEqual({ duplicate: 1 });
+  const sent = await ledgerOf(workspace, 'verification');
+  expect(sent.map(({ event, text }) => [event, /^ACME \d{6}$/.test(text)])).toEqual(
+    sent.map(() => ['code-sent', true]),
+  );
+  expect(
+    readOutput(summary, 1, 'results').map((row) => [
+      row._sessionId,
+      row._destination,
+      row._status,
+      row._attempt,
+      row._expiresAt,
+      row._retryAfter,
+    ]),
+  ).toEqual(
+    sent.map((entry) => [
+      entry.sessionId,
+      `+${entry.destination}`,
+      entry.status,
+      String(entry.attempt),
+      entry.expiresAt,
+      entry.nextSmsAfter,
+    ]),
+  );
+  expect(sent.map(({ destination }) => `+${destination}`)).toEqual([1, 2, 3].map(numberOf));
+});
+
+test.concurrent('a start whose answer is lost is in doubt, and no second code is ever sent', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', area: 'verification', nth: 2 });
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJobOfAreas(workspace, [aStart()]));
+
+  const { code, summary } = await workspace.run();
+  const again = await workspace.run();
+
+  expect([code, again.code]).toEqual([3, 0]);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'in-doubt').map((row) => row.mobile)).toEqual([numberOf(2)]);
+  const sent = await ledgerOf(workspace, 'verification');
+  expect(sent.map(({ destination }) => `+${destination}`)).toEqual([1, 2, 3].map(numberOf));
+});
+
+test.concurrent('a number that may not be sent to again yet is rejected with the time at which it may, where the job says so', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1));
+  workspace.writeJob(aJobOfAreas(workspace, [aStart({ resendingInterval: 600, whenTooEarly: 'reject' })]));
+  await workspace.run();
+
+  const { code, summary } = await workspace.run('--again');
+
+  expect(code).toBe(1);
+  const [row] = readOutput(summary, 1, 'rejections');
+  expect(row).toMatchObject({ _stage: 'send', _code: '1400' });
+  const [sent, ...more] = await ledgerOf(workspace, 'verification');
+  expect(more).toEqual([]);
+  const told = /another is allowed at (\S+) at the latest/.exec(row?._reason ?? '')?.[1] ?? '';
+  expect(Date.parse(told)).toBeGreaterThanOrEqual(Date.parse(sent?.nextSmsAfter ?? ''));
+});
+
+test.concurrent('a right code is accepted, a wrong one rejected with the attempts that were used', async () => {
+  const { workspace, sessions } = await someSessions(2);
+  workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!, WRONG]));
+  workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(1);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'results')).toMatchObject([
+    { _status: 'VERIFIED', _sessionId: sessions[0]!.sessionId },
+  ]);
+  expect(readOutput(summary, 1, 'rejections')).toMatchObject([
+    { _code: 'WAITING', _reason: 'The code is wrong, 1 wrong attempt; another may be tried' },
+  ]);
+});
+
+test.concurrent('a check whose answer is lost is settled by the status, and left in doubt only where that does not tell', async () => {
+  const { workspace, sessions } = await someSessions(4);
+  const [right, wrong, notSeen, last] = sessions as [Sent, Sent, Sent, Sent];
+  for (let tries = 0; tries < 4; tries++) await checkByHand(workspace, last.sessionId, WRONG);
+  workspace.write('codes.csv', codes([right], [wrong, WRONG], [notSeen], [last, WRONG]));
+  workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
+  // Every check is followed by a read that tells what became of it; the third is not processed, and comes again behind the fourth.
+  workspace.setFaults(
+    { kind: 'reset-after', area: 'verification', nth: [1, 3, 7] },
+    { kind: 'reset-before', area: 'verification', nth: 5 },
+  );
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(3);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'results').map((row) => [row.sessionId, row._status])).toEqual([
+    [right.sessionId, 'VERIFIED'],
+    [notSeen.sessionId, 'VERIFIED'],
+  ]);
+  expect(readOutput(summary, 1, 'in-doubt').map((row) => row.sessionId)).toEqual([wrong.sessionId]);
+  expect(readOutput(summary, 1, 'rejections')).toMatchObject([{ sessionId: last.sessionId, _code: 'FAILED' }]);
+  const checked = (await ledgerOf(workspace, 'verification')).filter(({ event }) => event === 'code-checked');
+  expect(checked.map(({ sessionId }) => sessionId).filter((id) => id !== last.sessionId)).toEqual(
+    expect.arrayContaining([right.sessionId, wrong.sessionId, notSeen.sessionId]),
+  );
+  // Four by hand and one by the run: none was spent twice.
+  expect(checked).toHaveLength(3 + 5);
+});
+
+test.concurrent('reads without a code are repeated until they are answered, and change nothing', async () => {
+  const { workspace, sessions } = await someSessions(3);
+  workspace.write('codes.csv', codes(...sessions.map((session): [Sent] => [session])));
+  workspace.writeJob(aJobOfAreas(workspace, [aCheck({ code: undefined })]));
+  workspace.setFaults({ kind: 'reset-after', area: 'verification', nth: [1, 2, 4] });
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(0);
+  expect(readOutput(summary, 1, 'results').map((row) => row._status)).toEqual(['WAITING', 'WAITING', 'WAITING']);
+  expect((await ledgerOf(workspace, 'verification')).map(({ event }) => event)).toEqual(
+    sessions.map(() => 'code-sent'),
+  );
+});
+
+test.concurrent('killed between a check and its answer, the next run asks for the status and checks no code twice', async () => {
+  const { workspace, sessions } = await someSessions(2);
+  workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!]));
+  workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
+  workspace.setFaults({ kind: 'stall-after', area: 'verification', nth: 1 });
+  const running = workspace.start(['run', 'job.yaml']);
+  // Two codes that were sent, and the check.
+  await untilAccepted(workspace, 'verification', 3);
+  running.signal('SIGKILL');
+  await running.ended;
+  workspace.setFaults();
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(0);
+  expect(readOutput(summary, 1, 'results').map((row) => row._status)).toEqual(['VERIFIED', 'VERIFIED']);
+  const checks = workspace.requests().filter(({ method, area }) => area === 'verification' && method === 'GET');
+  // The first check, the read that settles it, the second check.
+  expect(checks).toHaveLength(3);
+  expect(await countChecks(workspace)).toBe(2);
+});
+
+const WRONG = 'ABCD';
+
+interface Sent {
+  readonly sessionId: string;
+  readonly code: string;
+}
+
+async function countChecks(workspace: Workspace): Promise<number> {
+  return (await ledgerOf(workspace, 'verification')).filter(({ event }) => event === 'code-checked').length;
+}
+
+function aStart(changes: object = {}): object {
+  return {
+    kind: 'verification.start',
+    input: { files: 'people.csv' },
+    destination: 'mobile',
+    limits: IN_ORDER,
+    ...changes,
+  };
+}
+
+function aCheck(changes: object = {}): object {
+  return {
+    kind: 'verification.check',
+    input: { files: 'codes.csv' },
+    session: 'sessionId',
+    code: 'code',
+    limits: IN_ORDER,
+    ...changes,
+  };
+}
+
+/** A row for each session, with its own code unless another is given. */
+function codes(...rows: (readonly [Sent, string?])[]): string {
+  return `sessionId,code\n${rows.map(([{ sessionId, code }, given = code]) => `${sessionId},${given}\n`).join('')}`;
+}
+
+/** Sessions that the service holds already, as another job would have left them. */
+async function someSessions(count: number): Promise<{ workspace: Workspace; sessions: Sent[] }> {
+  const workspace = await aWorkspace();
+  for (let person = 1; person <= count; person++) {
+    await fetch(sessionsOf(workspace), {
+      method: 'POST',
+      headers: { ...authorizationOf(workspace), 'content-type': 'application/json' },
+      body: JSON.stringify({ destination: numberOf(person) }),
+    });
+  }
+  return { workspace, sessions: await ledgerOf(workspace, 'verification') };
+}
+
+async function checkByHand(workspace: Workspace, sessionId: string, code: string): Promise<void> {
+  await fetch(`${sessionsOf(workspace)}/${sessionId}?code=${code}`, { headers: authorizationOf(workspace) });
+}
+
+function sessionsOf({ sandbox }: Workspace): string {
+  return `${sandbox.origin}/api/v2/subaccounts/acme_hq/sessions`;
+}
+
+function authorizationOf({ sandbox }: Workspace): Record<string, string> {
+  return { authorization: `Bearer ${sandbox.credentials.apiKey}` };
+}

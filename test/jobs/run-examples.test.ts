@@ -1,0 +1,124 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Balance } from '../../src/domain.js';
+import { loadJob } from '../../src/job/load.js';
+import type { Summary } from '../../src/report/summary.js';
+import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import { expectEveryRowOnce } from '../e2e/account.js';
+import { Running } from '../e2e/command.js';
+import { readAccount } from '../samples/expected.js';
+import { ROOT } from './dockerfile.js';
+
+interface Wanted {
+  /** Of each step with rows, by its number. */
+  readonly balances: Readonly<Record<number, Partial<Balance>>>;
+  /** What the sandbox holds afterwards. */
+  readonly expectLedger: (ledger: readonly LedgerEntry[], summary: Summary) => void;
+}
+
+const [shop] = readAccount().steps;
+
+/** What the README of the samples says of each. */
+const EXAMPLES: Readonly<Record<string, Wanted>> = {
+  'campaign-window': {
+    balances: { 2: { read: 26, accepted: 22, rejected: 3, skipped: 1 } },
+    expectLedger: (ledger, { directory, steps }) => {
+      const areas = ledger.map(({ area }) => area);
+      expect(areas).toEqual(['campaign', ...Array(22).fill('sms'), 'campaign', 'chat']);
+      const changes = ledger.flatMap((entry) => (entry.area === 'campaign' ? [entry.requested] : []));
+      expect(changes).toEqual(['PAUSED', 'RUNNING']);
+      expect(steps.map(({ action }) => action?.code ?? null)).toEqual(['PAUSED', null, 'RUNNING', 'POSTED']);
+      const post = ledger.at(-1);
+      expect(post?.area === 'chat' && post.messageRaw.replace(/after \d+ s/, 'after … s')).toBe(
+        `campaign-window finished after … s: 22 of 26 sent, 3 refused, 0 in doubt. ${directory}`,
+      );
+    },
+  },
+  'contacts-migration': {
+    balances: { 1: { read: shop?.read, accepted: shop?.accepted, rejected: shop?.rejected } },
+    expectLedger: (ledger, { balance }) => expectOnly(ledger, 'contacts', balance.accepted),
+  },
+  handoff: {
+    balances: { 1: { read: 13, accepted: 6, rejected: 7 } },
+    expectLedger: (ledger) => {
+      const handed = ledger.flatMap((entry) =>
+        entry.area === 'gateway' && entry.kind === 'conversation' ? [entry.body] : [],
+      );
+      expect(handed.map(({ assignment }) => (assignment as { id: string }).id).sort()).toEqual(
+        ['100', '102', '101', '101', '101', '100'].sort(),
+      );
+      expectOnly(ledger, 'gateway', 6);
+    },
+  },
+  'number-check': {
+    balances: { 1: { read: 12, accepted: 5, rejected: 6, skipped: 1 } },
+    expectLedger: (ledger) => {
+      expectOnly(ledger, 'verification', 5);
+      const texts = ledger.map((entry) => (entry.area === 'verification' ? entry.text : ''));
+      for (const text of texts) expect(text).toMatch(/^ACME: \d{6} confirms your number\./);
+    },
+  },
+  'spring-sale': {
+    balances: Object.fromEntries(
+      readAccount().steps.map(({ step, read, accepted, rejected }) => [step, { read, accepted, rejected }]),
+    ),
+    expectLedger: (ledger, { balance }) => expect(ledger).toHaveLength(balance.accepted),
+  },
+};
+
+test('every example that says `sandbox: true` is run here', async () => {
+  const names = readdirSync(`${ROOT}jobs`).filter((name) => name.endsWith('.yaml'));
+  const jobs = await Promise.all(names.map((name) => loadJob(`${ROOT}jobs/${name}`)));
+
+  const onSandbox = jobs.filter((job) => job.service.sandbox).map((job) => job.name);
+  expect(onSandbox.toSorted()).toEqual(Object.keys(EXAMPLES));
+});
+
+test.each(Object.entries(EXAMPLES))(
+  '%s runs as it stands, and the sandbox holds what it accepted',
+  async (name, wanted) => {
+    const directory = copyExamples();
+
+    const { code, stdout, stderr } = await run(directory, name);
+
+    expect(code, stderr).toBe(0);
+    const summary = JSON.parse(stdout) as Summary;
+    expect(summary.state).toBe('finished');
+    expectEveryRowOnce(summary);
+    for (const [number, balance] of Object.entries(wanted.balances)) {
+      expect(summary.steps[Number(number) - 1]?.balance).toMatchObject(balance);
+    }
+    const ledger = readLedger(directory, name);
+    wanted.expectLedger(ledger, summary);
+
+    const again = await run(directory, name);
+    expect(again.code).toBe(0);
+    expect(readLedger(directory, name)).toEqual(ledger);
+  },
+);
+
+function expectOnly(ledger: readonly LedgerEntry[], area: LedgerEntry['area'], count: number): void {
+  expect(ledger.map((entry) => entry.area)).toEqual(Array(count).fill(area));
+}
+
+/** Jobs and samples in a directory of their own, where the output goes too. */
+function copyExamples(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-examples-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+  return directory;
+}
+
+function run(directory: string, name: string) {
+  return new Running(['run', `jobs/${name}.yaml`], { cwd: directory, env: { PATH: process.env.PATH ?? '' } }).ended;
+}
+
+/** The embedded sandbox's own file: behind its first line, a page for each request. */
+function readLedger(directory: string, name: string): LedgerEntry[] {
+  const [, ...pages] = readFileSync(join(directory, `out/${name}/sandbox/ledger.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return pages.flatMap((page) => [...expandPage(JSON.parse(page))]);
+}

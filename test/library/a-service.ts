@@ -1,0 +1,33 @@
+import { onTestFinished } from 'vitest';
+import { createService, type Service, type ServiceOptions } from '../../src/library.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+
+export const SECRETS = {
+  apiKey: 'k3y-for-messages',
+  gateway: 'k3y-of-the-gateway',
+  chat: 'k3y-of-the-chat',
+  campaign: { username: 'acme', dataToken: 't0ken-to-read', actionToken: 't0ken-to-act' },
+};
+
+/** Every area at one address. */
+export function someBases(base: string): NonNullable<ServiceOptions['bases']> {
+  return { sms: base, contacts: base, verification: base, gateway: base, campaign: base, chat: base };
+}
+
+/** A service that is closed when the test is over. */
+export function aService(base: string, options: Partial<ServiceOptions> = {}): Service {
+  const service = createService({ account: 'acme', bases: someBases(base), credentials: SECRETS, ...options });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** A sandbox of the test's own, and the service that speaks to it. */
+export async function aSandboxService(
+  options: Partial<ServiceOptions> = {},
+): Promise<{ sandbox: Sandbox; service: Service }> {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  const { apiKey, gatewayKey, chatKey, campaign } = sandbox.credentials;
+  const credentials = { apiKey, gateway: gatewayKey, chat: chatKey, campaign };
+  return { sandbox, service: aService(sandbox.origin, { credentials, ...options }) };
+}

@@ -1,0 +1,73 @@
+import { request } from 'undici';
+import { describe, expect, test } from 'vitest';
+import { aSandboxService } from './a-service.js';
+
+describe('a service, before the sandbox', () => {
+  test('sms: a batch is accepted, and each message has its id', async () => {
+    const { service, sandbox } = await aSandboxService();
+    const messages = [{ destination: '+6591234567', clientMessageId: 'm-1' }];
+    const answer = await service.sms.sendBatch({
+      messages,
+      template: { source: 'ACME', text: 'Hi' },
+      includeMessagesInResponse: true,
+    });
+    expect(answer).toMatchObject({ acceptedCount: 1, messages: [{ clientMessageId: 'm-1', code: 'QUEUED' }] });
+    const entries = await Array.fromAsync(sandbox.readLedger());
+    expect(entries).toMatchObject([{ area: 'sms', destination: '+6591234567', text: 'Hi' }]);
+  });
+
+  test('contacts: a contact is created once, and merged the second time', async () => {
+    const { service } = await aSandboxService();
+    const contact = { firstName: 'Mei', addresses: { msisdn: '+6591234567' } };
+    const first = await service.contacts.createContact(contact);
+    const second = await service.contacts.createContact(contact);
+    expect([first.isNew, second.isNew]).toEqual([true, false]);
+    expect(second.contactId).toBe(first.contactId);
+  });
+
+  test('verification: a code is sent, a wrong one counts, the right one verifies', async () => {
+    const { service, sandbox } = await aSandboxService();
+    const { sessionId } = await service.verification.createSession({ destination: '+6591234567' });
+    const shown = await request(`${sandbox.origin}/_sandbox/sessions/${sessionId}`);
+    const { code } = (await shown.body.json()) as { code: string };
+    const wrong = await service.verification.checkCode({ sessionId, code: `${code}0` });
+    expect(wrong).toMatchObject({ status: 'WAITING', attempt: 1 });
+    expect(await service.verification.checkCode({ sessionId, code })).toMatchObject({ status: 'VERIFIED' });
+    expect(await service.verification.readSession({ sessionId })).toMatchObject({ status: 'VERIFIED' });
+  });
+
+  test('gateway: from a webhook to a conversation that is updated and written into', async () => {
+    const { service, sandbox } = await aSandboxService();
+    const { gateway } = service;
+    const { webhookId } = await gateway.createWebhook({ name: 'bot', url: `${sandbox.origin}/_sandbox/ledger` });
+    const { channelId } = await gateway.createChannel({ name: 'bot', webhookId, queue: 'q-1' });
+    const { conversationId } = await gateway.createConversation({ channelId, user: { name: 'Mei' } });
+    const change = { conversationId, assignment: { type: 'queue', id: 'q-2' } } as const;
+    expect(await gateway.updateConversation(change)).toMatchObject({ conversationId });
+    expect(await gateway.sendMessage({ conversationId, text: 'Hello' })).toMatchObject({ conversationId });
+  });
+
+  test('campaign: a campaign is read with one token and paused with the other', async () => {
+    const { service } = await aSandboxService();
+    await service.campaign.changeCampaign({ campaignId: 101, status: 'PAUSED' });
+    expect(await service.campaign.readCampaign({ campaignId: 101 })).toMatchObject({ id: 101, status: 8 });
+  });
+
+  test('chat: a message that is posted is read back', async () => {
+    const { service } = await aSandboxService({ limits: { chat: { requestsPerSecond: 5 } } });
+    await service.chat.postMessage({ messageRaw: 'Done', room: 'Ops' });
+    expect(await service.chat.readMessages({ room: 'Ops' })).toMatchObject([{ text: 'Done' }]);
+  });
+
+  test('a refusal is a ServiceError with the code of the service', async () => {
+    const { service } = await aSandboxService();
+    const refused = service.contacts.createContact({ firstName: 'Mei', addresses: {} });
+    await expect(refused).rejects.toMatchObject({ name: 'ServiceError', code: 'refused', status: 400 });
+  });
+
+  test('a key that is refused is `unauthorized`', async () => {
+    const { service } = await aSandboxService({ credentials: { apiKey: 'another' } });
+    const refused = service.sms.sendBatch({ messages: [{ destination: '+6591234567', text: 'Hi', source: 'ACME' }] });
+    await expect(refused).rejects.toMatchObject({ name: 'ServiceError', code: 'unauthorized', status: 401 });
+  });
+});

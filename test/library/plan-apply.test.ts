@@ -1,0 +1,129 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { apply, plan, type RunProgress, type WrittenJob } from '../../src/library.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { anSmsStep, people } from '../e2e/a-job.js';
+
+/** A folder with 25 people and one whose number is missing, and a job for them on the embedded sandbox. */
+function aFolder(changes: object = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-library-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, 'people.csv'), `${people(25)}Nobody,\n`);
+  const job = {
+    name: 'sale',
+    service: { sandbox: true },
+    steps: [anSmsStep()],
+    output: 'out',
+    ...changes,
+  } as WrittenJob;
+  const file = join(directory, 'job.yaml');
+  writeFileSync(file, JSON.stringify(job));
+  return { directory, job, file };
+}
+
+test('plan says what would be sent, apply sends it, and a second plan has nothing new', async () => {
+  const { file, directory } = aFolder();
+
+  const planned = await plan(file);
+
+  expect(planned).toMatchObject({
+    job: 'sale',
+    directory: join(directory, 'out/sale', planned!.plan),
+    steps: [
+      { number: 1, kind: 'sms', counts: { read: 26, planned: 25, rejected: 1, requests: 3 }, files: ['people.csv'] },
+    ],
+  });
+  const summary = await apply(planned!.directory, { confirm: planned!.plan });
+  expect(summary).toMatchObject({ state: 'finished', exitCode: 1, balance: { read: 26, accepted: 25, rejected: 1 } });
+  expect(JSON.parse(readFileSync(join(planned!.directory, 'summary.json'), 'utf8'))).toEqual(summary);
+  expect(await plan(file)).toBeUndefined();
+  expect(await plan(file, { again: true })).toMatchObject({ job: 'sale' });
+});
+
+test('a job may be an object, whose paths begin where the program says', async () => {
+  const { job, file, directory } = aFolder();
+  const planned = await plan(job, { directory });
+  expect(planned).toEqual(await plan(file));
+});
+
+test('progress and log are told to the program; the streams of the process stay silent', async () => {
+  const { file } = aFolder();
+  const out = vi.spyOn(process.stdout, 'write');
+  const err = vi.spyOn(process.stderr, 'write');
+  const signals = process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
+  const phases: RunProgress[] = [];
+  const onProgress = (progress: RunProgress) => {
+    phases.push(progress);
+    expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(signals);
+  };
+  try {
+    const planned = await plan(file, { onProgress });
+    await apply(planned!.directory, { onProgress });
+    expect([...out.mock.calls, ...err.mock.calls]).toEqual([]);
+  } finally {
+    vi.restoreAllMocks();
+  }
+  expect(phases.at(-1)).toMatchObject({ phase: 'sending', kind: 'sms', rows: 25, settled: 25, accepted: 25 });
+});
+
+test('a signal stops a run before its end, its notice is told, and the same call goes on with it', async () => {
+  const { file } = aFolder();
+  const planned = await plan(file);
+  const stop = new AbortController();
+  const onNotice = vi.fn();
+
+  const stopped = await apply(planned!.directory, {
+    signal: stop.signal,
+    onProgress: () => stop.abort(),
+    onNotice,
+  });
+
+  expect(stopped).toMatchObject({ state: 'stopped', stop: { reason: 'interrupted' }, exitCode: 75 });
+  expect(stopped.balance.unprocessed).toBeGreaterThan(0);
+  expect(onNotice).toHaveBeenCalledWith(expect.stringContaining('nothing new is sent'));
+  expect(await apply(planned!.directory)).toMatchObject({
+    state: 'finished',
+    balance: { accepted: 25, unprocessed: 0 },
+  });
+});
+
+test('secrets come from the environment that the program hands in', async () => {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  const service = { account: 'acme', credentials: { apiKey: { env: 'ACME_KEY' } }, bases: { sms: sandbox.origin } };
+  const { file } = aFolder({ service });
+  const planned = await plan(file);
+
+  await expect(apply(planned!.directory, { env: {} })).rejects.toMatchObject({ code: 'bad-credentials' });
+  const env = { ACME_KEY: sandbox.credentials.apiKey };
+  expect(await apply(planned!.directory, { env })).toMatchObject({ state: 'finished', balance: { accepted: 25 } });
+});
+
+test('a run that another call of the program works on is refused', async () => {
+  const { file } = aFolder();
+  const planned = await plan(file);
+  const [one, other] = await Promise.allSettled([apply(planned!.directory), apply(planned!.directory)]);
+  const refused = [one, other].filter(({ status }) => status === 'rejected');
+  expect(refused).toMatchObject([{ reason: { name: 'UserError', code: 'lock-held' } }]);
+});
+
+test.each([
+  ['a faulty job', 'bad-job', { steps: [] }, {}],
+  ['a guard', 'guard', { guards: { maxRejectedPercent: 1 } }, {}],
+  ['standard input', 'bad-input', { steps: [anSmsStep({ input: { files: '-', country: 'SG' } })] }, {}],
+  ['a signal that has aborted', 'interrupted', {}, { signal: AbortSignal.abort() }],
+])('plan rejects for %s with the UserError %s', async (_what, code, changes, options) => {
+  const { file } = aFolder(changes);
+  await expect(plan(file, options)).rejects.toMatchObject({ name: 'UserError', code });
+});
+
+test('apply rejects for a plan other than the one that was reviewed, and for input that changed', async () => {
+  const { file, directory } = aFolder();
+  const planned = await plan(file);
+  await expect(apply(planned!.directory, { confirm: 'zzzz' })).rejects.toMatchObject({ code: 'plan-mismatch' });
+  writeFileSync(join(directory, 'people.csv'), people(3));
+  await expect(apply(planned!.directory)).rejects.toMatchObject({ code: 'input-changed' });
+  expect(await apply(planned!.directory, { ignoreChangedInputs: true })).toMatchObject({ balance: { accepted: 25 } });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { ConversationsStep } from '../../src/job/job.js';
+import type { CallService } from '../../src/service/endpoint.js';
+import { conversationsKind } from '../../src/steps/conversations.js';
+import { anInput, aService, someLimits } from '../plan/a-plan.js';
+import { aPart, aResponse, told } from './a-part.js';
+import { bodyOf, planRows } from './a-row.js';
+
+const NEW_CHANNEL = { name: 'Hand-off', description: 'd', queue: '7', webhook: { name: 'w', url: 'https://x.test/' } };
+
+function conversations(changes: Partial<ConversationsStep> = {}): ConversationsStep {
+  return {
+    kind: 'conversations',
+    input: anInput(),
+    channel: { id: 'c1' },
+    queue: '5',
+    queueColumn: 'queue',
+    user: 'user',
+    history: 'history',
+    limits: someLimits(),
+    ...changes,
+  };
+}
+
+const plan = (step: Partial<ConversationsStep>, row: Record<string, string>) =>
+  bodyOf(planRows(conversationsKind, conversations(step), Object.keys(row), Object.values(row))[0]);
+const ROW = { user: '{"name":"Ann"}', history: '{"messages":[{"authorType":"user","text":"Hi"}]}', queue: '' };
+
+describe('conversation of a row', () => {
+  it('has channel, queue, user and history as the contract has them', () => {
+    expect(plan({}, ROW)).toEqual({
+      channelId: 'c1',
+      assignment: { type: 'queue', id: '5' },
+      user: { name: 'Ann' },
+      history: { messages: [{ authorType: 'user', text: 'Hi' }] },
+    });
+  });
+
+  it('goes to the queue of the row, else of the step; a new channel has one of its own', () => {
+    expect(plan({}, { ...ROW, queue: ' 9 ' })).toMatchObject({ assignment: { id: '9' } });
+    expect(plan({ queue: undefined, channel: NEW_CHANNEL }, ROW)).not.toHaveProperty('assignment');
+    expect(plan({ queue: undefined }, ROW)).toEqual(['queue', 'missing-value', expect.stringContaining('no queue')]);
+  });
+
+  it('has no history where the cell is blank', () => {
+    expect(plan({}, { ...ROW, history: ' ' })).not.toHaveProperty('history');
+  });
+
+  it('takes a history that is a bare list of messages, with attachments and cards as they are', () => {
+    const messages = [{ authorType: 'bot', attachments: [{ any: 1 }] }];
+    expect(plan({}, { ...ROW, history: JSON.stringify(messages) })).toMatchObject({ history: { messages } });
+  });
+
+  it('takes the user from columns, and leaves out what is blank', () => {
+    const user = { name: 'n', email: 'e', additionalProperties: { tier: 't', town: 'o' } };
+    const row = { n: 'Ann', e: ' ', t: 'gold', o: '', history: '', queue: '' };
+    expect(plan({ user }, row)).toMatchObject({
+      user: { name: 'Ann', additionalProperties: [{ key: 'tier', value: 'gold' }] },
+    });
+    expect(plan({ user }, { ...row, n: '', t: '' })).toEqual(['', 'missing-value', expect.any(String)]);
+  });
+
+  it.each([
+    ['', 'There is no user'],
+    ['{}', 'user is empty'],
+    ['[]', 'user is no JSON object'],
+    ['{"name":', 'user is no JSON object'],
+    ['{"age":1}', 'user has a field "age"'],
+    ['{"name":1}', 'user.name is no text'],
+    ['{"additionalProperties":{}}', 'user.additionalProperties is no list'],
+    ['{"additionalProperties":[{"key":"a"}]}', 'user.additionalProperties[0] has not both'],
+    ['{"additionalProperties":[{"key":"a","value":""}]}', 'user.additionalProperties[0] has not both'],
+    [
+      JSON.stringify({ additionalProperties: Array(31).fill({ key: 'a', value: 'b' }) }),
+      '31 entries, expected at most 30',
+    ],
+  ])('is rejected for a user like %s', (user, reason) => {
+    expect(plan({}, { ...ROW, user })).toEqual(['user', 'bad-object', expect.stringContaining(reason)]);
+  });
+
+  it.each([
+    ['{}', 'history has no list of messages'],
+    ['{"messages":[1]}', 'history.messages[0] is no object'],
+    ['{"messages":[{"authorType":"agent","text":"x"}]}', 'history.messages[0] has an authorType other'],
+    ['{"messages":[{"authorType":"user"}]}', 'history.messages[0] has no text'],
+    ['{"messages":[{"authorType":"user","text":""}]}', 'history.messages[0] has no text'],
+    [
+      JSON.stringify({ messages: Array(201).fill({ authorType: 'user', text: 'x' }) }),
+      '201 messages, expected at most 200',
+    ],
+  ])('is rejected for a history like %s', (history, reason) => {
+    expect(plan({}, { ...ROW, history })).toEqual(['history', 'bad-object', expect.stringContaining(reason)]);
+  });
+
+  it('says nothing of the row in what it is rejected for', () => {
+    expect(JSON.stringify(plan({}, { ...ROW, user: '{"name":"Ann Secret"' }))).not.toContain('Secret');
+  });
+});
+
+describe('channel of the conversations', () => {
+  it('is made with its webhook where the step names it by its settings', async () => {
+    const { preparation } = conversationsKind;
+    const calls: unknown[] = [];
+    const call: CallService = async (endpoint, input) => {
+      calls.push([endpoint.name, input]);
+      return { webhookId: 'w1', channelId: 'c9' } as never;
+    };
+    const step = conversations({ channel: NEW_CHANNEL });
+
+    expect(preparation?.isNeeded(conversations())).toBe(false);
+    expect(preparation?.isNeeded(step)).toBe(true);
+    expect(await preparation?.prepare(step, call)).toEqual(['c9', 'w1']);
+    expect(calls).toEqual([
+      ['create a webhook', NEW_CHANNEL.webhook],
+      ['create a channel', { name: 'Hand-off', description: 'd', webhookId: 'w1', queue: '7' }],
+    ]);
+  });
+
+  it('is put into the body that was planned without it, and is otherwise left alone', () => {
+    const body = Buffer.from('{"user":{"name":"Ann"}}');
+    const sent = conversationsKind.call(aService(), body, ['c"9', 'w1']).body?.toString();
+    expect(JSON.parse(sent ?? '')).toEqual({ channelId: 'c"9', user: { name: 'Ann' } });
+    expect(conversationsKind.call(aService(), body, []).body).toEqual(body);
+  });
+});
+
+describe('answer to a conversation', () => {
+  const read = (answer: unknown) =>
+    told(conversationsKind.readOutcomes(aResponse(answer, { status: 202 }), aPart({ count: 1 }), Buffer.from('{}')));
+
+  it('with its id is accepted', () => {
+    expect(read({ conversationId: 'v1', createdAt: '2026-11-21T12:00:00Z' })).toEqual([
+      ['accepted CREATED', 'v1', '2026-11-21T12:00:00Z'],
+    ]);
+  });
+
+  it.each(['', '{}', 'null', '<html>'])('that names none (%j) is in doubt', (answer) => {
+    expect(read(answer)).toEqual([['in-doubt unreadable-answer']]);
+  });
+});

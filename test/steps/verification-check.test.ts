@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { VerificationCheckStep } from '../../src/job/job.js';
+import { verificationCheckKind } from '../../src/steps/verification-check.js';
+import { anInput, aService, someLimits } from '../plan/a-plan.js';
+import { aPart, aResponse, told } from './a-part.js';
+import { bodyOf, planRows } from './a-row.js';
+
+function aCheck(changes: Partial<VerificationCheckStep> = {}): VerificationCheckStep {
+  return {
+    kind: 'verification.check',
+    input: anInput(),
+    session: 'sessionId',
+    code: 'code',
+    limits: someLimits(),
+    ...changes,
+  };
+}
+
+const CODE_BODY = Buffer.from('{"sessionId":"s1","code":"1234"}');
+const READ_BODY = Buffer.from('{"sessionId":"s1"}');
+
+describe('row of a check', () => {
+  const plan = (...cells: string[]) =>
+    bodyOf(planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], cells)[0]);
+
+  it('holds session and code without the blanks around them', () => {
+    expect(plan(' s1 ', ' 012345 ')).toEqual({ sessionId: 's1', code: '012345' });
+  });
+
+  it.each([
+    ['', '1234', 'sessionId', 'missing-value'],
+    ['../s1', '1234', 'sessionId', 'bad-session-id'],
+    ['s1', '', 'code', 'missing-value'],
+    ['s1', '12', 'code', 'bad-code'],
+    ['s1', '12 34', 'code', 'bad-code'],
+    ['s1', '123456789012', 'code', 'bad-code'],
+  ])('with session "%s" and code "%s" is rejected for its %s: %s', (session, code, field, why) => {
+    expect(plan(session, code)).toEqual([field, why, expect.any(String)]);
+  });
+
+  it('needs no code where the step only reads', () => {
+    const [row] = planRows(verificationCheckKind, aCheck({ code: undefined }), ['sessionId'], ['s1']);
+    expect(bodyOf(row)).toEqual({ sessionId: 's1' });
+  });
+});
+
+describe('request of a check', () => {
+  it('carries the code in its query; a read has none', () => {
+    expect(verificationCheckKind.call(aService(), CODE_BODY, [])).toMatchObject({
+      method: 'GET',
+      path: '/api/v2/subaccounts/acme_hq/sessions/s1?code=1234',
+    });
+    expect(verificationCheckKind.call(aService(), READ_BODY, []).path).toBe('/api/v2/subaccounts/acme_hq/sessions/s1');
+  });
+
+  it('may be repeated as a read, and not with a code', () => {
+    expect(verificationCheckKind.isRepeatable(aCheck({ code: undefined }))).toBe(true);
+    expect(verificationCheckKind.isRepeatable(aCheck())).toBe(false);
+  });
+
+  it('is settled by a read, which has no code', () => {
+    expect(verificationCheckKind.settling?.call(aService(), CODE_BODY).path).toBe(
+      '/api/v2/subaccounts/acme_hq/sessions/s1',
+    );
+  });
+});
+
+describe('answer to a check', () => {
+  const read = (answer: object, body = CODE_BODY) =>
+    told(
+      verificationCheckKind.readOutcomes(aResponse({ uid: 's1', attempt: 1, ...answer }), aPart({ count: 1 }), body),
+    );
+
+  it.each([
+    ['VERIFIED', 'accepted'],
+    ['WAITING', 'rejected'],
+    ['FAILED', 'rejected'],
+    ['EXPIRED', 'rejected'],
+  ])('%s with a code is %s', (status, verdict) => {
+    expect(read({ status })).toEqual([[`${verdict} ${status}`, '1', '']]);
+  });
+
+  it('with a status that nobody knows is in doubt', () => {
+    expect(read({ status: 'PARKED' })[0]?.[0]).toBe('in-doubt unknown-status');
+  });
+
+  it.each(['VERIFIED', 'WAITING', 'FAILED', 'EXPIRED', 'PARKED'])(
+    '%s without a code is accepted: it was asked for',
+    (status) => {
+      expect(read({ status }, READ_BODY)[0]?.[0]).toBe(`accepted ${status}`);
+    },
+  );
+
+  it('about another session is in doubt', () => {
+    expect(read({ uid: 's2', status: 'VERIFIED' })).toEqual([['in-doubt unreadable-answer']]);
+  });
+});
+
+describe('status that is asked for after a lost answer', () => {
+  const settle = (answer: object) =>
+    verificationCheckKind.settling?.readOutcomes(aResponse({ uid: 's1', ...answer }), aPart({ count: 1 }), CODE_BODY);
+
+  it('WAITING without attempts: the code was not looked at, and is sent again', () => {
+    expect(settle({ status: 'WAITING', attempt: 0 })).toMatchObject({ kind: 'again' });
+  });
+
+  it.each([
+    [{ status: 'VERIFIED', attempt: 1 }, 'accepted VERIFIED'],
+    [{ status: 'FAILED', attempt: 5 }, 'rejected FAILED'],
+    [{ status: 'EXPIRED', attempt: 0 }, 'rejected EXPIRED'],
+    // Whether this code was among the wrong ones is not told.
+    [{ status: 'WAITING', attempt: 2 }, 'in-doubt no-answer'],
+    [{ status: 'WAITING' }, 'in-doubt no-answer'],
+  ])('%j settles the row: %s', (answer, verdict) => {
+    const settled = settle(answer);
+    expect(settled?.kind === 'settled' && told(settled.outcomes)[0]?.[0]).toBe(verdict);
+  });
+
+  it('of another session tells nothing', () => {
+    expect(settle({ uid: 's2', status: 'VERIFIED' })).toBeUndefined();
+  });
+});
