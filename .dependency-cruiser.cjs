@@ -31,7 +31,8 @@ module.exports = {
       },
     },
     layer('domain-imports-nothing', '^src/(domain|errors|clock)\\.ts$', '^src/(?!domain)'),
-    layer('only-cli-and-library-reach-commands', '^src/(?!cli\\.ts$|commands/|library/)', '^src/commands/'),
+    layer('only-verbs-and-library-reach-commands', '^src/(?!cli\\.ts$|verbs/|commands/|library/)', '^src/commands/'),
+    layer('only-cli-reaches-verbs', '^src/(?!cli\\.ts$|verbs/)', '^src/verbs/'),
     layer('only-commands-reach-run', '^src/(?!cli\\.ts$|commands/|library/|run/)', '^src/run/'),
     layer('only-the-entry-reaches-library', '^src/(?!library\\.ts$|library/)', '^src/library(\\.ts$|/)'),
     layer(

@@ -51,6 +51,7 @@ export class ReceiptJoining {
     await this.#passing;
     // Also without new receipts: a runner may have put rows in doubt since.
     await this.#pass();
+    if (this.#isDue) this.#deps.log.warn('receipts are not joined: listen for this run again when its job is free');
   }
 
   async #goOn(): Promise<void> {

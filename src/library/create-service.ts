@@ -33,12 +33,17 @@ export function createService(options: ServiceOptions): Service {
   };
   const transport = createTransport(settings.timeouts);
   const call = createLibraryCall({ settings, secrets, transport, laneOf, clock: systemClock, signal: options.signal });
+  const close = async () => {
+    closing.abort();
+    await Promise.all([...lanes.values()].map((lane) => lane.close()));
+    await transport.close();
+  };
+  let closed: Promise<void> | undefined;
   return {
     ...createClients(call),
-    close: async () => {
-      closing.abort();
-      await Promise.all([...lanes.values()].map((lane) => lane.close()));
-      await transport.close();
+    close: () => {
+      closed ??= close();
+      return closed;
     },
   };
 }

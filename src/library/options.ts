@@ -64,14 +64,13 @@ const schema = writtenService
     region: true,
     bases: true,
     ccPlatform: true,
-    account: true,
     subAccountId: true,
     gatewayPaths: true,
     timeouts: true,
     giveUpAfterSeconds: true,
   })
-  .required({ account: true })
   .extend({
+    account: writtenService.shape.account.unwrap(),
     credentials: z.strictObject({
       apiKey: secret().optional(),
       sms: secret().optional(),

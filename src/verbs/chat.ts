@@ -28,7 +28,7 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
       )
       .command(
         'post <text>',
-        'Post a message',
+        'Post a message to a room, once',
         (command) =>
           command
             .positional('text', textArgument('What to say'))

@@ -63,7 +63,7 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
             language: textOption("The customer's language, such as en-US"),
             ...single,
           })
-          .example('$0 gateway update CONVERSATION --queue 200 --job jobs/handoff.yaml', ''),
+          .example('$0 gateway update CONVERSATION --queue 101 --job jobs/handoff.yaml', ''),
       ({ conversation, queue, name, email, phone, language, job, json }) =>
         finish(
           import('../commands/gateway.js').then(({ changeConversation }) =>

@@ -1,32 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Called, callService } from '../../src/commands/call-service.js';
 import { createLockDeps } from '../../src/commands/deps.js';
 import { acquireLock } from '../../src/run/lock.js';
 import { postMessage, readMessages } from '../../src/service/chat.js';
-import { aCaller, aSandbox, aService, CREDENTIALS } from './a-single-call.js';
-
-/** A service that answers everything alike, or never. */
-async function aServer(answer: { status: number; body: object; headers?: Record<string, string> } | undefined) {
-  const requests: string[] = [];
-  const arrived = Promise.withResolvers<void>();
-  const server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url}`);
-    arrived.resolve();
-    if (answer === undefined) return;
-    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-    response.end(JSON.stringify(answer.body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, arrived: arrived.promise };
-}
+import { aCaller, aSandbox, aServer, aService, CREDENTIALS } from './a-single-call.js';
 
 describe('a single call', () => {
   test('on the embedded sandbox is under the lock of the job, and its state stays', async () => {
@@ -91,7 +70,7 @@ describe('a single call', () => {
     const calling = callService(terminal, { job: flags.job, area: 'chat' }, ({ call }) =>
       call(postMessage, { messageRaw: 'x' }),
     );
-    await arrived;
+    await arrived();
     signal('SIGTERM');
     await expect(calling).rejects.toMatchObject({ name: 'UserError', code: 'interrupted' });
     expect(requests).toHaveLength(1);
@@ -105,7 +84,7 @@ describe('a single call', () => {
     const calling = callService(terminal, { job: flags.job, area: 'chat' }, ({ call }) =>
       call(postMessage, { messageRaw: 'x' }),
     );
-    await arrived;
+    await arrived();
     signal();
     signal();
     await expect(calling).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });

@@ -56,7 +56,7 @@ describe('volley campaign status', () => {
   });
 });
 
-describe.concurrent('volley campaign set', () => {
+describe('volley campaign set', () => {
   test('reads first, then changes', async () => {
     const { set, json, methods } = await aDialer();
     expect(await set('101', 'PAUSED')).toBe(0);
@@ -113,14 +113,13 @@ describe.concurrent('volley campaign set', () => {
   });
 
   test('is in doubt when a signal comes before it is settled', async () => {
-    const { set, sandbox, signal, terminal } = await aDialer();
+    const { set, sandbox, signal } = await aDialer();
     sandbox.setFaults([{ kind: 'status-206', nth: 2 }]);
     const ended = set('101', 'PAUSED');
     const isDoubtful = expect(ended).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
     await expect.poll(() => [...sandbox.readRequests()].length, { interval: 2, timeout: 30_000 }).toBeGreaterThan(1);
     signal();
     await isDoubtful;
-    expect(terminal).toBeDefined();
   });
 
   test('is not tried without the Action Request Token', async () => {

@@ -59,7 +59,7 @@ describe('volley gateway', () => {
   test('moves a queued conversation, changes its customer, and says something in it', async () => {
     const { aConversation, update, send, requests, json } = await aGateway();
     const id = await aConversation();
-    expect(await update(id, { queue: '200', email: 'ann@example.com' })).toBe(0);
+    expect(await update(id, { queue: '101', email: 'ann@example.com' })).toBe(0);
     expect(json()).toMatchObject({ conversationId: id });
     expect(await send(id, 'Are you there?')).toBe(0);
     expect(json()).toMatchObject({ conversationId: id });
@@ -71,7 +71,7 @@ describe('volley gateway', () => {
 
   test('is refused for a conversation that nobody knows', async () => {
     const { update, send } = await aGateway();
-    await expect(update('5', { queue: '200' })).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
+    await expect(update('5', { queue: '101' })).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
     await expect(send('5', 'Hello')).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
   });
 

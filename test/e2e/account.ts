@@ -28,11 +28,17 @@ export function readOutput(summary: Summary, step: number, output: OutputName): 
     .map((line) => JSON.parse(line));
 }
 
+const WITHOUT_ROWS = ['campaign', 'chat'];
+
 /** Promise 3, from the files alone: every row of every input stands in exactly one output, and the figures say the same. */
 export function expectEveryRowOnce(summary: Summary): void {
   expect(summarySchema.safeParse(summary).error).toBeUndefined();
   expect(JSON.parse(readFileSync(join(summary.directory, 'summary.json'), 'utf8'))).toEqual(summary);
   for (const step of summary.steps) {
+    if (WITHOUT_ROWS.includes(step.kind)) {
+      expect([step.balance.read, step.files]).toEqual([0, {}]);
+      continue;
+    }
     const outputs = OUTPUT_NAMES.map((output) => [output, readOutput(summary, step.number, output)] as const);
     const counted = Object.fromEntries(outputs.map(([output, rows]) => [COUNTED_AS[output], rows.length]));
     expect(step.balance).toEqual({ read: step.inputs.reduce((sum, { rows }) => sum + rows, 0), ...counted });

@@ -27,7 +27,7 @@ test.concurrent('the campaign is paused before the first message and runs again 
 });
 
 test.concurrent('after a signal the campaign runs again; the next run pauses it, sends the rest, and lets it go on', async () => {
-  const workspace = await aWindow(30, { kind: 'latency', delayMs: 400, area: 'sms' });
+  const workspace = await aWindow(30, { kind: 'latency', delayMs: 1000, area: 'sms' });
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => countSms(workspace) === 1);
   running.signal('SIGTERM');

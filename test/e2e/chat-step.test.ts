@@ -41,7 +41,7 @@ test.concurrent.each([
 
 test.concurrent('a run that was stopped and goes on tells of both ends, each once, and nothing when it is repeated', async () => {
   const chat = aChat({ text: '{{ state }} {{ accepted }}' });
-  const workspace = await aPosting(30, [chat], { kind: 'latency', delayMs: 400, area: 'sms' });
+  const workspace = await aPosting(30, [chat], { kind: 'latency', delayMs: 1000, area: 'sms' });
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => workspace.requests().length === 1);
   running.signal('SIGTERM');

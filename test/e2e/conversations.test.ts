@@ -19,9 +19,9 @@ test.concurrent('each row is handed over once, to its own queue or that of the s
   expect(readOutput(summary, 1, 'in-doubt').map((row) => row.case)).toEqual(['2']);
   const handed = await handedOver(workspace);
   expect(handed.map(({ body }) => body)).toEqual(
-    [aCustomer(1, '102'), aCustomer(2), aCustomer(3)].map(({ user, history, queue = '101' }) => ({
+    [aCustomer(1, '102'), aCustomer(2), aCustomer(3)].map(({ user, history, queue }) => ({
       channelId: 'sandbox-channel',
-      assignment: { type: 'queue', id: queue },
+      assignment: { type: 'queue', id: queue ?? '101' },
       user,
       history,
     })),
@@ -121,11 +121,11 @@ function conversations(changes: object = {}): object {
   };
 }
 
-function aCustomer(person: number, queue?: string) {
+function aCustomer(person: number, queue: string | null = null) {
   const user = { name: `P${person}`, additionalProperties: [{ key: 'tier', value: 'gold' }] };
   return { case: String(person), user, history: HISTORY, queue };
 }
 
 function lines(...rows: object[]): string {
-  return rows.map((row) => `${JSON.stringify({ queue: null, ...row })}\n`).join('');
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }

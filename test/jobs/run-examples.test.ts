@@ -18,7 +18,7 @@ interface Wanted {
   readonly expectLedger: (ledger: readonly LedgerEntry[], summary: Summary) => void;
 }
 
-const [shop] = readAccount().steps;
+const shop = readAccount().steps[0]!;
 
 /** What the README of the samples says of each. */
 const EXAMPLES: Readonly<Record<string, Wanted>> = {
@@ -37,7 +37,7 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
     },
   },
   'contacts-migration': {
-    balances: { 1: { read: shop?.read, accepted: shop?.accepted, rejected: shop?.rejected } },
+    balances: { 1: { read: shop.read, accepted: shop.accepted, rejected: shop.rejected } },
     expectLedger: (ledger, { balance }) => expectOnly(ledger, 'contacts', balance.accepted),
   },
   handoff: {

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
+import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { aSandboxService } from './a-service.js';
 
 describe('a service, before the sandbox', () => {
@@ -12,7 +13,8 @@ describe('a service, before the sandbox', () => {
       includeMessagesInResponse: true,
     });
     expect(answer).toMatchObject({ acceptedCount: 1, messages: [{ clientMessageId: 'm-1', code: 'QUEUED' }] });
-    const entries = await Array.fromAsync(sandbox.readLedger());
+    const entries: LedgerEntry[] = [];
+    for await (const entry of sandbox.readLedger()) entries.push(entry);
     expect(entries).toMatchObject([{ area: 'sms', destination: '+6591234567', text: 'Hi' }]);
   });
 
@@ -40,16 +42,16 @@ describe('a service, before the sandbox', () => {
     const { service, sandbox } = await aSandboxService();
     const { gateway } = service;
     const { webhookId } = await gateway.createWebhook({ name: 'bot', url: `${sandbox.origin}/_sandbox/ledger` });
-    const { channelId } = await gateway.createChannel({ name: 'bot', webhookId, queue: 'q-1' });
+    const { channelId } = await gateway.createChannel({ name: 'bot', webhookId, queue: '100' });
     const { conversationId } = await gateway.createConversation({ channelId, user: { name: 'Mei' } });
-    const change = { conversationId, assignment: { type: 'queue', id: 'q-2' } } as const;
+    const change = { conversationId, assignment: { type: 'queue', id: '101' } } as const;
     expect(await gateway.updateConversation(change)).toMatchObject({ conversationId });
     expect(await gateway.sendMessage({ conversationId, text: 'Hello' })).toMatchObject({ conversationId });
   });
 
   test('campaign: a campaign is read with one token and paused with the other', async () => {
     const { service } = await aSandboxService();
-    await service.campaign.changeCampaign({ campaignId: 101, status: 'PAUSED' });
+    await service.campaign.changeCampaign({ campaignId: 101, target: 'PAUSED' });
     expect(await service.campaign.readCampaign({ campaignId: 101 })).toMatchObject({ id: 101, status: 8 });
   });
 

@@ -94,7 +94,7 @@ test('a secret that the service repeats in its refusal is not in the error', asy
   const service = aService(server.base, { credentials: SECRETS });
   for (const call of [
     () => service.contacts.createContact(someone),
-    () => service.campaign.changeCampaign({ campaignId: 101, status: 'PAUSED' }),
+    () => service.campaign.changeCampaign({ campaignId: 101, target: 'PAUSED' }),
   ]) {
     const error = await call().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ServiceError);
@@ -113,7 +113,7 @@ describe('nothing is sent', () => {
 
   test('to change a campaign with the token that reads', async () => {
     const service = aService(anywhere, { credentials: { campaign: { username: 'acme', dataToken: 'd' } } });
-    const changed = service.campaign.changeCampaign({ campaignId: 1, status: 'PAUSED' });
+    const changed = service.campaign.changeCampaign({ campaignId: 1, target: 'PAUSED' });
     await expect(changed).rejects.toThrow(/actionToken/);
   });
 

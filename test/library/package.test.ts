@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+
+const run = promisify(execFile);
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+const TSC = join(CHECKOUT, 'node_modules/typescript/bin/tsc');
+
+/** What a program does with the package, the same in both languages. */
+const USE = `
+const planned = await plan(job, { directory: import.meta.dirname });
+if (planned === undefined) throw new Error('nothing new');
+const summary = await apply(planned.directory, { confirm: planned.plan });
+const service = createService({ account: 'acme', bases: { contacts: process.env.ORIGIN }, credentials: { apiKey: process.env.KEY ?? '' } });
+const contact = await service.contacts.createContact({ firstName: 'Mei', addresses: { msisdn: '+6591234567' } });
+let refused;
+try {
+  await service.contacts.createContact({ addresses: {} });
+} catch (error) {
+  refused = error instanceof ServiceError ? error.code : String(error);
+}
+await service.close();
+console.log(JSON.stringify({ state: summary.state, accepted: summary.balance.accepted, isNew: contact.isNew, refused }));
+`;
+const IMPORT = `import { apply, createService, plan, ServiceError } from 'volley';\n`;
+const JOB = (name: string) => `{
+  name: '${name}',
+  service: { sandbox: true },
+  steps: [{ kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { source: 'ACME', text: 'Hi {{ name }}' } }],
+  output: 'out',
+}`;
+const SAID = { state: 'finished', accepted: 2, isNew: true, refused: 'refused' };
+
+const TSCONFIG = {
+  compilerOptions: {
+    ...{ module: 'nodenext', target: 'es2023', strict: true, exactOptionalPropertyTypes: true },
+    ...{ skipLibCheck: false, types: ['node'] },
+  },
+  files: ['typed.mts'],
+};
+
+/** The packed package in an otherwise empty folder, beside links to what its package.json depends on and nothing else. */
+async function installPackage(folder: string): Promise<void> {
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', pack, { cwd: CHECKOUT });
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  const installed = join(folder, 'node_modules/volley');
+  mkdirSync(installed, { recursive: true });
+  await run('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', installed]);
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  for (const name of [...Object.keys(dependencies), '@types/node']) {
+    const link = join(folder, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(CHECKOUT, 'node_modules', name), link);
+  }
+}
+
+describe('the packed package, installed in an empty folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'volley-package-'));
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    await installPackage(folder);
+    sandbox = await startSandbox();
+    writeFileSync(join(folder, 'people.csv'), 'name,mobile\nMei,+6591234561\nTan,+6591234562\n');
+  });
+  afterAll(async () => {
+    await sandbox?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A program that ends by itself, with what it said as JSON. */
+  async function say(program: string): Promise<unknown> {
+    const env = { PATH: process.env.PATH ?? '', ORIGIN: sandbox.origin, KEY: sandbox.credentials.apiKey };
+    await sandbox.clearLedger();
+    const { stdout, stderr } = await run(process.execPath, [program], { cwd: folder, env });
+    expect(stderr).toBe('');
+    return JSON.parse(stdout);
+  }
+
+  test('runs a job and creates a contact from JavaScript, and prints nothing of its own', async () => {
+    writeFileSync(join(folder, 'plain.mjs'), `${IMPORT}const job = ${JOB('plain')};${USE}`);
+    expect(await say('plain.mjs')).toEqual(SAID);
+  });
+
+  test('compiles under strict TypeScript, its own types checked too, and does the same', async () => {
+    const typed = `import type { Summary, WrittenJob } from 'volley';\n${IMPORT}const job: WrittenJob = ${JOB('typed')};
+const read = (summary: Summary): number => summary.balance.accepted;
+// @ts-expect-error: a batch has messages
+const wrong = () => createService({ account: 'acme', credentials: {} }).sms.sendBatch({ message: [] });
+void [read, wrong];
+${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let refused;', 'let refused: string | undefined;')}`;
+    writeFileSync(join(folder, 'typed.mts'), typed);
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+    const compiled = await run(process.execPath, [TSC, '-p', folder]).catch((error: { stdout: string }) => error);
+    expect(compiled.stdout).toBe('');
+    expect(await say('typed.mjs')).toEqual(SAID);
+  });
+
+  test('gives its entry and its package.json, and nothing that lies behind them', async () => {
+    const look = `
+      const fail = (name) => import(name).then(() => 'found', (error) => error.code);
+      console.log(JSON.stringify({
+        entry: Object.keys(await import('volley')).sort(),
+        inner: await fail('volley/dist/run/apply.js'),
+        version: (await import('volley/package.json', { with: { type: 'json' } })).default.version,
+      }));`;
+    writeFileSync(join(folder, 'look.mjs'), look);
+    const { stdout } = await run(process.execPath, ['--no-warnings', 'look.mjs'], { cwd: folder });
+    expect(JSON.parse(stdout)).toEqual({
+      entry: ['InternalError', 'ServiceError', 'UserError', 'apply', 'createService', 'plan'],
+      inner: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+    expect(existsSync(join(folder, 'node_modules/volley/src'))).toBe(false);
+  });
+});

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { readHistory } from '../../src/run/history.js';
+import { acquireLock, type LockDeps } from '../../src/run/lock.js';
+import { joinReceipts } from '../../src/run/settle-receipts.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aReceiptLine, receive } from '../report/some-receipts.js';
+import { aRun, aScriptedService, entriesOf, failure, reportOf } from './a-run.js';
+import { FakeClock } from './fake-clock.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(6), 'many.csv': aCsvOf(2400) });
+const JOB = '/out/sale';
+
+/** Three requests of two rows; the answer to the second is lost: rows 2 and 3 are in doubt. */
+async function aRunInDoubt({ disk = aMemoryDisk(), stop = new StopSwitch() } = {}): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
+  const made = await aPlan({ files, disk, job: { steps } });
+  await aRun({ made, stop, service: loseSecond(stop, 'go on') });
+  await reportOf(made);
+  return made;
+}
+
+function loseSecond(stop: StopSwitch, then: 'stop' | 'go on') {
+  return aScriptedService((_sent, count) => {
+    if (count !== 2) return undefined;
+    if (then === 'stop') stop.request('interrupted', 'SIGTERM');
+    return failure(true);
+  });
+}
+
+function depsOf(disk: MemoryDisk, pid = 8): LockDeps {
+  return {
+    files: disk.files,
+    clock: new FakeClock(),
+    owner: { host: 'here', pid, instance: `i${pid}` },
+    isProcessAlive: () => true,
+  };
+}
+
+const join = (made: MadePlan) => joinReceipts(made, depsOf(made.disk));
+const outputOf = ({ disk, directory }: MadePlan, name: string) =>
+  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
+const settlesOf = ({ disk, directory }: MadePlan) =>
+  entriesOf(disk, directory).flatMap((entry) => (entry.type === 'settle' ? [entry] : []));
+
+describe('rows in doubt with a receipt', () => {
+  it('are settled: accepted with their umid, or rejected with the code of the receipt', async () => {
+    const made = await aRunInDoubt();
+    const status = { errorCode: 14, errorMessage: 'Spam content' };
+    receive(
+      made,
+      aReceiptLine(made, 2, { state: 'undelivered' }),
+      aReceiptLine(made, 3, { state: 'rejected', status }),
+    );
+    const end = await join(made);
+    expect(end).toMatchObject({
+      kind: 'joined',
+      settled: { accepted: 1, rejected: 1 },
+      receipts: { own: 2, foreign: 0 },
+      summary: {
+        exitCode: 1,
+        balance: { accepted: 5, rejected: 1, inDoubt: 0 },
+        deliveries: { undelivered: 1, rejected: 1 },
+      },
+    });
+    expect(outputOf(made, 'in-doubt')).toEqual([]);
+    expect(outputOf(made, 'results')[2]).toBe(
+      `1,people.csv,4,3,RECEIPT,m-2,${made.plan.id}-1-2,,${aNumber(2)},1,Delivery receipt: undelivered,${aNumber(2)},n2`,
+    );
+    expect(outputOf(made, 'rejections')).toEqual([`${aNumber(3)},n3,1,people.csv,5,4,send,,14,Spam content`]);
+  });
+
+  it('are written to the journal by what told it, and the run ends as before', async () => {
+    const made = await aRunInDoubt();
+    const close = entriesOf(made.disk, made.directory).at(-1);
+    receive(made, aReceiptLine(made, 3), aReceiptLine(made, 2));
+    await join(made);
+    const verdicts = [{ status: 'accepted', code: 'RECEIPT', reason: 'Delivery receipt: delivered' }];
+    const rows = [
+      [2, 0, 'm-2'],
+      [3, 0, 'm-3'],
+    ];
+    expect(entriesOf(made.disk, made.directory).slice(-2)).toEqual([
+      { type: 'settle', step: 1, at: 1_800_000_000_000, by: 'receipt', verdicts, rows },
+      close,
+    ]);
+    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  });
+
+  it('are settled once: a second time there is nothing to do, and the outputs are the same', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    await join(made);
+    const before = made.disk.snapshot(made.directory);
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    expect(await join(made)).toMatchObject({ settled: { accepted: 0, rejected: 0 } });
+    await reportOf(made);
+    expect(made.disk.snapshot(made.directory)).toEqual(before);
+  });
+
+  it('say rejected without a code as REJECTED', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2, { state: 'rejected', status: { detail: 'no_route' } }));
+    await join(made);
+    expect(settlesOf(made)[0]?.verdicts).toEqual([{ status: 'rejected', code: 'REJECTED', reason: 'no_route' }]);
+  });
+
+  it('go to the journal by the thousand, each once, and the history still finds the end of the run', async () => {
+    const steps = [anSmsStep({ batchSize: 1200, input: { ...anSmsStep().input, files: ['many.csv'] } })];
+    const made = await aPlan({ files, job: { steps } });
+    await aRun({ made, service: aScriptedService(() => failure(true)) });
+    const rows = Array.from({ length: 2400 }, (_, row) => row);
+    receive(made, ...rows.map((row) => aReceiptLine(made, row, { payload: { umid: `${row}-`.padEnd(90, 'u') } })));
+    expect(await join(made)).toMatchObject({
+      settled: { accepted: 2400 },
+      summary: { exitCode: 0, deliveries: { delivered: 2400 } },
+    });
+    const settles = settlesOf(made);
+    expect(settles.map((entry) => entry.rows.length)).toEqual([1000, 1000, 400]);
+    expect(settles.flatMap((entry) => entry.rows.map(([row]) => row))).toEqual(rows);
+    const path = `${made.directory}/journal.ndjson`;
+    const withoutClose = linesOf(made.disk.readText(path)).slice(0, -1);
+    expect(withoutClose.slice(-3).join('\n').length).toBeGreaterThan(1 << 16);
+    made.disk.write(path, `${withoutClose.join('\n')}\n`);
+    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  });
+});
+
+describe('a receipt', () => {
+  it.each<[string, object]>([
+    ['for another number', { destination: aNumber(4) }],
+    ['for another subaccount', { subAccountId: 'other' }],
+  ])('that is forged %s settles nothing, and leaves no trace in the journal', async (_how, payload) => {
+    const made = await aRunInDoubt();
+    const path = `${made.directory}/journal.ndjson`;
+    const before = made.disk.readText(path);
+    receive(made, aReceiptLine(made, 2, { payload }));
+    expect(await join(made)).toMatchObject({
+      receipts: { own: 0, foreign: 1 },
+      summary: { balance: { inDoubt: 2 }, exitCode: 3 },
+    });
+    expect(made.disk.readText(path)).toBe(before);
+  });
+
+  it('changes nothing of a row that has its verdict already', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 0, { state: 'rejected' }));
+    expect(await join(made)).toMatchObject({
+      summary: { balance: { accepted: 4, inDoubt: 2 }, deliveries: { rejected: 1 } },
+    });
+    expect(settlesOf(made)).toEqual([]);
+  });
+
+  it('does not settle a row of a request that has no outcome yet', async () => {
+    const made = await aRunInDoubt();
+    const path = `${made.directory}/journal.ndjson`;
+    // The process died behind the intent of the second request.
+    made.disk.write(path, `${linesOf(made.disk.readText(path)).slice(0, 4).join('\n')}\n`);
+    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'intent', request: 2 });
+    receive(made, aReceiptLine(made, 2));
+    await join(made);
+    expect(settlesOf(made)).toEqual([]);
+    const { end } = await aRun({ made, epoch: 2 });
+    expect(end.reason).toBe('finished');
+    expect(await join(made)).toMatchObject({
+      settled: { accepted: 1 },
+      summary: { balance: { accepted: 5, inDoubt: 1 } },
+    });
+  });
+});
+
+describe('a runner', () => {
+  it('that has the job is not disturbed: nothing is written, and it is said', async () => {
+    const made = await aRunInDoubt();
+    const deps = depsOf(made.disk, 9);
+    const lock = await acquireLock(deps, JOB);
+    receive(made, aReceiptLine(made, 2));
+    const before = made.disk.snapshot('/out');
+    expect(await join(made)).toMatchObject({ kind: 'held', said: expect.stringContaining('process 9') });
+    expect(made.disk.snapshot('/out')).toEqual(before);
+    await lock.assertHeld();
+    await lock.release();
+    expect(await join(made)).toMatchObject({ kind: 'joined', settled: { accepted: 1 } });
+  });
+
+  it('may hold the job for another run while deliveries of a finished one, with nothing to settle, are written', async () => {
+    const made = await aRunInDoubt();
+    const lock = await acquireLock(depsOf(made.disk, 9), JOB);
+    receive(made, aReceiptLine(made, 0));
+    expect(await join(made)).toMatchObject({ kind: 'joined', summary: { deliveries: { delivered: 1 } } });
+    await lock.release();
+  });
+
+  it('finds the lock free afterwards, and goes on with a run that had stopped', async () => {
+    const stop = new StopSwitch();
+    const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
+    const made = await aPlan({ files, job: { steps } });
+    await aRun({ made, stop, service: loseSecond(stop, 'stop') });
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    expect(await join(made)).toMatchObject({ settled: { accepted: 2 }, summary: { state: 'stopped', exitCode: 75 } });
+    const service = aScriptedService();
+    await aRun({ made, service, epoch: 1 });
+    expect(service.sent.map(({ rows }) => rows)).toEqual([[4, 5]]);
+    expect(await reportOf(made)).toMatchObject({
+      state: 'finished',
+      exitCode: 0,
+      balance: { accepted: 6, inDoubt: 0 },
+    });
+  });
+
+  it('that lost its lock has no last word behind what was settled', async () => {
+    const made = await aRunInDoubt();
+    const path = `${made.directory}/journal.ndjson`;
+    const lines = linesOf(made.disk.readText(path));
+    // Ousted behind the outcome of the second request; the intent of the third comes late.
+    made.disk.write(path, `${lines.slice(0, 5).join('\n')}\n`);
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    await join(made);
+    made.disk.write(path, `${made.disk.readText(path)}${lines[5]}\n`);
+    expect(await reportOf(made)).toMatchObject({
+      state: 'unfinished',
+      balance: { accepted: 4, inDoubt: 0, unprocessed: 2 },
+    });
+    const service = aScriptedService();
+    await aRun({ made, service, epoch: 3 });
+    expect(service.sent.map(({ rows }) => rows)).toEqual([[4, 5]]);
+  });
+});
+
+describe('nothing is done', () => {
+  it('without receipts, and for a plan that was never applied', async () => {
+    const made = await aRunInDoubt();
+    const before = made.disk.snapshot('/out');
+    expect(await join(made)).toEqual({ kind: 'nothing' });
+    expect(made.disk.snapshot('/out')).toEqual(before);
+    const draft = await aPlan({ files });
+    receive(draft, aReceiptLine(draft, 0));
+    expect(await join(draft)).toEqual({ kind: 'nothing' });
+    expect(draft.disk.has(`${draft.directory}/summary.json`)).toBe(false);
+  });
+});
+
+describe('a process that dies while it settles', () => {
+  it('at any operation of the disk: the next one settles what is left, each row once', async () => {
+    const lines = (made: MadePlan) => [aReceiptLine(made, 2), aReceiptLine(made, 3, { state: 'rejected' })];
+    const whole = await aRunInDoubt();
+    receive(whole, ...lines(whole));
+    const start = whole.disk.operations;
+    await join(whole);
+    const count = whole.disk.operations - start;
+    expect(count).toBeGreaterThan(30);
+    const wanted = whole.disk.snapshot(whole.directory);
+
+    for (let n = 1; n <= count; n++) {
+      const made = await aRunInDoubt();
+      receive(made, ...lines(made));
+      made.disk.failAt(n);
+      await join(made).catch(() => {});
+      // The dead process's lock is free at once: it died on this host.
+      await joinReceipts(made, { ...depsOf(made.disk, 9), isProcessAlive: () => false });
+      const rows = settlesOf(made).flatMap((entry) => entry.rows.map(([row]) => row));
+      expect(rows, `operation ${n} of ${count}`).toEqual([2, 3]);
+      const left = made.disk.snapshot(made.directory);
+      for (const name of [
+        '1-sms.results.csv',
+        '1-sms.rejections.csv',
+        '1-sms.in-doubt.csv',
+        'deliveries.csv',
+        'summary.json',
+      ]) {
+        expect(left[name], `${name}, operation ${n} of ${count}`).toBe(wanted[name]);
+      }
+      expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+    }
+  });
+});

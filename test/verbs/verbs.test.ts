@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import yargs, { type Argv } from 'yargs';
+import { addCampaignVerbs } from '../../src/verbs/campaign.js';
+import { addChatVerbs } from '../../src/verbs/chat.js';
+import { addGatewayVerbs } from '../../src/verbs/gateway.js';
+import { addJobVerbs } from '../../src/verbs/job.js';
+import { addSchemaVerb } from '../../src/verbs/schema.js';
+import { addServerVerbs } from '../../src/verbs/server.js';
+import type { VerbContext } from '../../src/verbs/verb.js';
+import { addVerifyVerbs } from '../../src/verbs/verify.js';
+import { aCaller, aSandbox, aServer, aService } from '../commands/a-single-call.js';
+
+const GROUPS = [
+  addJobVerbs,
+  addVerifyVerbs,
+  addCampaignVerbs,
+  addChatVerbs,
+  addGatewayVerbs,
+  addServerVerbs,
+  addSchemaVerb,
+];
+
+/** All verbs, as the command has them; how each command ended is in `ended`. */
+function aCommandLine({ terminal }: Pick<ReturnType<typeof aCaller>, 'terminal'>) {
+  const ended: unknown[] = [];
+  const finish: VerbContext['finish'] = async (command) => {
+    ended.push(await command.catch((error) => error));
+  };
+  const create = () =>
+    GROUPS.reduce<Argv>((cli, add) => add(cli, { terminal, finish }), yargs().scriptName('volley'))
+      .demandCommand(1)
+      .strict()
+      .exitProcess(false)
+      .fail((message, error) => {
+        throw error ?? new Error(message);
+      });
+  return {
+    ended,
+    run: async (...args: string[]) => {
+      await create().parseAsync(args);
+      return ended.at(-1);
+    },
+    help: (...args: string[]) =>
+      new Promise<string>((resolve) => {
+        void create().parseAsync([...args, '--help'], {}, (_error, _argv, output) => resolve(output));
+      }),
+  };
+}
+
+async function aCommandLineToSandbox() {
+  const sandbox = await aSandbox();
+  const caller = aCaller(aService(sandbox.origin));
+  return { ...caller, ...aCommandLine(caller), sandbox, job: ['--job', caller.flags.job] };
+}
+
+const NAMES = [
+  'run',
+  'check',
+  'plan',
+  'apply',
+  'status',
+  'report',
+  'verify',
+  'verify start',
+  'verify check',
+  'campaign',
+  'campaign status',
+  'campaign set',
+  'chat',
+  'chat read',
+  'chat post',
+  'gateway',
+  'gateway webhook',
+  'gateway channel',
+  'gateway update',
+  'gateway send',
+  'listen',
+  'sandbox',
+  'schema',
+];
+
+test.each(NAMES)('--help of %s says what it does, and has an example of it', async (name) => {
+  const { help } = aCommandLine(aCaller({ sandbox: true }));
+  const text = await help(...name.split(' '));
+  expect(text).toMatch(new RegExp(`^volley ${name}[^\\n]*\\n\\n[A-Z].{20,}`));
+  expect(text).toMatch(new RegExp(`Examples:\\s+volley ${name}\\b`));
+});
+
+test.each(NAMES.filter((name) => name.includes(' ')))('%s is not tried without a job', async (name) => {
+  const { run, ended } = aCommandLine(aCaller({ sandbox: true }));
+  await expect(run(...name.split(' '), 'one', 'RUNNING', '--webhook', '1', '--queue', '2')).rejects.toThrow();
+  expect(ended).toEqual([]);
+});
+
+test('verify start takes all that it sends as it is written', async () => {
+  const { run, job, sandbox } = await aCommandLineToSandbox();
+  expect(await run('verify', 'start', '090000001', '--country', 'JP', '--brand', '007', ...job)).toBe(0);
+  const sent = [];
+  for await (const entry of sandbox.readLedger()) sent.push(entry);
+  expect(sent).toMatchObject([{ destination: 8190000001, text: expect.stringContaining('007') }]);
+});
+
+test('verify check takes session and code as they are written, zeros at the start included', async () => {
+  const { origin, requests } = await aServer({ status: 404, body: { code: 1300, message: 'no' } });
+  const caller = aCaller(aService(origin));
+  const { run } = aCommandLine(caller);
+  await run('verify', 'check', '01234567890123456789', '0123', '--job', caller.flags.job);
+  await run('verify', 'check', '1e3', '--job', caller.flags.job);
+  expect(requests).toEqual([
+    'GET /api/v2/subaccounts/acme_hq/sessions/01234567890123456789?code=0123',
+    'GET /api/v2/subaccounts/acme_hq/sessions/1e3',
+  ]);
+});
+
+test('campaign status and set reach the campaign that is named', async () => {
+  const { run, job, json } = await aCommandLineToSandbox();
+  expect(await run('campaign', 'status', '103', ...job)).toBe(0);
+  expect(json()).toMatchObject({ campaign: 103, state: 'NEW' });
+  expect(await run('campaign', 'set', '102', 'PAUSED', ...job)).toBe(0);
+  expect(json()).toMatchObject({ campaign: 102, target: 'PAUSED' });
+});
+
+test.each(['paused', 'NEW', 'SCHEDULED'])('campaign set refuses the status %s', async (status) => {
+  const { run, ended } = aCommandLine(aCaller({ sandbox: true }));
+  await expect(run('campaign', 'set', '101', status, '--job', 'a.yaml')).rejects.toThrow(/Choices/);
+  expect(ended).toEqual([]);
+});
+
+test('chat posts a text that looks like a number as it is written, and reads as many messages as asked for', async () => {
+  const { run, job, json } = await aCommandLineToSandbox();
+  expect(await run('chat', 'post', '007', '--room', '1e3', ...job)).toBe(0);
+  expect(await run('chat', 'read', '--room', '1e3', '--page-size', '5', ...job)).toBe(0);
+  expect(json()).toMatchObject({ room: '1e3', messages: [{ text: '007' }] });
+});
+
+test('gateway makes a webhook and a channel, and acts on the conversation that is named', async () => {
+  const { run, job, json, sandbox } = await aCommandLineToSandbox();
+  expect(await run('gateway', 'webhook', 'desk', 'https://hooks.example.com/h', ...job)).toBe(0);
+  const { webhookId } = json();
+  expect(await run('gateway', 'channel', 'desk', '--webhook', webhookId, '--queue', '100', ...job)).toBe(0);
+  expect(await run('gateway', 'update', '0042', '--name', 'Ann', ...job)).toMatchObject({ code: 'refused' });
+  expect(await run('gateway', 'send', '0042', 'Hello', ...job)).toMatchObject({ code: 'refused' });
+  const paths = [...sandbox.readRequests()].map(({ method, path }) => `${method} ${path}`);
+  expect(paths.slice(2)).toEqual([
+    'PATCH /chat-gateway/v1/conversations/0042',
+    'POST /chat-gateway/v1/conversations/0042/messages',
+  ]);
+});
+
+test('listen takes its flags, and ends with a signal', async () => {
+  const caller = aCaller({ sandbox: true }, { HOOK_SECRET: 'correct-horse-battery' });
+  const { run } = aCommandLine(caller);
+  const output = `${caller.directory}/events.ndjson`;
+  const ended = run('listen', '--port', '0', '--output', output, '--secret-env', 'HOOK_SECRET');
+  await expect.poll(() => caller.said.stdout, { interval: 2, timeout: 30_000 }).toContain('\n');
+  expect(JSON.parse(caller.said.stdout)).toMatchObject({ path: '/hook/<secret>', output });
+  caller.signal();
+  expect(await ended).toBe(0);
+});
