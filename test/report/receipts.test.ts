@@ -68,7 +68,6 @@ describe('receipts of a run', () => {
 
   it.each<[string, object, object?]>([
     ['another number', { destination: aNumber(1) }],
-    ['no number', { destination: '' }],
     ['another subaccount', { subAccountId: 'other_hq' }],
     ['a message of another run', { clientMessageId: 'k3v9q2m8x4aa-1-0' }],
     ['a row that is not there', { clientMessageId: 'ROW-5' }],
@@ -97,9 +96,16 @@ describe('receipts of a run', () => {
     expect(await (await read(made)).receiptOf(1, 0)).toMatchObject({ state: 'delivered' });
   });
 
-  it('with a state that the service does not document, and events of other kinds, are passed over', async () => {
+  it('without a number or a documented state, and events of other kinds, are passed over', async () => {
     const made = await aPlan({ files });
-    receive(made, aReceiptLine(made, 0, { state: 'constructor' }), anEventLine(aGatewayEvent()), anEventLine({ a: 1 }));
+    const nowhere = aReceiptLine(made, 0, { payload: { destination: '' } });
+    receive(
+      made,
+      nowhere,
+      aReceiptLine(made, 0, { state: 'constructor' }),
+      anEventLine(aGatewayEvent()),
+      anEventLine({ a: 1 }),
+    );
     expect((await read(made)).counts).toEqual({ own: 0, foreign: 0 });
   });
 

@@ -44,6 +44,21 @@ const outputOf = ({ disk, directory }: MadePlan, name: string) =>
 const settlesOf = ({ disk, directory }: MadePlan) =>
   entriesOf(disk, directory).flatMap((entry) => (entry.type === 'settle' ? [entry] : []));
 
+/** Where in the journal the entry of a request stands. */
+function findEntry({ disk, directory }: MadePlan, type: string, request: number): number {
+  return entriesOf(disk, directory).findIndex(
+    (entry) => entry.type === type && 'request' in entry && entry.request === request,
+  );
+}
+
+/** The journal as a process left it that died behind so many lines; gives those that it did not come to. */
+function cutJournal({ disk, directory }: MadePlan, count: number): string[] {
+  const path = `${directory}/journal.ndjson`;
+  const lines = linesOf(disk.readText(path));
+  disk.write(path, `${lines.slice(0, count).join('\n')}\n`);
+  return lines.slice(count);
+}
+
 describe('rows in doubt with a receipt', () => {
   it('are settled: accepted with their umid, or rejected with the code of the receipt', async () => {
     const made = await aRunInDoubt();
@@ -154,10 +169,7 @@ describe('a receipt', () => {
 
   it('does not settle a row of a request that has no outcome yet', async () => {
     const made = await aRunInDoubt();
-    const path = `${made.directory}/journal.ndjson`;
-    // The process died behind the intent of the second request.
-    made.disk.write(path, `${linesOf(made.disk.readText(path)).slice(0, 4).join('\n')}\n`);
-    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'intent', request: 2 });
+    cutJournal(made, findEntry(made, 'outcome', 2));
     receive(made, aReceiptLine(made, 2));
     await join(made);
     expect(settlesOf(made)).toEqual([]);
@@ -211,17 +223,13 @@ describe('a runner', () => {
 
   it('that lost its lock has no last word behind what was settled', async () => {
     const made = await aRunInDoubt();
-    const path = `${made.directory}/journal.ndjson`;
-    const lines = linesOf(made.disk.readText(path));
-    // Ousted behind the outcome of the second request; the intent of the third comes late.
-    made.disk.write(path, `${lines.slice(0, 5).join('\n')}\n`);
+    const late = cutJournal(made, findEntry(made, 'outcome', 2) + 1)[0];
     receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
     await join(made);
-    made.disk.write(path, `${made.disk.readText(path)}${lines[5]}\n`);
-    expect(await reportOf(made)).toMatchObject({
-      state: 'unfinished',
-      balance: { accepted: 4, inDoubt: 0, unprocessed: 2 },
-    });
+    const path = `${made.directory}/journal.ndjson`;
+    made.disk.write(path, `${made.disk.readText(path)}${late}\n`);
+    const settled = { accepted: 4, inDoubt: 0, unprocessed: 2 };
+    expect(await reportOf(made)).toMatchObject({ state: 'unfinished', balance: settled });
     const service = aScriptedService();
     await aRun({ made, service, epoch: 3 });
     expect(service.sent.map(({ rows }) => rows)).toEqual([[4, 5]]);
@@ -241,37 +249,53 @@ describe('nothing is done', () => {
   });
 });
 
-describe('a process that dies while it settles', () => {
-  it('at any operation of the disk: the next one settles what is left, each row once', async () => {
-    const lines = (made: MadePlan) => [aReceiptLine(made, 2), aReceiptLine(made, 3, { state: 'rejected' })];
-    const whole = await aRunInDoubt();
-    receive(whole, ...lines(whole));
-    const start = whole.disk.operations;
+describe('settling that is cut short', () => {
+  /** A run with receipts for both rows in doubt, to be begun with any number of times. */
+  async function aBeginning() {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3, { state: 'rejected' }));
+    const whole = onDisk(made, made.disk.snapshot('/out'));
     await join(whole);
-    const count = whole.disk.operations - start;
-    expect(count).toBeGreaterThan(30);
-    const wanted = whole.disk.snapshot(whole.directory);
+    return { made, base: made.disk.snapshot('/out'), wanted: outputsOf(whole) };
+  }
 
-    for (let n = 1; n <= count; n++) {
-      const made = await aRunInDoubt();
-      receive(made, ...lines(made));
-      made.disk.failAt(n);
-      await join(made).catch(() => {});
-      // The dead process's lock is free at once: it died on this host.
-      await joinReceipts(made, { ...depsOf(made.disk, 9), isProcessAlive: () => false });
-      const rows = settlesOf(made).flatMap((entry) => entry.rows.map(([row]) => row));
-      expect(rows, `operation ${n} of ${count}`).toEqual([2, 3]);
-      const left = made.disk.snapshot(made.directory);
-      for (const name of [
-        '1-sms.results.csv',
-        '1-sms.rejections.csv',
-        '1-sms.in-doubt.csv',
-        'deliveries.csv',
-        'summary.json',
-      ]) {
-        expect(left[name], `${name}, operation ${n} of ${count}`).toBe(wanted[name]);
-      }
-      expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  const onDisk = (made: MadePlan, content: Record<string, string>): MadePlan => {
+    const disk = aMemoryDisk(Object.fromEntries(Object.entries(content).map(([path, text]) => [`/out/${path}`, text])));
+    return { ...made, disk };
+  };
+  const outputsOf = ({ disk, directory }: MadePlan) =>
+    Object.entries(disk.snapshot(directory)).filter(([name]) => /\.csv$|^summary/.test(name));
+  const expectSettledOnce = async (made: MadePlan, wanted: [string, string][], when: string) => {
+    // On the same host the lock of a process that is gone is free at once.
+    await joinReceipts(made, { ...depsOf(made.disk, 9), isProcessAlive: () => false });
+    expect(
+      settlesOf(made).flatMap((entry) => entry.rows.map(([row]) => row)),
+      when,
+    ).toEqual([2, 3]);
+    expect(outputsOf(made), when).toEqual(wanted);
+    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  };
+
+  it('by kill -9 at any moment is made good by the next, each row once', async () => {
+    const { made, base, wanted } = await aBeginning();
+    const killed = onDisk(made, base);
+    const moments: Record<string, string>[] = [];
+    killed.disk.onOperation = () => moments.push(killed.disk.snapshot('/out'));
+    await join(killed);
+    expect(moments.length).toBeGreaterThan(50);
+    expect(new Set(moments.map((moment) => Object.keys(moment).join())).size).toBeGreaterThan(5);
+    for (const [n, moment] of moments.entries()) await expectSettledOnce(onDisk(made, moment), wanted, `moment ${n}`);
+  });
+
+  it('by a disk that fails, or takes half a line, is made good by the next, each row once', async () => {
+    const { made, base, wanted } = await aBeginning();
+    const counted = onDisk(made, base);
+    await join(counted);
+    for (let n = 1; n <= counted.disk.operations; n++) {
+      const failed = onDisk(made, base);
+      failed.disk.failAt(n);
+      await join(failed).catch(() => {});
+      await expectSettledOnce(failed, wanted, `operation ${n} of ${counted.disk.operations}`);
     }
   });
 });
