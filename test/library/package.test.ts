@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,6 +34,11 @@ const JOB = (name: string) => `{
   steps: [{ kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { source: 'ACME', text: 'Hi {{ name }}' } }],
   output: 'out',
 }`;
+const PAGE_JOB = {
+  name: 'page',
+  service: { sandbox: true },
+  steps: [{ kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hi' } }],
+};
 const SAID = { state: 'finished', accepted: 2, isNew: true, refused: 'refused' };
 
 const TSCONFIG = {
@@ -44,27 +49,23 @@ const TSCONFIG = {
   files: ['typed.mts'],
 };
 
-/** The packed package in an otherwise empty folder, beside links to what its package.json depends on and nothing else. */
-async function installPackage(folder: string): Promise<void> {
+/** As any program would install it: npm reads what package.json depends on, and leaves this checkout alone. */
+async function installPackage(folder: string): Promise<string> {
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', pack, { cwd: CHECKOUT });
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  const installed = join(folder, 'node_modules/volley');
-  mkdirSync(installed, { recursive: true });
-  await run('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', installed]);
-  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-  for (const name of [...Object.keys(dependencies), '@types/node']) {
-    const link = join(folder, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(CHECKOUT, 'node_modules', name), link);
-  }
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  const { stderr } = await run('npm', [...install, `./${filename}`, '@types/node@20'], { cwd: folder });
+  return stderr;
 }
 
 describe('the packed package, installed in an empty folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'volley-package-'));
   let sandbox: Sandbox;
+  let warnings: string;
   beforeAll(async () => {
-    await installPackage(folder);
+    warnings = await installPackage(folder);
     sandbox = await startSandbox();
     writeFileSync(join(folder, 'people.csv'), 'name,mobile\nMei,+6591234561\nTan,+6591234562\n');
   });
@@ -81,6 +82,10 @@ describe('the packed package, installed in an empty folder', () => {
     expect(stderr).toBe('');
     return JSON.parse(stdout);
   }
+
+  test('installs on this Node without a package that asks for a newer one', () => {
+    expect(warnings).not.toContain('EBADENGINE');
+  });
 
   test('runs a job and creates a contact from JavaScript, and prints nothing of its own', async () => {
     writeFileSync(join(folder, 'plain.mjs'), `${IMPORT}const job = ${JOB('plain')};${USE}`);
@@ -99,6 +104,40 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
     const compiled = await run(process.execPath, [TSC, '-p', folder]).catch((error: { stdout: string }) => error);
     expect(compiled.stdout).toBe('');
     expect(await say('typed.mjs')).toEqual(SAID);
+  });
+
+  test('does what the page on it shows, word for word save for the address', async () => {
+    const readme = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
+    const page = /^## As a library$(.*?)^## /ms.exec(readme)?.[1] ?? '';
+    const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text]) => text ?? '');
+    const areas = ['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'];
+    const bases = JSON.stringify(Object.fromEntries(areas.map((area) => [area, sandbox.origin])));
+    const said: string[] = [];
+    for (const [at, example] of examples.entries()) {
+      const program = example.replace("account: 'acme',", `account: 'acme', bases: ${bases},`);
+      writeFileSync(join(folder, `example-${at}.mjs`), program.replace('jobs/spring-sale.yaml', 'job.yaml'));
+    }
+    writeFileSync(join(folder, 'job.yaml'), JSON.stringify(PAGE_JOB)); // JSON is YAML too
+    const { apiKey, gatewayKey, chatKey, campaign } = sandbox.credentials;
+    const env = {
+      PATH: process.env.PATH ?? '',
+      VOLLEY_API_KEY: apiKey,
+      VOLLEY_GATEWAY_KEY: gatewayKey,
+      VOLLEY_CHAT_KEY: chatKey,
+      VOLLEY_DATA_TOKEN: campaign.dataToken,
+      VOLLEY_ACTION_TOKEN: campaign.actionToken,
+    };
+    await sandbox.clearLedger();
+    for (const at of examples.keys()) {
+      const directory = /\S*out\/page\/\S+/.exec(said.at(-1) ?? '')?.[0] ?? '';
+      const { stdout, stderr } = await run(process.execPath, [`example-${at}.mjs`, directory], { cwd: folder, env });
+      expect(stderr).toBe('');
+      said.push(stdout);
+    }
+    expect(said).toEqual(['', expect.stringContaining('sms: 2 rows'), expect.stringContaining('accepted: 2')]);
+    const areasReached = new Set<string>();
+    for await (const { area } of sandbox.readLedger()) areasReached.add(area);
+    expect([...areasReached].sort()).toEqual([...areas].sort());
   });
 
   test('gives its entry and its package.json, and nothing that lies behind them', async () => {
