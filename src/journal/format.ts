@@ -36,7 +36,7 @@ export interface OpenEntry {
   readonly pid: number;
 }
 
-/** What a step needs was made at the service; ids as the step's kind gave them. */
+/** What was made at the service so far of what a step needs; ids as the step's kind gave them. */
 export interface PreparedEntry {
   readonly type: 'prepared';
   readonly step: number;

@@ -20,7 +20,7 @@ export interface StepProgress {
   /** Requests with an outcome for every row; the halves of a split one count once, together. */
   settledRequests: number;
   readonly open: Map<string, OpenRequest>;
-  /** Ids of what was made before the first request; undefined where nothing was. */
+  /** Ids of what was made so far before the first request; undefined where nothing was. */
   prepared: readonly string[] | undefined;
   /** Of a step without rows; undefined until its turn came. */
   action: ActionProgress | undefined;

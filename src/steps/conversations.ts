@@ -1,4 +1,5 @@
 import type { RowOutcomes } from '../domain.js';
+import { InternalError } from '../errors.js';
 import type { ConversationsStep } from '../job/job.js';
 import { type Response, readJsonBody } from '../service/answer.js';
 import type { CallService } from '../service/endpoint.js';
@@ -20,21 +21,28 @@ export const conversationsKind: StepKind<ConversationsStep> = {
   createPlanner: createConversationsPlanner,
   preparation: {
     isNeeded: ({ channel }) => !('id' in channel),
-    prepare: makeChannel,
+    makers: [makeWebhook, makeChannel],
   },
-  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[0])),
+  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[1])),
   splitBody: (body) => body,
   readOutcomes,
 };
 
-/** Returns the channel's id, then its webhook's. */
-async function makeChannel({ channel }: ConversationsStep, call: CallService): Promise<readonly string[]> {
-  if ('id' in channel) return [];
-  const { name, description, queue, webhook } = channel;
-  const { webhookId } = await call(createWebhook, webhook);
+async function makeWebhook(step: ConversationsStep, call: CallService): Promise<string> {
+  const { webhookId } = await call(createWebhook, settingsOf(step).webhook);
+  return webhookId;
+}
+
+async function makeChannel(step: ConversationsStep, call: CallService, made: readonly string[]): Promise<string> {
+  const { name, description, queue } = settingsOf(step);
   const about = description === undefined ? {} : { description };
-  const { channelId } = await call(createChannel, { name, ...about, webhookId, queue });
-  return [channelId, webhookId];
+  const { channelId } = await call(createChannel, { name, ...about, webhookId: made[0] ?? '', queue });
+  return channelId;
+}
+
+function settingsOf({ channel }: ConversationsStep) {
+  if ('id' in channel) throw new InternalError('unexpected', 'Cannot make a channel: the step names one that there is');
+  return channel;
 }
 
 function addChannel(body: Buffer, channelId: string | undefined): Buffer {

@@ -16,7 +16,7 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
   resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
   createPlanner(step: S, context: PlannerContext): RowPlanner;
-  /** What is made at the service before the first request; absent where a step needs nothing. */
+  /** What is made at the service before the first request; absent where a kind never needs anything. */
   readonly preparation?: Preparation<S>;
   /** The request on the wire, from its body as planned; `prepared` are the ids that the preparation gave. */
   call(service: Addresses, body: Buffer, prepared: readonly string[]): WireRequest;
@@ -43,11 +43,14 @@ export type RefusalMeaning =
   /** Not processed, and worth another try by itself after so long; the lane does not wait. */
   | { readonly kind: 'later'; readonly delayMs: number; readonly why: string };
 
-/** Calls that are made once before a step's first request. Undefined: this step needs none. */
+/** Things that are made once before a step's first request. */
 export interface Preparation<S extends RowStep> {
   isNeeded(step: S): boolean;
-  /** Returns ids, kept in the journal; a resumed run does not make it again. */
-  prepare(step: S, call: CallService): Promise<readonly string[]>;
+  /**
+   * Each makes one thing and returns its id, given the ids of those before it. Every id goes to the journal before the next
+   * is made: a resumed run makes none of them again.
+   */
+  readonly makers: readonly ((step: S, call: CallService, made: readonly string[]) => Promise<string>)[];
 }
 
 export interface Settling {

@@ -101,6 +101,10 @@ test.concurrent('where the channel cannot be made, nothing is handed over and a 
   expect(summary.stop).toMatchObject({ reason: 'refused', detail: expect.stringContaining('Queue ID 999 is invalid') });
   expect(summary.balance).toMatchObject({ read: 1, unprocessed: 1 });
   expect(await handedOver(workspace)).toEqual([]);
+
+  expect((await workspace.run()).code).toBe(4);
+  const kinds = (await ledgerOf(workspace, 'gateway')).map(({ kind }) => kind);
+  expect(kinds, 'the webhook that was made is kept for the next run').toEqual(['webhook']);
 });
 
 async function handedOver(workspace: Parameters<typeof ledgerOf>[0]) {

@@ -109,7 +109,9 @@ describe('channel of the conversations', () => {
 
     expect(preparation?.isNeeded(conversations())).toBe(false);
     expect(preparation?.isNeeded(step)).toBe(true);
-    expect(await preparation?.prepare(step, call)).toEqual(['c9', 'w1']);
+    const made: string[] = [];
+    for (const make of preparation?.makers ?? []) made.push(await make(step, call, made));
+    expect(made).toEqual(['w1', 'c9']);
     expect(calls).toEqual([
       ['create a webhook', NEW_CHANNEL.webhook],
       ['create a channel', { name: 'Hand-off', description: 'd', webhookId: 'w1', queue: '7' }],
@@ -118,7 +120,7 @@ describe('channel of the conversations', () => {
 
   it('is put into the body that was planned without it, and is otherwise left alone', () => {
     const body = Buffer.from('{"user":{"name":"Ann"}}');
-    const sent = conversationsKind.call(aService(), body, ['c"9', 'w1']).body?.toString();
+    const sent = conversationsKind.call(aService(), body, ['w1', 'c"9']).body?.toString();
     expect(JSON.parse(sent ?? '')).toEqual({ channelId: 'c"9', user: { name: 'Ann' } });
     expect(conversationsKind.call(aService(), body, []).body).toEqual(body);
   });
