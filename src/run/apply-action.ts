@@ -44,8 +44,11 @@ export async function applyAction(step: ActionStep, context: ActionContext): Pro
 
   // Once the run is stopping, an action has until what is in flight is no longer awaited.
   const signal = stop.isRequested ? stop.nothingMore : stop.nothingNew;
+  const { giveUpAfterSeconds } = context.service;
+  const patienceSeconds = kind.isEssential ? giveUpAfterSeconds : Math.min(giveUpAfterSeconds, PATIENCE_SECONDS);
+  const lane = { area: kind.area, limits: step.limits, signal, giveUpAfterMs: patienceSeconds * 1000 };
   const perform = () =>
-    callOnLane({ ...context, area: kind.area, limits: step.limits, signal }, (call) =>
+    callOnLane({ ...context, ...lane }, (call) =>
       kind.perform(step, {
         call,
         figures,
@@ -66,6 +69,9 @@ export async function applyAction(step: ActionStep, context: ActionContext): Pro
   if (kind.isEssential) stop.request(stopReason, detail);
   else deps.onNotice(`Not done: ${detail}`);
 }
+
+/** A run that is over does not wait longer than this for what nothing relies on. */
+const PATIENCE_SECONDS = 60;
 
 /** In doubt counts as done where doing it again would be seen twice. */
 function isDone({ state, plan, number }: ActionContext, isStanding: boolean): boolean {

@@ -17,6 +17,8 @@ export async function callOnLane<T>(
     lock: Lock;
     stop: StopSwitch;
     areas: AreaUse;
+    /** How long it goes on trying what was not done; `giveUpAfterSeconds` where not given. */
+    giveUpAfterMs?: number;
     /** Ends what waits for its turn. */
     signal: AbortSignal;
   },
@@ -37,7 +39,7 @@ export async function callOnLane<T>(
     authorize: deps.authorize,
     laneOf: () => lane,
     clock,
-    giveUpAfterMs: service.giveUpAfterSeconds * 1000,
+    giveUpAfterMs: context.giveUpAfterMs ?? service.giveUpAfterSeconds * 1000,
     signal: stop.nothingMore,
   });
   try {
