@@ -58,6 +58,17 @@ export function answerError(
   return answerJson(status, body, headers);
 }
 
+/** What SMS, contacts and verification answer to a request about one number that a fault befalls. */
+export function answerRowFault(
+  fault: { readonly kind: string; readonly description: string } | undefined,
+  now: number,
+): Answer | undefined {
+  if (fault === undefined) return undefined;
+  const { kind, description } = fault;
+  if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
+  return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
+}
+
 /** A page such as a proxy in front of the service gives. */
 export function answerHtml(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
   const title = status < 400 ? 'Please wait' : `${status} error`;

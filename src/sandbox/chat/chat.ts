@@ -1,6 +1,6 @@
 import { type Answer, answerJson } from '../answer.js';
 import type { Area, AreaDeps, Call, Distortable, Route } from '../area.js';
-import { chooseRows } from '../faults/chosen.js';
+import { findRowFault } from '../faults/chosen.js';
 import { createRateCounter } from '../rate-limit.js';
 import { answerFault, bodyOfStatus } from './fault-body.js';
 import { type ChatMessage, RoomBook } from './room-book.js';
@@ -67,7 +67,7 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
         // A body that is no JSON arrives as undefined, and is refused here in the chat's own words.
         takesBody: false,
         authorize,
-        recipients: () => NOBODY,
+        recipients: () => [NOBODY],
         handle: postMessage,
         distortions: POST_DISTORTIONS,
       },
@@ -86,15 +86,12 @@ const BAD_ROOM = answerFault(400, 'room must be a text');
 const QUOTA_EXCEEDED = answerFault(429, undefined, { 'retry-after': '1' });
 
 /** One message, to a room and not to a number. */
-const NOBODY = [''] as const;
+const NOBODY = '';
 
 function refuseByFault({ rowFaults }: Call): Answer | undefined {
-  for (const chosen of rowFaults) {
-    const { kind, description } = chosen.fault;
-    if (kind === 'strict-numbers' || chooseRows(chosen, NOBODY)[0] !== true) continue;
-    return kind === 'reject-rows' ? answerFault(400, description) : answerFault(500);
-  }
-  return undefined;
+  const fault = findRowFault(rowFaults, NOBODY);
+  if (fault === undefined) return undefined;
+  return fault.kind === 'reject-rows' ? answerFault(400, fault.description) : answerFault(500);
 }
 
 function isRoom(value: unknown): value is string {

@@ -1,8 +1,8 @@
-import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../answer.js';
+import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../answer.js';
 import type { Area, AreaDeps, Call, Distortable } from '../area.js';
-import { chooseRows } from '../faults/chosen.js';
+import { findRowFault } from '../faults/chosen.js';
 import { type Contact, ContactBook } from './contact-book.js';
-import { type ContactRequest, readContactRequest } from './contact-request.js';
+import { readContactRequest } from './contact-request.js';
 
 const FIRST_CONTACT_ID = 41_000_001;
 
@@ -27,7 +27,7 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Area {
     const now = clock.now();
     const request = readContactRequest(call.body);
     if (isRefusal(request)) return answerError(400, request, now);
-    const refused = refuseByFault(call, request, now);
+    const refused = answerRowFault(findRowFault(call.rowFaults, request.addresses.msisdn ?? ''), now);
     if (refused !== undefined) return refused;
     const { accountId: account = '' } = call.params;
     const book = bookOf(account);
@@ -74,16 +74,6 @@ function readNumber(body: unknown): readonly string[] {
   const addresses = typeof body === 'object' && body !== null && 'addresses' in body ? body.addresses : undefined;
   const isKnown = typeof addresses === 'object' && addresses !== null && 'msisdn' in addresses;
   return [isKnown && typeof addresses.msisdn === 'string' ? addresses.msisdn : ''];
-}
-
-function refuseByFault(call: Call, request: ContactRequest, now: number): Answer | undefined {
-  for (const chosen of call.rowFaults) {
-    const { kind, description } = chosen.fault;
-    if (kind === 'strict-numbers' || chooseRows(chosen, [request.addresses.msisdn ?? ''])[0] !== true) continue;
-    if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
-    return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
-  }
-  return undefined;
 }
 
 function toAnswerBody(contact: Contact, book: ContactBook) {

@@ -14,3 +14,9 @@ export function chooseRows({ fault, random }: ChosenFault, recipients: readonly 
   const count = fault.rows === 0 ? 0 : Math.max(1, Math.round(fault.rows * recipients.length));
   return choosePlaces(count, recipients.length, random);
 }
+
+/** The first fault of rows that befalls a request about one row; `strict-numbers` goes by the number's form alone, and is not among them. */
+export function findRowFault(chosen: readonly ChosenFault[], recipient: string): Fault | undefined {
+  return chosen.find((each) => each.fault.kind !== 'strict-numbers' && chooseRows(each, [recipient])[0] === true)
+    ?.fault;
+}

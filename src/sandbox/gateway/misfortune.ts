@@ -1,5 +1,5 @@
 import type { Call, Distortable, Route } from '../area.js';
-import { chooseRows } from '../faults/chosen.js';
+import { findRowFault } from '../faults/chosen.js';
 import type { Fields } from '../ledger/entry-head.js';
 import { INTERNAL, invalid, type Problem, toProblemBody } from './problem.js';
 
@@ -27,12 +27,9 @@ export function readPhone(body: unknown): readonly string[] {
 
 /** A fault of rows refuses the one that the request is about: 400, or 500 for `internal-rows`. */
 export function refuseByFault(call: Call): Problem | undefined {
-  for (const chosen of call.rowFaults) {
-    const { kind, description } = chosen.fault;
-    if (kind === 'strict-numbers' || chooseRows(chosen, readPhone(call.body))[0] !== true) continue;
-    return kind === 'reject-rows' ? invalid(description) : INTERNAL;
-  }
-  return undefined;
+  const fault = findRowFault(call.rowFaults, readPhone(call.body)[0] ?? '');
+  if (fault === undefined) return undefined;
+  return fault.kind === 'reject-rows' ? invalid(fault.description) : INTERNAL;
 }
 
 /** Answers without their id, and with somebody else's. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../answer.js';
+import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../answer.js';
 import type { Area, AreaDeps, Call } from '../area.js';
-import { chooseRows } from '../faults/chosen.js';
+import { findRowFault } from '../faults/chosen.js';
 import { CREATION_DISTORTIONS, READ_DISTORTIONS } from './distort.js';
 import type { VerificationEntry } from './entry.js';
 import { checkCode, openSession, resendCode, type Session, statusAt, toCreationBody, toReadBody } from './session.js';
-import { readSessionRequest, type SessionRequest } from './session-request.js';
+import { readSessionRequest } from './session-request.js';
 
 const SESSIONS = '/api/v2/subaccounts/:subAccountId/sessions';
 
@@ -38,7 +38,7 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
     const now = clock.now();
     const request = readSessionRequest(call.body);
     if (isRefusal(request)) return answerError(400, request, now);
-    const refused = refuseByFault(call, request, now);
+    const refused = answerRowFault(findRowFault(call.rowFaults, String(request.destination)), now);
     if (refused !== undefined) return refused;
     const { subAccountId = '' } = call.params;
     const waiting = findWaiting(subAccountId, request.destination, now);
@@ -137,14 +137,4 @@ function answerTooEarly({ nextSmsAfter }: Session, now: number): Answer {
 function readRecipient(body: unknown): readonly string[] {
   const destination = typeof body === 'object' && body !== null && 'destination' in body ? body.destination : '';
   return [typeof destination === 'string' ? destination : ''];
-}
-
-function refuseByFault(call: Call, { destination }: SessionRequest, now: number): Answer | undefined {
-  for (const chosen of call.rowFaults) {
-    const { kind, description } = chosen.fault;
-    if (kind === 'strict-numbers' || chooseRows(chosen, [String(destination)])[0] !== true) continue;
-    if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
-    return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
-  }
-  return undefined;
 }
