@@ -1,15 +1,12 @@
-import { nodeFiles } from '../files.js';
+import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { checkGuards } from '../plan/guards.js';
+import type { PlanOutcome } from '../plan/make-plan.js';
 import { EXIT } from '../report/exit-code.js';
-import { readHistory } from '../run/history.js';
-import { acquireLock } from '../run/lock.js';
-import { createLockDeps } from './deps.js';
-import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
 import { formatPlan, summarizePlan } from './print-plan.js';
-import { jobDirectoryOf } from './session.js';
-import { createLog, SecretKeeper, type Terminal } from './terminal.js';
+import { jobDirectoryOf, planJobInput } from './session.js';
+import type { Terminal } from './terminal.js';
 
 export interface PlanFlags {
   readonly job: string;
@@ -20,29 +17,26 @@ export interface PlanFlags {
 /** `volley plan JOB`: reads and checks all input, writes the exact requests, and prints what would happen. Sends nothing. */
 export async function planJob(flags: PlanFlags, terminal: Terminal): Promise<number> {
   const job = await loadJob(flags.job);
-  const jobDirectory = jobDirectoryOf(job);
-  const log = createLog(terminal, new SecretKeeper());
-  const lock = await acquireLock(createLockDeps(), jobDirectory);
-  try {
-    const history = await readHistory(nodeFiles, jobDirectory);
-    const { made, leftOut } = await planNewInput(job, {
-      terminal,
-      log,
-      jobDirectory,
-      history,
-      isAgain: flags.again,
-      signal: new AbortController().signal,
-    });
-    if (made === undefined) {
-      const json = { job: job.name, state: 'nothing-new', directory: jobDirectory, exitCode: EXIT.ok, leftOut };
-      await printResult(terminal, flags, { json, text: `Nothing new for job ${job.name}.\n` });
-      return EXIT.ok;
-    }
-    const { plan, directory } = made;
-    await printResult(terminal, flags, { json: summarizePlan(plan, directory), text: formatPlan(plan, directory) });
-    checkGuards(plan, job.guards);
+  const { made, leftOut } = await planUntilSignal(job, flags, terminal);
+  if (made === undefined) {
+    const directory = jobDirectoryOf(job);
+    const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut };
+    await printResult(terminal, flags, { json, text: `Nothing new for job ${job.name}.\n` });
     return EXIT.ok;
+  }
+  const { plan, directory } = made;
+  await printResult(terminal, flags, { json: summarizePlan(plan, directory), text: formatPlan(plan, directory) });
+  checkGuards(plan, job.guards);
+  return EXIT.ok;
+}
+
+/** A signal ends it at once, and leaves no plan. */
+async function planUntilSignal(job: Job, { again }: PlanFlags, terminal: Terminal): Promise<PlanOutcome> {
+  const signalled = new AbortController();
+  const stopListening = terminal.onSignal(() => signalled.abort());
+  try {
+    return await planJobInput(terminal, job, { isAgain: again, signal: signalled.signal });
   } finally {
-    await lock.release();
+    stopListening();
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
@@ -50,6 +51,23 @@ test.concurrent('a second signal leaves at once; what was in flight is in doubt,
   expect(again.code).toBe(3);
   expect(again.summary.balance).toMatchObject({ accepted: 30, inDoubt: 20, unprocessed: 0 });
   expect(await workspace.destinations()).toEqual(numbersOf(30, 21));
+});
+
+test.concurrent('a plan that is being made is given up, and nothing of it is left', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(300_000));
+  workspace.writeJob(aJob(workspace));
+  const listJob = () => (existsSync(workspace.path('out/sale')) ? readdirSync(workspace.path('out/sale')) : []);
+  const isPart = (name: string) => name.endsWith('.part');
+  const running = workspace.start(['plan', 'job.yaml']);
+  await until(() => listJob().some(isPart));
+  running.signal('SIGTERM');
+
+  const { code, stderr } = await running.ended;
+
+  expect(code).toBe(75);
+  expect(stderr).toContain('interrupted');
+  expect(listJob().filter((name) => !name.startsWith('lock-'))).toEqual([]);
 });
 
 async function aSlowWorkspace(delayMs: number): Promise<Workspace> {
