@@ -10,10 +10,10 @@ import type { CallService } from '../service/endpoint.js';
 import { defaultLimits } from '../throttle/ceilings.js';
 import { createLane } from '../throttle/lane.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
-import { createLockDeps } from './deps.js';
 import { openService } from './open-service.js';
 import { jobDirectoryOf } from './session.js';
 import { createLog, SecretKeeper, type Terminal } from './terminal.js';
+import { lockDepsOf, thisWorld } from './world.js';
 
 /** The areas that a person calls one thing of; SMS and contacts are for jobs. */
 export type CalledArea = 'verification' | 'gateway' | 'campaign' | 'chat';
@@ -103,11 +103,13 @@ async function withService<T>(
   const { terminal, secrets, stop, area } = context;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
-  const lock = job.service.sandbox ? await acquireLock(createLockDeps(), jobDirectory) : undefined;
+  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(thisWorld), jobDirectory) : undefined;
   try {
-    const { settings, transport, authorize, close } = await openService(job, { terminal, secrets, jobDirectory }, [
-      area,
-    ]);
+    const { settings, transport, authorize, close } = await openService(
+      job,
+      { host: terminal, secrets, jobDirectory },
+      [area],
+    );
     const clock = systemClock;
     const lane = createLane({ limits: LIMITS[area], clock, random: Math.random, signal: stop.nothingNew });
     const call = createCaller({

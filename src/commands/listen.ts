@@ -12,11 +12,11 @@ import { EXIT } from '../report/exit-code.js';
 import { RECEIPTS_FILE } from '../report/receipts.js';
 import { acquireLock, readLockOwner } from '../run/lock.js';
 import { joinReceipts } from '../run/settle-receipts.js';
-import { createLockDeps } from './deps.js';
 import { printResult } from './print.js';
 import { describeJoined, ReceiptJoining } from './receipt-joining.js';
 import { openRunDirectory } from './run-directory.js';
 import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal.js';
+import { lockDepsOf, thisWorld } from './world.js';
 
 /** What `openssl rand -base64 12` gives. */
 const SHORT_SECRET = 16;
@@ -108,7 +108,7 @@ function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () =
 }
 
 function startJoining(run: { directory: string; plan: Plan }, log: Log): ReceiptJoining {
-  const deps = createLockDeps();
+  const deps = lockDepsOf(thisWorld);
   return new ReceiptJoining({ clock: systemClock, log, join: () => joinReceipts(run, deps) });
 }
 
@@ -152,7 +152,7 @@ async function chooseSecret(
 /** Beside the file, in a directory of its own: one listener at a time, also on a shared volume. */
 async function lockFile(output: string): Promise<OutputLock> {
   const directory = join(dirname(output), `.${basename(output)}.lock`);
-  const deps = createLockDeps();
+  const deps = lockDepsOf(thisWorld);
   try {
     const lock = await acquireLock(deps, directory);
     return {

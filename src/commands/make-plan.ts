@@ -3,15 +3,14 @@ import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { createFindTaken, type PastRun } from '../run/history.js';
-import { createPlanDeps } from './deps.js';
+import { createPlanDeps, type Host, worldOf } from './deps.js';
 import { createProgressView } from './progress.js';
-import type { Terminal } from './terminal.js';
 
 /** Plans what is new for a job, shows how far it is, and says what it left out. */
 export async function planNewInput(
   job: Job,
   context: {
-    terminal: Terminal;
+    host: Host;
     log: Log;
     jobDirectory: string;
     history: readonly PastRun[];
@@ -19,11 +18,11 @@ export async function planNewInput(
     signal: AbortSignal;
   },
 ): Promise<PlanOutcome> {
-  const { terminal, log, jobDirectory, history } = context;
-  const view = await createProgressView(terminal, log);
-  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history);
+  const { host, log, jobDirectory, history } = context;
+  const view = await createProgressView(host, log);
+  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history, worldOf(host).clock.now());
   try {
-    const deps = await createPlanDeps(terminal, { onProgress: view.planned, signal: context.signal });
+    const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
     const outcome = await makePlan(job, deps, {
       jobDirectory,
       occurrence,
@@ -38,14 +37,14 @@ export async function planNewInput(
 }
 
 /** What tells two plans for the same files apart; see `Plan.occurrence`. The day is that of the host's time zone. */
-function nameOccurrence(repeat: Job['repeat'], history: readonly PastRun[]): string {
+function nameOccurrence(repeat: Job['repeat'], history: readonly PastRun[], nowMs: number): string {
   if (repeat === 'never') return '';
   if (repeat === 'always') {
     // Not a count: old runs are deleted.
     const numbers = history.map((run) => (run.state === 'planned' ? 0 : readAgain(run.plan.occurrence)));
     return `again-${Math.max(0, ...numbers) + 1}`;
   }
-  const now = new Date();
+  const now = new Date(nowMs);
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }
 

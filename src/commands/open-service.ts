@@ -6,6 +6,7 @@ import type { Job, ServiceSettings } from '../job/job.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import type { Transport } from '../service/transport.js';
 import { areasOf } from '../steps/table.js';
+import { type Host, worldOf } from './deps.js';
 import { readSecrets } from './read-secrets.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
@@ -24,13 +25,15 @@ export interface OpenService {
  */
 export async function openService(
   job: Job,
-  context: { terminal: Terminal; secrets: SecretKeeper; jobDirectory: string },
+  context: { host: Host; secrets: SecretKeeper; jobDirectory: string },
   areas: readonly Area[] = areasOf(job.steps),
 ): Promise<OpenService> {
-  assertSafeEnvironment(context.terminal);
-  const { createTransport } = await import('../service/transport.js');
+  assertSafeEnvironment(context.host);
+  const createTransport = await worldOf(context.host).loadTransport();
   const { service } = job;
-  const secrets = service.sandbox ? {} : await readSecrets(service.credentials, areas, context);
+  const secrets = service.sandbox
+    ? {}
+    : await readSecrets(service.credentials, areas, { terminal: context.host, secrets: context.secrets });
   const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
   const transport = createTransport(service.timeouts);
   return {

@@ -1,4 +1,3 @@
-import { nodeFiles } from '../files.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { checkGuards } from '../plan/guards.js';
@@ -7,11 +6,12 @@ import { EXIT } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { isReported, type PastRun, readHistory } from '../run/history.js';
-import { assertInputsUnchanged, joinSettings } from '../run/resume.js';
+import { joinSettings } from '../run/resume.js';
+import type { Host } from './deps.js';
 import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
 import { formatSummary } from './print-summary.js';
-import { jobDirectoryOf, type Session, withSession } from './session.js';
+import { assertUnchanged, jobDirectoryOf, type Session, withSession } from './session.js';
 import { escapeText, type Terminal } from './terminal.js';
 
 export interface RunFlags {
@@ -22,19 +22,21 @@ export interface RunFlags {
 
 /** `volley run JOB`: finishes an unfinished run of the job, then plans and applies what is new. Returns the exit code. */
 export async function runJob(flags: RunFlags, terminal: Terminal): Promise<number> {
-  const job = await loadJob(flags.job);
+  return runLoadedJob(await loadJob(flags.job), flags, terminal);
+}
+
+/** The same for a job that was read already. */
+export async function runLoadedJob(job: Job, flags: Omit<RunFlags, 'job'>, host: Host): Promise<number> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
   try {
-    await withSession(terminal, { job, jobDirectory }, (session) =>
-      runInSession(job, flags, { terminal, session, done }),
-    );
+    await withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done }));
   } catch (error) {
     // What was sent before the failure is told all the same.
-    if (done.summaries.length > 0) await printDone(done, job, { flags, terminal });
+    if (done.summaries.length > 0) await printDone(done, job, { flags, terminal: host });
     throw error;
   }
-  return printDone(done, job, { flags, terminal });
+  return printDone(done, job, { flags, terminal: host });
 }
 
 /** What a command has done so far. */
@@ -46,13 +48,14 @@ interface Done {
 
 async function runInSession(
   job: Job,
-  flags: RunFlags,
-  { terminal, session, done }: { terminal: Terminal; session: Session; done: Done },
+  flags: Pick<RunFlags, 'again'>,
+  { host, session, done }: { host: Host; session: Session; done: Done },
 ): Promise<void> {
   const { jobDirectory, log, stop, applyAndReport } = session;
-  const history = await readHistory(nodeFiles, jobDirectory);
+  const { files } = session.world;
+  const history = await readHistory(files, jobDirectory);
   for (const past of history) {
-    if (past.state === 'planned' || (past.state === 'finished' && (await isReported(nodeFiles, past)))) continue;
+    if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
     log.info(`going on with run ${past.plan.id}, which did not come to its end`);
     const summary = await finishRun(past, job, session);
     done.summaries.push(summary);
@@ -63,10 +66,10 @@ async function runInSession(
   if (done.summaries.length > 0 && isRepeated) return;
 
   const { made, leftOut } = await planNewInput(job, {
-    terminal,
+    host,
     log,
     jobDirectory,
-    history: await readHistory(nodeFiles, jobDirectory),
+    history: await readHistory(files, jobDirectory),
     isAgain: flags.again,
     signal: stop.nothingNew,
   });
@@ -75,7 +78,7 @@ async function runInSession(
   try {
     checkGuards(made.plan, job.guards);
   } catch (error) {
-    await writeReport(nodeFiles, made.directory, made.plan);
+    await writeReport(files, made.directory, made.plan);
     log.warn(`the rejections are in ${made.directory}`);
     throw error;
   }
@@ -83,10 +86,9 @@ async function runInSession(
 }
 
 async function finishRun(past: PastRun, job: Job, session: Session): Promise<Summary> {
-  if (past.state === 'finished') return writeReport(nodeFiles, past.directory, past.plan);
-  const { digestInput } = await import('../read/digest.js');
+  if (past.state === 'finished') return writeReport(session.world.files, past.directory, past.plan);
   const settings = joinSettings(past.plan, job);
-  await assertInputsUnchanged(past.plan, { files: nodeFiles, digestInput });
+  await assertUnchanged(past.plan, session.world);
   return session.applyAndReport(past.directory, past.plan, settings);
 }
 
@@ -97,7 +99,7 @@ const GRAVEST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
 async function printDone(
   { summaries, leftOut }: Done,
   job: Job,
-  { flags, terminal }: { flags: RunFlags; terminal: Terminal },
+  { flags, terminal }: { flags: Pick<RunFlags, 'json'>; terminal: Terminal },
 ): Promise<number> {
   const last = summaries.at(-1);
   if (last === undefined) {

@@ -1,7 +1,5 @@
 import { dirname, join } from 'node:path';
-import { systemClock } from '../clock.js';
 import { UserError } from '../errors.js';
-import { nodeFiles } from '../files.js';
 import type { Job } from '../job/job.js';
 import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
@@ -12,12 +10,13 @@ import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import { assertInputsUnchanged } from '../run/resume.js';
 import { StopSwitch } from '../run/stop.js';
-import { createLockDeps, type Host, openLog } from './deps.js';
+import { type Host, openLog, worldOf } from './deps.js';
 import { planNewInput } from './make-plan.js';
 import { type OpenService, openService } from './open-service.js';
 import { createProgressView } from './progress.js';
 import { openRunDirectory } from './run-directory.js';
 import { SecretKeeper } from './terminal.js';
+import { lockDepsOf, type World } from './world.js';
 
 /** After a first signal, how long what is in flight is awaited. A pod's grace period must be longer. */
 export const DRAIN_MS = 30_000;
@@ -31,6 +30,7 @@ export interface Session {
   readonly lock: Lock;
   readonly log: Log;
   readonly stop: StopSwitch;
+  readonly world: World;
   applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
 }
 
@@ -45,11 +45,12 @@ export async function planJobInput(
   { isAgain, signal }: { isAgain: boolean; signal: AbortSignal },
 ): Promise<PlanOutcome> {
   const jobDirectory = jobDirectoryOf(job);
+  const world = worldOf(host);
   const log = openLog(host, new SecretKeeper());
-  const lock = await acquireLock(createLockDeps(), jobDirectory);
+  const lock = await acquireLock(lockDepsOf(world), jobDirectory);
   try {
-    const history = await readHistory(nodeFiles, jobDirectory);
-    return await planNewInput(job, { terminal: host, log, jobDirectory, history, isAgain, signal });
+    const history = await readHistory(world.files, jobDirectory);
+    return await planNewInput(job, { host, log, jobDirectory, history, isAgain, signal });
   } finally {
     await lock.release();
   }
@@ -71,12 +72,11 @@ export async function applyRunDirectory(
     });
   }
   if (!ignoreChangedInputs) {
-    const { digestInput } = await import('../read/digest.js');
-    await assertInputsUnchanged(plan, { files: nodeFiles, digestInput });
+    await assertUnchanged(plan, worldOf(host));
   }
   checkGuards(plan, plan.job.guards);
   const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
-    assertNotTaken(plan, await readHistory(nodeFiles, session.jobDirectory));
+    assertNotTaken(plan, await readHistory(session.world.files, session.jobDirectory));
     return session.applyAndReport(directory, plan, plan.job);
   });
   return { plan, summary };
@@ -91,16 +91,17 @@ export async function withSession<T>(
   const secrets = new SecretKeeper();
   const log = openLog(host, secrets);
   const stop = new StopSwitch();
+  const world = worldOf(host);
   const stopListening = listenForSignals(host, log, stop);
   try {
-    const lock = await acquireLock(createLockDeps(), jobDirectory);
+    const lock = await acquireLock(lockDepsOf(world), jobDirectory);
     try {
       // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-      const service = await openService(job, { terminal: host, secrets, jobDirectory });
+      const service = await openService(job, { host, secrets, jobDirectory });
       try {
         const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) =>
-          applyThenReport({ directory, plan, settings, lock, stop, service, host, log });
-        return await task({ jobDirectory, lock, log, stop, applyAndReport });
+          applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
+        return await task({ jobDirectory, lock, log, stop, world, applyAndReport });
       } finally {
         await service.close();
       }
@@ -128,10 +129,16 @@ function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
   };
 }
 
+/** Refuses where an input of an unfinished run is another by now. */
+export async function assertUnchanged(plan: Plan, { files, loadReader }: World): Promise<void> {
+  const { digestInput } = await loadReader();
+  await assertInputsUnchanged(plan, { files, digestInput });
+}
+
 /** What a process that died while it wrote outputs left in the run directory. */
-async function removeUnfinished(directory: string): Promise<void> {
-  for (const name of await nodeFiles.list(directory)) {
-    if (name.endsWith('.part')) await nodeFiles.remove(join(directory, name));
+async function removeUnfinished({ files }: World, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) {
+    if (name.endsWith('.part')) await files.remove(join(directory, name));
   }
 }
 
@@ -144,26 +151,27 @@ async function applyThenReport(context: {
   service: OpenService;
   host: Host;
   log: Log;
+  world: World;
 }): Promise<Summary> {
-  const { directory, plan, settings, lock, stop, service, host, log } = context;
-  const [{ applyPlan }, { createLane }, { writeReport }] = await Promise.all([
+  const { directory, plan, settings, lock, stop, service, host, log, world } = context;
+  const { files, clock, random, owner } = world;
+  const [{ applyPlan }, { writeReport }, createLane] = await Promise.all([
     import('../run/apply.js'),
-    import('../throttle/lane.js'),
     import('../report/write-report.js'),
+    world.loadLane(),
   ]);
   const view = await createProgressView(host, log);
-  const clock = systemClock;
   try {
     await applyPlan(
       { directory, plan, job: { ...settings, service: service.settings }, lock, stop },
       {
-        files: nodeFiles,
+        files,
         clock,
-        random: Math.random,
+        random,
         transport: service.transport,
         authorize: service.authorize,
-        createLane: (options) => createLane({ ...options, clock, random: Math.random }),
-        owner: createLockDeps().owner,
+        createLane,
+        owner,
         onProgress: (progress) => {
           view.sent(progress);
           host.onSent?.(progress);
@@ -174,6 +182,6 @@ async function applyThenReport(context: {
   } finally {
     view.close();
   }
-  await removeUnfinished(directory);
-  return writeReport(nodeFiles, directory, plan);
+  await removeUnfinished(world, directory);
+  return writeReport(files, directory, plan);
 }

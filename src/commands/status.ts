@@ -5,12 +5,12 @@ import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { readLockOwner } from '../run/lock.js';
-import { createLockDeps } from './deps.js';
 import { printResult } from './print.js';
 import { format } from './print-plan.js';
 import { describeAction } from './print-summary.js';
 import { openRunDirectory } from './run-directory.js';
 import { escapeText, type Terminal } from './terminal.js';
+import { lockDepsOf, thisWorld } from './world.js';
 
 /** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
 export async function showStatus(
@@ -20,7 +20,7 @@ export async function showStatus(
   const { directory, plan } = await openRunDirectory(flags.run);
   const state = new RunState();
   await readJournal(nodeFiles, join(directory, JOURNAL_FILE), (line) => state.apply(line.entry));
-  const owner = await readLockOwner(createLockDeps(), dirname(directory));
+  const owner = await readLockOwner(lockDepsOf(thisWorld), dirname(directory));
   const status = {
     job: plan.job.name,
     plan: plan.id,

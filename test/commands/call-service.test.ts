@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Called, callService } from '../../src/commands/call-service.js';
-import { createLockDeps } from '../../src/commands/deps.js';
+import { lockDepsOf, thisWorld } from '../../src/commands/world.js';
 import { acquireLock } from '../../src/run/lock.js';
 import { postMessage, readMessages } from '../../src/service/chat.js';
 import { aCaller, aSandbox, aServer, aService, CREDENTIALS } from './a-single-call.js';
@@ -13,7 +13,7 @@ describe('a single call', () => {
     const called: Called = { job: flags.job, area: 'chat' };
     const locked = await callService(terminal, called, async ({ call }) => {
       await call(postMessage, { messageRaw: 'kept' });
-      return acquireLock(createLockDeps(), join(directory, 'out', 'calls')).catch((error) => error.code);
+      return acquireLock(lockDepsOf(thisWorld), join(directory, 'out', 'calls')).catch((error) => error.code);
     });
     expect(locked).toBe('lock-held');
     expect(readdirSync(join(directory, 'out', 'calls', 'sandbox'))).toContain('ledger.ndjson');
