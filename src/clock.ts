@@ -14,12 +14,22 @@ export const systemClock: Clock = {
   sleep: (delayMs, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
+      let timer: NodeJS.Timeout;
       const finish = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', finish);
         resolve();
       };
-      const timer = setTimeout(finish, delayMs);
+      const sleepFor = (leftMs: number) => {
+        timer =
+          leftMs > MAX_TIMER_MS
+            ? setTimeout(() => sleepFor(leftMs - MAX_TIMER_MS), MAX_TIMER_MS)
+            : setTimeout(finish, leftMs);
+      };
+      sleepFor(delayMs);
       signal?.addEventListener('abort', finish, { once: true });
     }),
 };
+
+/** Node's setTimeout: a longer delay fires after 1 ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1;

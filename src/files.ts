@@ -90,7 +90,8 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         await rename(part, path);
       },
       discard: async () => {
-        await handle.close();
+        // `finish` may have failed when it was closed already.
+        await handle.close().catch(() => {});
         await raw.rm(part, { force: true });
       },
     };

@@ -1,16 +1,18 @@
 import { systemClock } from '../clock.js';
 import { ServiceError, UserError } from '../errors.js';
 import type { Job, Limits } from '../job/job.js';
-import { loadJob } from '../job/load.js';
-import { scrubSecrets } from '../log.js';
+import { type Log, scrubSecrets } from '../log.js';
 import { acquireLock } from '../run/lock.js';
 import { StopSwitch } from '../run/stop.js';
-import { createCaller } from '../service/caller.js';
+import type { Answer } from '../service/answer.js';
+import { type CallLane, createCaller } from '../service/caller.js';
 import type { CallService } from '../service/endpoint.js';
+import type { Transport } from '../service/transport.js';
 import { defaultLimits } from '../throttle/ceilings.js';
 import { createLane } from '../throttle/lane.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
-import { openService } from './open-service.js';
+import { loadServiceOf, openService } from './open-service.js';
+import { printResult } from './print.js';
 import { jobDirectoryOf } from './session.js';
 import { createLog, SecretKeeper, type Terminal } from './terminal.js';
 import { lockDepsOf, thisWorld } from './world.js';
@@ -24,10 +26,13 @@ export interface Called {
   readonly area: CalledArea;
   /** The call is one of the Action Request Token. */
   readonly isAction?: boolean;
+  /** As the flag `--json` was given. */
+  readonly json: boolean | undefined;
 }
 
 export interface SingleCall {
   readonly call: CallService;
+  /** Without its steps. */
   readonly job: Job;
   /** Ends early when a signal came. */
   readonly sleep: (delayMs: number) => Promise<void>;
@@ -46,14 +51,14 @@ const LIMITS: Readonly<Record<CalledArea, Limits>> = {
 /**
  * Opens one area of the service that a job names, for a task of a few calls. A job on the sandbox gets that of its own
  * directory, under the job's lock. A signal ends what has not been sent, with UserError 'interrupted'; a second one also
- * what is under way, whose outcome is unknown then.
+ * what is under way, whose outcome is unknown then. Where JSON is asked for, a ServiceError is printed as `{ error }` before it is thrown.
  */
 export async function callService<T>(
   terminal: Terminal,
   called: Called,
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
-  const job = await loadJob(called.job);
+  const job = await loadServiceOf(called.job);
   assertCallable(job, called);
   const secrets = new SecretKeeper();
   const log = createLog(terminal, secrets);
@@ -64,9 +69,12 @@ export async function callService<T>(
     stop.request('interrupted', name);
   });
   try {
-    return await withService(job, { terminal, secrets, stop, area: called.area }, task);
-  } catch (error) {
-    throw describeEnd(error, { secrets, stop });
+    return await withService(job, { ...called, terminal, secrets, stop, log }, task);
+  } catch (thrown) {
+    const error = describeEnd(thrown, { secrets, stop });
+    // A stdout that takes nothing must not hide how the call ended.
+    if (error instanceof ServiceError) await printServiceError(error, called, terminal).catch(() => {});
+    throw error;
   } finally {
     stopListening();
   }
@@ -97,10 +105,10 @@ function assertCallable({ service }: Job, { job, area, isAction = false }: Calle
 
 async function withService<T>(
   job: Job,
-  context: { terminal: Terminal; secrets: SecretKeeper; stop: StopSwitch; area: CalledArea },
+  context: Pick<Called, 'area' | 'isAction'> & { terminal: Terminal; secrets: SecretKeeper; stop: StopSwitch; log: Log },
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
-  const { terminal, secrets, stop, area } = context;
+  const { terminal, secrets, stop, area, log, isAction = false } = context;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
   const lock = job.service.sandbox ? await acquireLock(lockDepsOf(thisWorld), jobDirectory) : undefined;
@@ -108,19 +116,27 @@ async function withService<T>(
     const { settings, transport, authorize, close } = await openService(
       job,
       { host: terminal, secrets, jobDirectory },
-      [area],
+      { areas: [area], isReadOnly: !isAction },
     );
     const clock = systemClock;
     const lane = createLane({ limits: LIMITS[area], clock, random: Math.random, signal: stop.nothingNew });
-    const call = createCaller({
-      service: settings,
-      transport,
-      authorize,
-      laneOf: () => lane,
-      clock,
-      giveUpAfterMs: Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000,
-      signal: stop.nothingMore,
-    });
+    const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
+    const call: CallService = (endpoint, input) => {
+      const untilMs = clock.now() + giveUpAfterMs;
+      const watched = watchFirstTrial({ lane, transport }, (answer, delayMs) => {
+        if (stop.isRequested || clock.now() + delayMs >= untilMs) return;
+        log.warn(describeTrial(answer, { base: settings.bases[area], untilMs }));
+      });
+      return createCaller({
+        service: settings,
+        transport: watched.transport,
+        authorize,
+        laneOf: () => watched.lane,
+        clock,
+        giveUpAfterMs,
+        signal: stop.nothingMore,
+      })(endpoint, input);
+    };
     try {
       return await task({ call, job, sleep: (delayMs) => clock.sleep(delayMs, stop.nothingNew) });
     } finally {
@@ -130,6 +146,46 @@ async function withService<T>(
   } finally {
     await lock?.release();
   }
+}
+
+/** The way of one call, which tells of the first answer that makes the lane pause, and how long. */
+function watchFirstTrial(
+  { lane, transport }: { lane: CallLane; transport: Transport },
+  onPause: (answer: Answer, delayMs: number) => void,
+): { lane: CallLane; transport: Transport } {
+  let last: Answer | undefined;
+  let isTold = false;
+  return {
+    transport: {
+      send: async (call, signal) => {
+        last = await transport.send(call, signal);
+        return last;
+      },
+      close: () => transport.close(),
+    },
+    lane: {
+      run: (cost, task) => lane.run(cost, task),
+      pauseFor: (delayMs) => {
+        if (last !== undefined && !isTold) onPause(last, delayMs);
+        isTold = true;
+        lane.pauseFor(delayMs);
+      },
+      slowDown: () => lane.slowDown(),
+      noteSuccess: () => lane.noteSuccess(),
+    },
+  };
+}
+
+/** A person who waits is told for what, and how long. */
+function describeTrial(answer: Answer, { base, untilMs }: { base: string; untilMs: number }): string {
+  const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
+  const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';
+  return `${what} ${new URL(base).origin}: ${problem}; trying again until ${new Date(untilMs).toISOString()}`;
+}
+
+async function printServiceError(error: ServiceError, called: Called, terminal: Terminal): Promise<void> {
+  const { code, status = null, serviceCode = null, message, hint = null } = error;
+  await printResult(terminal, called, { json: { error: { code, status, serviceCode, message, hint } }, text: '' });
 }
 
 function describeEnd(error: unknown, { secrets, stop }: { secrets: SecretKeeper; stop: StopSwitch }): unknown {

@@ -98,7 +98,13 @@ async function performStep(step: CampaignStep, { call, job, sleep }: SingleCall)
   };
   const begin = async () => {};
   try {
-    return await campaignKind.perform(step, { call: watchedCall, figures: noRun(job.name), begin, sleep });
+    return await campaignKind.perform(step, {
+      call: watchedCall,
+      figures: noRun(job.name),
+      wasBegun: false,
+      begin,
+      sleep,
+    });
   } catch (error) {
     // The reading that was to settle it failed as well, or a signal ended it.
     throw doubt ?? error;

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../clock.js';
 import { UserError } from '../errors.js';
@@ -7,9 +8,8 @@ import type { StoredEvent } from '../listen/event-line.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
 import type { Log } from '../log.js';
-import type { Plan } from '../plan/file.js';
+import { type Plan, RECEIPTS_FILE } from '../plan/file.js';
 import { EXIT } from '../report/exit-code.js';
-import { RECEIPTS_FILE } from '../report/receipts.js';
 import { acquireLock, readLockOwner } from '../run/lock.js';
 import { joinReceipts } from '../run/settle-receipts.js';
 import { printResult } from './print.js';
@@ -149,9 +149,10 @@ async function chooseSecret(
   return secrets.keep(await readSecret(source, deps, 'the secret of the listener'));
 }
 
-/** Beside the file, in a directory of its own: one listener at a time, also on a shared volume. */
+/** Beside the file, links followed, in a directory of its own: one listener at a time, also on a shared volume. */
 async function lockFile(output: string): Promise<OutputLock> {
-  const directory = join(dirname(output), `.${basename(output)}.lock`);
+  const path = await findRealPath(output);
+  const directory = join(dirname(path), `.${basename(path)}.lock`);
   const deps = lockDepsOf(thisWorld);
   try {
     const lock = await acquireLock(deps, directory);
@@ -167,6 +168,15 @@ async function lockFile(output: string): Promise<OutputLock> {
       hint: 'Stop it, or name another file; the lock of a process that is gone ends within a minute.',
     });
   }
+}
+
+/** Makes the file where there is none: a name that will be one has no real path, and may be a link that leads to one. */
+async function findRealPath(output: string): Promise<string> {
+  if ((await nodeFiles.stat(output)) === undefined) {
+    await nodeFiles.makeDirectory(dirname(output));
+    await (await nodeFiles.openAppend(output)).close();
+  }
+  return realpath(output);
 }
 
 function loseFile(output: string): UserError {

@@ -6,11 +6,14 @@ import { readSecret } from '../job/secrets.js';
 import type { ServiceSecrets } from '../service/authorize.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
 
-/** Reads the secrets of some areas, and has them kept out of every log line; refuses with 'bad-credentials' what is missing. */
+/**
+ * Reads the secrets of some areas, and has them kept out of every log line; refuses with 'bad-credentials' what is missing.
+ * `isReadOnly`: the Action Request Token is left alone, as nothing is to be changed.
+ */
 export async function readSecrets(
   credentials: AreaCredentials,
   areas: readonly Area[],
-  { terminal, secrets }: { terminal: Terminal; secrets: SecretKeeper },
+  { terminal, secrets, isReadOnly = false }: { terminal: Terminal; secrets: SecretKeeper; isReadOnly?: boolean },
 ): Promise<ServiceSecrets> {
   const read = async (source: SecretSource, what: string) =>
     secrets.keep(await readSecret(source, { env: terminal.env, readFile: nodeFiles.readText }, what));
@@ -21,7 +24,7 @@ export async function readSecrets(
       found.campaign = {
         username,
         dataToken: await read(dataToken, 'the Data Request Token of campaign'),
-        actionToken: actionToken && (await read(actionToken, 'the Action Request Token of campaign')),
+        actionToken: isReadOnly ? undefined : actionToken && (await read(actionToken, ACTION_TOKEN)),
       };
       // What goes over the wire is as good as the tokens themselves.
       for (const token of [found.campaign.dataToken, found.campaign.actionToken ?? '']) {
@@ -31,6 +34,8 @@ export async function readSecrets(
   }
   return found;
 }
+
+const ACTION_TOKEN = 'the Action Request Token of campaign';
 
 function refuse(area: Area): never {
   const form = area === 'campaign' ? '{ username: …, dataToken: { env: NAME } }' : '{ apiKey: { env: NAME } }';

@@ -114,18 +114,19 @@ export async function withSession<T>(
 }
 
 function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
-  let drain: NodeJS.Timeout | undefined;
+  const { clock } = worldOf(host);
+  const ended = new AbortController();
   let isFirst = true;
   const off = host.onSignal((name) => {
     if (!isFirst) host.leave(75);
     isFirst = false;
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
     stop.request('interrupted', name);
-    drain = setTimeout(() => stop.abandon(), DRAIN_MS);
+    void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
   });
   return () => {
     off();
-    clearTimeout(drain);
+    ended.abort();
   };
 }
 

@@ -18,7 +18,9 @@ export const JOURNAL_VERSION = 2;
 
 export type JournalEntry =
   | OpenEntry
+  | PreparingEntry
   | PreparedEntry
+  | UnpreparedEntry
   | IntentEntry
   | OutcomeEntry
   | ActionEntry
@@ -36,12 +38,32 @@ export interface OpenEntry {
   readonly pid: number;
 }
 
+/** Something that a step needs is about to be made. Durable before the first byte of the call leaves. */
+export interface PreparingEntry {
+  readonly type: 'preparing';
+  readonly step: number;
+  readonly at: number;
+  /** Completes "the call to …", such as `create a webhook "events"`. */
+  readonly what: string;
+}
+
 /** What was made at the service so far of what a step needs; ids as the step's kind gave them. */
 export interface PreparedEntry {
   readonly type: 'prepared';
   readonly step: number;
   readonly at: number;
   readonly ids: readonly string[];
+}
+
+/**
+ * What was about to be made has no id: `not-made`, for certain, or `unknown`, as nothing tells. The run stops to say the
+ * latter; once its close stands behind this entry, it was said, and the thing is made anew.
+ */
+export interface UnpreparedEntry {
+  readonly type: 'unprepared';
+  readonly step: number;
+  readonly at: number;
+  readonly why: 'not-made' | 'unknown';
 }
 
 /** Names a request of a step, or the part of one that was split: halves are named by a path of `0` and `1`. */

@@ -1,5 +1,13 @@
 import type { RowOutcomes, RowStatus, Verdict } from '../domain.js';
-import type { CloseEntry, IntentEntry, JournalEntry, OpenEntry, RequestKey, SettleEntry } from './format.js';
+import type {
+  CloseEntry,
+  IntentEntry,
+  JournalEntry,
+  OpenEntry,
+  RequestKey,
+  SettleEntry,
+  UnpreparedEntry,
+} from './format.js';
 
 /** A request, or part of one, that is not settled. */
 export interface OpenRequest extends RequestKey {
@@ -22,15 +30,25 @@ export interface StepProgress {
   readonly open: Map<string, OpenRequest>;
   /** Ids of what was made so far before the first request; undefined where nothing was. */
   prepared: readonly string[] | undefined;
+  /** What the next of these was about to be, and may exist; undefined where nothing is open. */
+  preparing: OpenPreparation | undefined;
   /** Of a step without rows; undefined until its turn came. */
   action: ActionProgress | undefined;
   /** Counts the entries of all steps, at the step's last one; 0 where it has none. */
   lastEvent: number;
 }
 
+export interface OpenPreparation {
+  readonly what: string;
+  /** The run stops to say that it may exist; its close ends the doubt. */
+  readonly isTold: boolean;
+}
+
 export interface ActionProgress {
   /** Begun, and no outcome yet: it may have been done. */
   isOpen: boolean;
+  /** Begun at any time in this run: what it is to change, it may have changed. */
+  wasBegun: boolean;
   /** Of the last time that it had its turn. */
   verdict: Verdict | undefined;
 }
@@ -63,6 +81,7 @@ export class RunState {
         settledRequests: 0,
         open: new Map(),
         prepared: undefined,
+        preparing: undefined,
         action: undefined,
         lastEvent: 0,
       };
@@ -91,21 +110,40 @@ export class RunState {
       case 'outcome':
         this.#end(entry);
         return;
+      case 'preparing':
+        this.step(entry.step).preparing = { what: entry.what, isTold: false };
+        this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
+        return;
       case 'prepared':
         this.step(entry.step).prepared = entry.ids;
+        this.step(entry.step).preparing = undefined;
+        return;
+      case 'unprepared':
+        endPreparing(entry, this.step(entry.step));
         return;
       case 'action':
-        this.step(entry.step).action = { isOpen: true, verdict: this.step(entry.step).action?.verdict };
+        this.step(entry.step).action = {
+          isOpen: true,
+          wasBegun: true,
+          verdict: this.step(entry.step).action?.verdict,
+        };
         this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
         return;
       case 'acted':
-        this.step(entry.step).action = { isOpen: false, verdict: entry.verdict };
+        this.step(entry.step).action = {
+          isOpen: false,
+          wasBegun: this.step(entry.step).action?.wasBegun === true,
+          verdict: entry.verdict,
+        };
         return;
       case 'settle':
         settleRows(entry, this.step(entry.step).settledRows);
         return;
       case 'close':
         this.lastClose = entry;
+        for (const progress of this.steps.values()) {
+          if (progress.preparing?.isTold === true) progress.preparing = undefined;
+        }
     }
   }
 
@@ -145,6 +183,11 @@ export class RunState {
     else this.#openParts.set(name, count);
     return count;
   }
+}
+
+function endPreparing({ why }: UnpreparedEntry, progress: StepProgress): void {
+  const { preparing } = progress;
+  progress.preparing = why === 'not-made' || preparing === undefined ? undefined : { ...preparing, isTold: true };
 }
 
 /** Moves `nextRequest` over every request that was begun, never over one that was not. */

@@ -52,7 +52,10 @@ function classifyEvent(event: JsonObject): EventKind {
   return isReceipt ? 'receipt' : 'unknown';
 }
 
-/** The service's own id of the event; else, of a receipt, umid, state and time; else the digest of the whole body. */
+/**
+ * The service's own id of the event; else, of a receipt, umid, state, clientMessageId and time, as the rejected messages of a
+ * batch share one umid; else the digest of the whole body.
+ */
 function identifyEvent(about: {
   kind: EventKind;
   event: JsonObject;
@@ -68,13 +71,20 @@ function identifyEvent(about: {
 
 function identifyReceipt({ payload }: JsonObject): string | undefined {
   if (!isObject(payload) || !isObject(payload.status)) return undefined;
-  const { umid } = payload;
+  const { umid, clientMessageId } = payload;
   const { state, timestamp } = payload.status;
-  // Neither umid nor state may hold the colon that parts them.
+  // None but the last may hold the colon that parts them.
   if (typeof umid !== 'string' || !PLAIN_PART.test(umid)) return undefined;
   if (typeof state !== 'string' || !PLAIN_PART.test(state)) return undefined;
   if (typeof timestamp !== 'string' || !PLAIN_ID.test(timestamp)) return undefined;
-  return `receipt:${umid}:${state}:${timestamp}`;
+  return `receipt:${umid}:${state}:${shorten(clientMessageId)}:${timestamp}`;
+}
+
+/** Nothing for a message without an id; a digest, marked as one, for an id that is long or not plain. */
+function shorten(clientMessageId: unknown): string {
+  if (clientMessageId === undefined || clientMessageId === null) return '';
+  const isPlain = typeof clientMessageId === 'string' && PLAIN_PART.test(clientMessageId);
+  return isPlain ? clientMessageId : `#${digest(JSON.stringify(clientMessageId))}`;
 }
 
 function isObject(value: unknown): value is JsonObject {

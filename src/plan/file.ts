@@ -16,12 +16,14 @@ import type { Job } from '../job/job.js';
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
  *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs
  *
- * A directory has its name only when all of it is written and synced; then nothing in it changes.
+ * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
  */
 export const PLAN_FORMAT = 2;
 export const PLAN_FILE = 'plan.json';
 /** Begins to exist when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
+/** Events that `volley listen --run` received. */
+export const RECEIPTS_FILE = 'receipts.ndjson';
 
 export interface Plan {
   readonly format: number;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InternalError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
-import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
+import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, RECEIPTS_FILE } from './file.js';
 import { planStep } from './plan-step.js';
 import type { PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
@@ -78,13 +78,24 @@ async function writePlan(
   return plan;
 }
 
-/** The same requests may have been planned before under other limits or guards; once applied, a plan stays as it is. */
+/**
+ * The same requests may have been planned before under other limits or guards; once applied, a plan stays as it is. The
+ * draft's directory and the receipts in it stay too: a listener may be writing there. Without plan.json there is no plan,
+ * so it goes first and comes last.
+ */
 async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
   if ((await files.stat(join(directory, JOURNAL_FILE))) !== undefined) {
     throw new InternalError('unexpected', `Cannot write a plan over ${directory}: it was applied already`);
   }
-  await files.remove(directory);
-  await files.rename(scratch, directory);
+  if ((await files.stat(directory)) === undefined) return files.rename(scratch, directory);
+  const isKept = (name: string) => name === RECEIPTS_FILE || name.startsWith('.');
+  await files.remove(join(directory, PLAN_FILE));
+  await files.syncDirectory(directory);
+  for (const name of await files.list(directory)) if (!isKept(name)) await files.remove(join(directory, name));
+  for (const name of await files.list(scratch)) {
+    if (name !== PLAN_FILE) await files.rename(join(scratch, name), join(directory, name));
+  }
+  await files.rename(join(scratch, PLAN_FILE), join(directory, PLAN_FILE));
 }
 
 /** Standard input is kept in the run directory, where the next look at the input finds it. */

@@ -2,12 +2,9 @@ import { join } from 'node:path';
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import { splitLines } from '../journal/reader.js';
-import { decodeRowLine, type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
+import { decodeRowLine, type Plan, type PlannedStep, RECEIPTS_FILE, rowsFile } from '../plan/file.js';
 import { messageIdPrefix, readMessageIndex } from '../steps/ids.js';
 import { type Receipt, readReceipt, STATE_RANKS } from './receipt.js';
-
-/** In the run directory: the file of events of `volley listen --run`. */
-export const RECEIPTS_FILE = 'receipts.ndjson';
 
 export interface ReceiptCounts {
   /** Receipts of messages of this run. */

@@ -1,14 +1,15 @@
 import type { Verdict } from '../domain.js';
 import { ServiceError } from '../errors.js';
-import type { ActionStep, Job, ServiceSettings } from '../job/job.js';
+import { type ActionStep, isRowStep, type Job, type ServiceSettings } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { Plan } from '../plan/file.js';
 import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOf } from '../report/progress.js';
 import { addBalances } from '../report/summary.js';
-import type { RunFigures } from '../steps/action.js';
+import type { EarlierAction, RunFigures } from '../steps/action.js';
 import { inDoubt } from '../steps/outcomes.js';
 import { actionKindOf } from '../steps/table.js';
+import { LaneStopped } from '../throttle/lane-stopped.js';
 import type { AreaUse } from './area-use.js';
 import { callOnLane } from './call-on-lane.js';
 import type { Lock } from './lock.js';
@@ -36,23 +37,43 @@ export interface ActionContext {
  * the last entry of a step before it, or brings about what later rows rely on. What it changes has an entry before and behind.
  */
 export async function applyAction(step: ActionStep, context: ActionContext): Promise<void> {
+  const { stop, deps, state, number } = context;
+  const kind = actionKindOf(step);
+  if (!kind.isDue(step, describeRun(context), listEarlier(context))) return;
+  if (isDone(context, kind.isStanding) && !(kind.isStanding && context.hasWorkAfter)) return;
+  if (!stop.isRequested) {
+    await performUntil(step, context, { waiting: stop.nothingNew, inFlight: stop.nothingMore });
+    const isCutOff = stop.isRequested && state.step(number).action?.verdict?.code === NOT_SENT;
+    if (!isCutOff || !kind.isDue(step, describeRun(context), listEarlier(context))) return;
+  }
+  // The run is stopping, and what is in flight elsewhere may hang: an action has a time of its own.
+  const over = new AbortController();
+  const done = new AbortController();
+  void deps.clock.sleep(AFTER_STOP_MS, done.signal).then(() => over.abort());
+  try {
+    await performUntil(step, context, { waiting: over.signal, inFlight: over.signal });
+  } finally {
+    done.abort();
+  }
+}
+
+async function performUntil(
+  step: ActionStep,
+  context: ActionContext,
+  { waiting, inFlight }: { waiting: AbortSignal; inFlight: AbortSignal },
+): Promise<void> {
   const { deps, journal, lock, stop, state, number } = context;
   const kind = actionKindOf(step);
-  const figures = describeRun(context);
-  if (!kind.isDue(step, figures)) return;
-  if (isDone(context, kind.isStanding) && !(kind.isStanding && context.hasWorkAfter)) return;
-
-  // Once the run is stopping, an action has until what is in flight is no longer awaited.
-  const signal = stop.isRequested ? stop.nothingMore : stop.nothingNew;
   const { giveUpAfterSeconds } = context.service;
   const patienceSeconds = kind.isEssential ? giveUpAfterSeconds : Math.min(giveUpAfterSeconds, PATIENCE_SECONDS);
-  const lane = { area: kind.area, limits: step.limits, signal, giveUpAfterMs: patienceSeconds * 1000 };
+  const lane = { area: kind.area, limits: step.limits, signal: waiting, abandon: inFlight };
   const perform = () =>
-    callOnLane({ ...context, ...lane }, (call) =>
+    callOnLane({ ...context, ...lane, giveUpAfterMs: patienceSeconds * 1000 }, (call) =>
       kind.perform(step, {
-        call,
-        figures,
-        sleep: (delayMs) => deps.clock.sleep(delayMs, signal),
+        call: (endpoint, input) => call(endpoint, input).catch(tellEnd),
+        figures: describeRun(context),
+        wasBegun: state.step(number).action?.wasBegun === true,
+        sleep: (delayMs) => deps.clock.sleep(delayMs, waiting),
         begin: async () => {
           await lock.assertHeld();
           await journal.append({ type: 'action', step: number, at: deps.clock.now() });
@@ -61,13 +82,30 @@ export async function applyAction(step: ActionStep, context: ActionContext): Pro
     );
   const { verdict, stopReason } = await perform().then(
     (verdict) => ({ verdict, stopReason: verdict.status === 'accepted' ? undefined : ('refused' as const) }),
-    (error: unknown) => judgeError(error, signal.aborted, state.step(number).action?.isOpen === true),
+    judgeError,
   );
   await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
   if (stopReason === undefined) return;
   const detail = `step ${number} (${step.kind}): ${verdict.reason}`;
+  if (stop.isRequested || !kind.isEssential) deps.onNotice(`Not done: ${detail}`);
   if (kind.isEssential) stop.request(stopReason, detail);
-  else deps.onNotice(`Not done: ${detail}`);
+}
+
+/** As long as what is in flight is awaited after a signal, so that both fit into a pod's grace. */
+const AFTER_STOP_MS = 30_000;
+const NOT_SENT = 'not-sent';
+
+/** A call that a stopping run turned away was not sent, for certain. */
+function tellEnd(error: unknown): never {
+  if (!(error instanceof LaneStopped)) throw error;
+  throw new ServiceError('unavailable', 'the run was stopping', { serviceCode: NOT_SENT });
+}
+
+function listEarlier({ plan, state, number }: ActionContext): EarlierAction[] {
+  return plan.job.steps.slice(0, number - 1).flatMap((step, index) => {
+    if (isRowStep(step)) return [];
+    return { step, verdict: state.step(index + 1).action?.verdict };
+  });
 }
 
 /** A run that is over does not wait longer than this for what nothing relies on. */
@@ -83,23 +121,12 @@ function isDone({ state, plan, number }: ActionContext, isStanding: boolean): bo
   return isKept && isLatest;
 }
 
-function judgeError(
-  error: unknown,
-  isStopping: boolean,
-  isOpen: boolean,
-): { verdict: Verdict; stopReason: StopReason | undefined } {
-  if (error instanceof ServiceError) {
-    const { code, message, serviceCode } = error;
-    if (code === 'in-doubt') return { verdict: inDoubt('no-answer', message), stopReason: 'refused' };
-    const verdict = { status: 'rejected', code: serviceCode ?? code, reason: message } as const;
-    const isRefusal = code === 'refused' || code === 'bad-answer';
-    return { verdict, stopReason: isRefusal ? 'refused' : code };
-  }
-  if (!isStopping) throw error;
-  const reason = 'the run was stopping';
-  return isOpen
-    ? { verdict: inDoubt('no-answer', reason), stopReason: 'interrupted' }
-    : { verdict: { status: 'rejected', code: 'not-sent', reason }, stopReason: 'interrupted' };
+function judgeError(error: unknown): { verdict: Verdict; stopReason: StopReason } {
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, message, serviceCode } = error;
+  if (code === 'in-doubt') return { verdict: inDoubt('no-answer', message), stopReason: 'refused' };
+  const verdict = { status: 'rejected', code: serviceCode ?? code, reason: message } as const;
+  return { verdict, stopReason: code === 'refused' || code === 'bad-answer' ? 'refused' : code };
 }
 
 function describeRun({ plan, job, state, stop, directory, deps }: ActionContext): RunFigures {

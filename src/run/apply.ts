@@ -81,23 +81,37 @@ async function applySteps(
   const { directory, plan, job, lock, stop } = options;
   const areas = new AreaUse(state.lastIntentAt);
   const shared = { service: job.service, deps, journal, lock, stop, directory, areas };
+  let failure: unknown;
   for (const [index, planned] of plan.steps.entries()) {
     const step = stepOf(job.steps, planned);
     if (!isRowStep(step)) {
       const hasWorkAfter = plan.steps.slice(index + 1).some((later) => hasWork(later, state));
       await applyAction(step, { ...shared, plan, job, state, number: planned.number, hasWorkAfter });
     } else if (!stop.isRequested && hasWork(planned, state)) {
+      const progress = state.step(planned.number);
+      const { maxFailedPercent } = job.guards;
       await applyStep({
         ...shared,
         planId: plan.id,
         kind: kindOf(step),
         step,
         planned,
-        progress: state.step(planned.number),
-        maxFailedPercent: job.guards.maxFailedPercent,
+        progress,
+        maxFailedPercent,
+      }).catch((error: unknown) => {
+        // Without its journal or its lock a run can do nothing more; else what is to be done always is done first.
+        if (isFinal(error)) throw error;
+        failure = error;
+        stop.request('interrupted', `step ${planned.number} failed`);
       });
     }
   }
+  if (failure !== undefined) throw failure;
+}
+
+function isFinal(error: unknown): boolean {
+  if (error instanceof InternalError) return error.code === 'write-failed';
+  return error instanceof UserError && error.code === 'lock-held';
 }
 
 function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {

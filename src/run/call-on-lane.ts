@@ -21,6 +21,8 @@ export async function callOnLane<T>(
     giveUpAfterMs?: number;
     /** Ends what waits for its turn. */
     signal: AbortSignal;
+    /** Ends what is in flight; where not given, when the run awaits nothing more. */
+    abandon?: AbortSignal;
   },
   task: (call: CallService) => Promise<T>,
 ): Promise<T> {
@@ -40,7 +42,7 @@ export async function callOnLane<T>(
     laneOf: () => lane,
     clock,
     giveUpAfterMs: context.giveUpAfterMs ?? service.giveUpAfterSeconds * 1000,
-    signal: stop.nothingMore,
+    signal: context.abandon ?? stop.nothingMore,
   });
   try {
     return await task(call);

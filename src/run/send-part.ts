@@ -7,9 +7,12 @@ import type { RequestPart, StepKind } from '../steps/kind.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import type { SendContext } from './contexts.js';
 import type { PartToSend } from './request-reader.js';
-import { settleByAsking } from './settle-by-asking.js';
+import { settleByAsking, type Told } from './settle-by-asking.js';
 
-/** What came of one attempt; its result is durable. Undefined: the run is stopping, and no intent was written. */
+/**
+ * What came of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write. Either there is
+ * no intent, or it stays open, and the next run asks what became of it.
+ */
 export type Attempt =
   | {
       readonly result: Result;
@@ -34,12 +37,19 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
   const asked = { requestPart, body, part };
   const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
-    const told = isUnknown(judged.result) ? await settleByAsking(asked, context, gate) : undefined;
-    const result = told ?? judged.result;
+    const told: Told = isUnknown(judged.result) ? await settleByAsking(asked, context, gate) : { kind: 'untold' };
+    if (told.kind === 'unasked') return undefined;
+    const result: Result = told.kind === 'told' ? { kind: 'settled', outcomes: told.outcomes } : judged.result;
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
-    return { result, decision: told === undefined ? decision : { kind: 'read' }, laterMs: judged.laterMs };
+    // What stays in doubt is as bad an answer as it was before asking.
+    const isSettled = told.kind === 'told' && !isUnknown(result);
+    return { result, decision: isSettled ? { kind: 'read' } : decision, laterMs: judged.laterMs };
   };
-  if (part.open.isInFlight) return settle({ result: settleInDoubt(requestPart, 'the run ended') }, undefined);
+  const isRepeatable = kind.isRepeatable(context.step);
+  if (part.open.isInFlight) {
+    const why = 'the run ended before the answer came';
+    return settle({ result: isRepeatable ? { kind: 'again', why } : settleInDoubt(requestPart, why) }, undefined);
+  }
   const wire = kind.call(context.service, body, context.prepared);
   const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
@@ -51,7 +61,6 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   if (stop.isRequested) return settle({ result: { kind: 'again', why: 'the run was stopping' } }, undefined);
   lock.assertFresh();
   const answer = await deps.transport.send(call, stop.nothingMore);
-  const isRepeatable = kind.isRepeatable(context.step);
   const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
   return settle(judge(decision, answer, { ...asked, isRepeatable }, context), decision);
 }
@@ -78,7 +87,11 @@ function judge(decision: Decision, answer: Answer, asked: Asked, context: SendCo
   return { result: toResult(decision, answer, asked, context.kind) };
 }
 
-function judgeRefusal(answer: Answer, { requestPart, part }: Asked, { kind, step, deps }: SendContext): Judged {
+function judgeRefusal(
+  answer: Answer,
+  { requestPart, part }: Asked,
+  { kind, step, deps, service }: SendContext,
+): Judged {
   if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read a refusal that never came');
   const { status } = answer;
   const { code, message } = readErrorBody(answer);
@@ -86,11 +99,17 @@ function judgeRefusal(answer: Answer, { requestPart, part }: Asked, { kind, step
   const nowMs = deps.clock.now();
   const refusal = { status, code, message, retryAfterMs: readRetryAfterMs(answer, nowMs) };
   const meaning = kind.readRefusal?.(refusal, step, nowMs) ?? { kind: 'final', code, reason: message };
-  if (meaning.kind === 'later' && part.laters < MAX_LATERS) {
-    return { result: { kind: 'again', why: meaning.why }, laterMs: meaning.delayMs };
+  if (meaning.kind === 'final') return reject(meaning);
+  if (meaning.delayMs > service.giveUpAfterSeconds * 1000) {
+    const limit = `longer than giveUpAfterSeconds, ${service.giveUpAfterSeconds} s`;
+    return reject({ code, reason: `${message} (${meaning.why}, ${limit})` });
   }
-  const final = meaning.kind === 'final' ? meaning : { code, reason: `${message} (tried ${MAX_LATERS + 1} times)` };
-  return { result: settled(1, { status: 'rejected', code: final.code, reason: final.reason }) };
+  if (part.laters >= MAX_LATERS) return reject({ code, reason: `${message} (tried ${MAX_LATERS + 1} times)` });
+  return { result: { kind: 'again', why: meaning.why }, laterMs: meaning.delayMs };
+}
+
+function reject({ code, reason }: { code: string; reason: string }): Judged {
+  return { result: settled(1, { status: 'rejected', code, reason }) };
 }
 
 /** Somebody else keeps on sending to it then. */

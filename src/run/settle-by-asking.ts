@@ -1,4 +1,6 @@
-import type { Result } from '../journal/format.js';
+import type { RowOutcomes } from '../domain.js';
+import type { Answer } from '../service/answer.js';
+import type { WireRequest } from '../service/endpoint.js';
 import { decideAnswer } from '../service/retry.js';
 import type { RequestPart } from '../steps/kind.js';
 import type { SendContext } from './contexts.js';
@@ -6,32 +8,51 @@ import type { SendContext } from './contexts.js';
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
 
-/**
- * Asks the service what became of a request whose outcome is unknown, where its kind can; reads only, each through the
- * gate. Undefined: nothing tells it, and it stays in doubt.
- */
+/** What asking came to. */
+export type Told =
+  | { readonly kind: 'told'; readonly outcomes: RowOutcomes }
+  /** The service does not tell. */
+  | { readonly kind: 'untold' }
+  /** The run is stopping before the service could tell: it is to be asked another time. */
+  | { readonly kind: 'unasked' };
+
+/** Asks the service what became of a request whose outcome is unknown, where its kind can; reads only, each through the gate. */
 export async function settleByAsking(
   { requestPart, body }: { requestPart: RequestPart; body: Buffer },
-  { deps, kind, lock, service, stop }: SendContext,
+  context: SendContext,
   gate: () => Promise<void>,
-): Promise<Result | undefined> {
+): Promise<Told> {
+  const { deps, kind, service, stop } = context;
   const { settling } = kind;
-  if (settling === undefined) return undefined;
+  if (settling === undefined) return { kind: 'untold' };
   const wire = settling.call(service, body);
   for (let tries = 0; tries < MAX_TRIES && !stop.isRequested; tries++) {
     if (tries > 0) await deps.clock.sleep(PAUSE_MS * tries, stop.nothingNew);
-    try {
-      await gate();
-    } catch (error) {
-      if (stop.isRequested) return undefined;
-      throw error;
-    }
-    lock.assertFresh();
-    const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
-    const answer = await deps.transport.send({ ...wire, headers }, stop.nothingMore);
+    const answer = await ask(wire, context, gate);
+    if (answer === undefined) break;
     const decision = decideAnswer(answer, { isRepeatable: true, nowMs: deps.clock.now() });
-    if (decision.kind === 'read' && answer.kind === 'response') return settling.readOutcomes(answer, requestPart, body);
-    if (decision.kind !== 'again' && decision.kind !== 'wait') return undefined;
+    if (decision.kind === 'read' && answer.kind === 'response') {
+      const outcomes = settling.readOutcomes(answer, requestPart, body);
+      return outcomes === undefined ? { kind: 'untold' } : { kind: 'told', outcomes };
+    }
+    if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'untold' };
   }
-  return undefined;
+  return { kind: stop.isRequested ? 'unasked' : 'untold' };
+}
+
+/** Undefined: the run is stopping, and nothing was sent. */
+async function ask(
+  wire: WireRequest,
+  { deps, kind, lock, stop }: SendContext,
+  gate: () => Promise<void>,
+): Promise<Answer | undefined> {
+  try {
+    await gate();
+  } catch (error) {
+    if (!stop.isRequested) throw error;
+  }
+  if (stop.isRequested) return undefined;
+  lock.assertFresh();
+  const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
+  return deps.transport.send({ ...wire, headers }, stop.nothingMore);
 }

@@ -76,13 +76,24 @@ function describeRedirect(name: string, why: string, answer: Answer): ServiceErr
 }
 
 function describeUnavailable({ endpoint, decision, answer, mayHaveBeenDone }: FailedCall, why: string): ServiceError {
-  const problem = decision.kind === 'wait' ? 'turns it away' : 'cannot be reached, or does not answer';
-  return new ServiceError('unavailable', `Cannot ${endpoint.name}: the service ${problem} (${why})`, {
-    hint: mayHaveBeenDone
-      ? 'It may have been done; it is safe to do it again later.'
-      : 'Nothing was done. Try again later.',
+  const problem = decision.kind === 'wait' ? 'turns it away' : NO_ANSWER[answer.kind];
+  return new ServiceError('unavailable', `Cannot ${endpoint.name}: the service ${problem}: ${why}`, {
+    hint: describeDone(endpoint.name, mayHaveBeenDone),
     ...statusOf(answer),
   });
+}
+
+const NO_ANSWER: Readonly<Record<Answer['kind'], string>> = {
+  response: 'fails',
+  failure: 'cannot be reached, or does not answer',
+};
+
+function describeDone(name: string, mayHaveBeenDone: boolean): string {
+  if (!mayHaveBeenDone) return 'Nothing was done. Try again later.';
+  // The name of an endpoint says what it does.
+  return name.startsWith('read ')
+    ? 'Nothing was changed. Try again later.'
+    : 'It may have been done; it is safe to do it again later.';
 }
 
 function describeDoubt(name: string, why: string, answer: Answer): ServiceError {

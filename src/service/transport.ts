@@ -50,9 +50,13 @@ export function createTransport(timeouts: Timeouts): Transport {
         return await sendOnce(agent, call, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
       } catch (error) {
         const failure = readFailure(error);
-        return error instanceof Error && neverConnected.has(error)
-          ? { ...failure, mayHaveBeenProcessed: false }
-          : failure;
+        const mayHaveBeenProcessed =
+          failure.mayHaveBeenProcessed && !(error instanceof Error && neverConnected.has(error));
+        return {
+          ...failure,
+          mayHaveBeenProcessed,
+          reason: wordReason(failure.reason, { timeouts, hasStood: mayHaveBeenProcessed }),
+        };
       }
     },
     close: () => agent.close(),
@@ -72,6 +76,28 @@ async function sendOnce(agent: Agent, call: Call, signal: AbortSignal): Promise<
   const { statusCode, headers, body } = await agent.request(options);
   const bytes = Buffer.from(await body.arrayBuffer());
   return { kind: 'response', status: statusCode, headers, body: bytes };
+}
+
+/** What happened in words, with the code behind them; the code alone where it says as much. */
+function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; hasStood: boolean }): string {
+  const { connectSeconds, answerSeconds } = timeouts;
+  const word = (words: string) => `${words} (${code})`;
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return word(`no connection within ${connectSeconds} s`);
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return word(`no answer within ${answerSeconds} s`);
+    case 'UND_ERR_BODY_TIMEOUT':
+      return word(`the answer stood still for ${answerSeconds} s`);
+    case 'TimeoutError':
+      return word(`no whole answer within ${connectSeconds + 2 * answerSeconds} s`);
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return word(`the connection was closed ${hasStood ? 'before the answer' : 'while it was made'}`);
+    default:
+      return code;
+  }
 }
 
 /** Failures before a byte could leave. Measured on undici 7.30, Node 20; see test/service/transport.test.ts. */

@@ -9,8 +9,8 @@ export interface ActionKind<S extends ActionStep = ActionStep> {
   readonly isStanding: boolean;
   /** A refusal stops the run: what follows relies on it. */
   readonly isEssential: boolean;
-  /** Whether it has its turn, given how the run stands. */
-  isDue(step: S, figures: RunFigures): boolean;
+  /** Whether it has its turn, given how the run stands and what became of the steps without rows before it. */
+  isDue(step: S, figures: RunFigures, earlier: readonly EarlierAction[]): boolean;
   /** For a person who looks at the plan. */
   describe(step: S): { readonly to: string; readonly text: string };
   /**
@@ -20,9 +20,19 @@ export interface ActionKind<S extends ActionStep = ActionStep> {
   perform(step: S, context: ActionContext): Promise<Verdict>;
 }
 
+/** A step without rows that stands before another in the job. */
+export interface EarlierAction {
+  readonly step: ActionStep;
+  /** Of the last time that it had its turn in this run; undefined where it had none. */
+  readonly verdict: Verdict | undefined;
+}
+
 export interface ActionContext {
+  /** Any failure is a ServiceError: also that the run ends before the call had its turn (`unavailable`). */
   readonly call: CallService;
   readonly figures: RunFigures;
+  /** This step was begun before in this run: what it is to change, it may have changed. */
+  readonly wasBegun: boolean;
   readonly begin: () => Promise<void>;
   readonly sleep: (delayMs: number) => Promise<void>;
 }

@@ -1,26 +1,28 @@
 import { MAX_ADDITIONAL_PROPERTIES, MAX_HISTORY_MESSAGES } from '../service/documented.js';
 import type { ConversationRequest, ConversationUser } from '../service/gateway.js';
 
-export interface Fault {
-  /** One sentence for the person who owns the file. */
-  readonly fault: string;
-}
+/** Tagged, so that nothing that a row holds can be taken for a fault. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  /** `fault` is one sentence for the person who owns the file. */
+  | { readonly ok: false; readonly fault: string };
 
 const USER_TEXTS = ['language', 'name', 'email', 'phone'] as const;
 const USER_FIELDS: readonly string[] = [...USER_TEXTS, 'additionalProperties'];
 
 /** Reads a user as the contract has it ("Conversation", user object) from JSON text; null members count as left out. */
-export function parseUser(text: string): ConversationUser | Fault {
-  const user = parseObject(text, 'user');
-  if (isFault(user)) return user;
+export function parseUser(text: string): Parsed<ConversationUser> {
+  const parsed = parseObject(text, 'user');
+  if (!parsed.ok) return parsed;
+  const user = parsed.value;
   const unknown = Object.keys(user).find((key) => !USER_FIELDS.includes(key));
-  if (unknown !== undefined) return { fault: `user has a field "${unknown}", expected ${USER_FIELDS.join(', ')}` };
+  if (unknown !== undefined) return fail(`user has a field "${unknown}", expected ${USER_FIELDS.join(', ')}`);
   for (const field of USER_TEXTS) {
-    if (user[field] !== undefined && typeof user[field] !== 'string') return { fault: `user.${field} is no text` };
+    if (user[field] !== undefined && typeof user[field] !== 'string') return fail(`user.${field} is no text`);
   }
   const fault = findPropertyFault(user.additionalProperties);
-  if (fault !== undefined) return { fault };
-  return Object.keys(user).length === 0 ? { fault: 'user is empty' } : user;
+  if (fault !== undefined) return fail(fault);
+  return Object.keys(user).length === 0 ? fail('user is empty') : { ok: true, value: user };
 }
 
 /** Contract: "every entry must have both a key and a value". */
@@ -38,20 +40,20 @@ function findPropertyFault(properties: unknown): string | undefined {
 }
 
 /** Reads a history as the contract has it ("History object"); attachments and cards go along as they are. */
-export function parseHistory(text: string): NonNullable<ConversationRequest['history']> | Fault {
-  const written = text.trim().startsWith('[') ? `{"messages":${text}}` : text;
-  const history = parseObject(written, 'history');
-  if (isFault(history)) return history;
+export function parseHistory(text: string): Parsed<NonNullable<ConversationRequest['history']>> {
+  const parsed = parseObject(text, 'history', (messages) => ({ messages }));
+  if (!parsed.ok) return parsed;
+  const history = parsed.value;
   const { messages } = history;
-  if (!Array.isArray(messages)) return { fault: 'history has no list of messages' };
+  if (!Array.isArray(messages)) return fail('history has no list of messages');
   if (messages.length > MAX_HISTORY_MESSAGES) {
-    return { fault: `history has ${messages.length} messages, expected at most ${MAX_HISTORY_MESSAGES}` };
+    return fail(`history has ${messages.length} messages, expected at most ${MAX_HISTORY_MESSAGES}`);
   }
   for (const [index, message] of messages.entries()) {
     const fault = findMessageFault(message);
-    if (fault !== undefined) return { fault: `history.messages[${index}] ${fault}` };
+    if (fault !== undefined) return fail(`history.messages[${index}] ${fault}`);
   }
-  return { ...history, messages };
+  return { ok: true, value: { ...history, messages } };
 }
 
 function findMessageFault(message: unknown): string | undefined {
@@ -62,15 +64,27 @@ function findMessageFault(message: unknown): string | undefined {
   return isFilled(message.text) ? undefined : 'has no text';
 }
 
-function parseObject(text: string, name: string): Record<string, unknown> | Fault {
-  if (text.trim() === '') return { fault: `There is no ${name}` };
+/** `ofList` makes the object of a bare list, where one will do. */
+function parseObject(
+  text: string,
+  name: string,
+  ofList?: (list: readonly unknown[]) => Record<string, unknown>,
+): Parsed<Record<string, unknown>> {
+  if (text.trim() === '') return fail(`There is no ${name}`);
   try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+    const written: unknown = JSON.parse(text);
+    const value = Array.isArray(written) ? ofList?.(written) : written;
+    if (isObject(value)) {
+      return { ok: true, value: Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) };
+    }
   } catch {
     // Told below, without a word of the row.
   }
-  return { fault: `${name} is no JSON object` };
+  return fail(`${name} is no JSON object`);
+}
+
+function fail(fault: string): { readonly ok: false; readonly fault: string } {
+  return { ok: false, fault };
 }
 
 function isFilled(value: unknown): value is string {
@@ -79,8 +93,4 @@ function isFilled(value: unknown): value is string {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isFault(value: Record<string, unknown> | Fault): value is Fault {
-  return Object.keys(value).length === 1 && typeof value.fault === 'string';
 }

@@ -2,7 +2,7 @@ import type { Rejection } from '../domain.js';
 import type { ConversationsStep, UserColumns } from '../job/job.js';
 import { QUEUE_ASSIGNMENT } from '../service/documented.js';
 import type { ConversationRequest, ConversationUser } from '../service/gateway.js';
-import { parseHistory, parseUser } from './conversation-parts.js';
+import { type Parsed, parseHistory, parseUser } from './conversation-parts.js';
 import {
   type BindProblems,
   cellText,
@@ -15,7 +15,9 @@ import {
 
 type Cells = Parameters<typeof cellText>[0];
 type History = NonNullable<ConversationRequest['history']>;
-type Read<T> = (cells: Cells) => T | Rejection;
+/** Tagged, so that nothing that a row holds can be taken for a rejection. */
+type Read<T> = (cells: Cells) => { readonly ok: true; readonly value: T } | Refused;
+type Refused = { readonly ok: false; readonly rejection: Rejection };
 
 /** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the step or the row. */
 export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
@@ -43,26 +45,28 @@ function bindColumns(
     typeof step.user === 'string'
       ? bindObject<ConversationUser>(step.user, find(step.user, 'user'), parseUser)
       : bindUser(step.user, find);
-  const readHistory =
-    step.history === undefined ? () => undefined : bindHistory(step.history, find(step.history, 'history'));
+  const readHistory: Read<History | undefined> =
+    step.history === undefined
+      ? () => ({ ok: true, value: undefined })
+      : bindHistory(step.history, find(step.history, 'history'));
   const queueIndex = step.queueColumn === undefined ? undefined : find(step.queueColumn, 'queueColumn');
   if (problems.length > 0) return { problems };
   return ({ cells }) => {
     const user = readUser(cells);
-    if (isRejection(user)) return { kind: 'rejected', rejection: user };
+    if (!user.ok) return { kind: 'rejected', rejection: user.rejection };
     const history = readHistory(cells);
-    if (isRejection(history)) return { kind: 'rejected', rejection: history };
+    if (!history.ok) return { kind: 'rejected', rejection: history.rejection };
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;
     if (queue === undefined && 'id' in step.channel) {
-      const rejection = refuse({
+      const { rejection } = refuse({
         field: step.queueColumn ?? '',
         code: 'missing-value',
         reason: 'There is no queue, neither in the row nor in the step',
       });
       return { kind: 'rejected', rejection };
     }
-    return planConversation(step, { user, history, queue });
+    return planConversation(step, { user: user.value, history: history.value, queue });
   };
 }
 
@@ -113,7 +117,7 @@ function bindUser(columns: UserColumns, find: (column: string, key: string) => n
       ...Object.fromEntries(filled.filter(([, text]) => text !== '')),
       ...(given.length === 0 ? {} : { additionalProperties: given }),
     };
-    if (Object.keys(user).length > 0) return user;
+    if (Object.keys(user).length > 0) return { ok: true, value: user };
     return refuse({ field: '', code: 'missing-value', reason: EMPTY_USER });
   };
 }
@@ -121,26 +125,18 @@ function bindUser(columns: UserColumns, find: (column: string, key: string) => n
 /** A customer may come to the queue without having talked to a bot: a blank cell is no fault. */
 function bindHistory(column: string, index: number): Read<History | undefined> {
   const readFilled = bindObject<History>(column, index, parseHistory);
-  return (cells) => (cellText(cells, index).trim() === '' ? undefined : readFilled(cells));
+  return (cells) => (cellText(cells, index).trim() === '' ? { ok: true, value: undefined } : readFilled(cells));
 }
 
-function bindObject<T extends object>(
-  column: string,
-  index: number,
-  parse: (text: string) => T | { fault: string },
-): Read<T> {
+function bindObject<T>(column: string, index: number, parse: (text: string) => Parsed<T>): Read<T> {
   return (cells) => {
     const parsed = parse(cellText(cells, index));
-    return 'fault' in parsed ? refuse({ field: column, code: 'bad-object', reason: parsed.fault }) : parsed;
+    return parsed.ok ? parsed : refuse({ field: column, code: 'bad-object', reason: parsed.fault });
   };
 }
 
 const EMPTY_USER = 'The row says nothing of the customer: every column of the user is empty';
 
-function refuse(why: Omit<Rejection, 'stage'>): Rejection {
-  return { stage: 'normalize', ...why };
-}
-
-function isRejection(value: object | undefined): value is Rejection {
-  return value !== undefined && 'stage' in value && 'reason' in value;
+function refuse(why: Omit<Rejection, 'stage'>): Refused {
+  return { ok: false, rejection: { stage: 'normalize', ...why } };
 }

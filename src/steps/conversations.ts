@@ -5,6 +5,7 @@ import { type Response, readJsonBody } from '../service/answer.js';
 import type { CallService } from '../service/endpoint.js';
 import { conversationRequest, readConversationBody } from '../service/gateway.js';
 import { createChannel, createWebhook } from '../service/gateway-settings.js';
+import { noteRequest, takeConversationId } from './conversations-ids.js';
 import { createConversationsPlanner } from './conversations-planner.js';
 import type { RequestPart, StepKind } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
@@ -23,7 +24,10 @@ export const conversationsKind: StepKind<ConversationsStep> = {
     isNeeded: ({ channel }) => !('id' in channel),
     makers: [makeWebhook, makeChannel],
   },
-  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[1])),
+  call: (service, body, prepared) => {
+    noteRequest(body, service);
+    return conversationRequest(service, addChannel(body, prepared[1]));
+  },
   splitBody: (body) => body,
   readOutcomes,
 };
@@ -51,12 +55,15 @@ function addChannel(body: Buffer, channelId: string | undefined): Buffer {
 }
 
 /** Facts: "Chat gateway": 202 with the conversation's id. */
-function readOutcomes(response: Response, { count }: RequestPart): RowOutcomes {
+function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
   const conversation = readConversationBody(readJsonBody(response));
   if (conversation === undefined) {
     return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no conversation`));
   }
   const { conversationId, createdAt } = conversation;
+  if (!takeConversationId(body, conversationId)) {
+    return giveAllRows(count, inDoubt('foreign-answer', 'The answer names the conversation of another row'));
+  }
   const verdict = { status: 'accepted', code: 'CREATED', reason: 'The conversation was handed over' } as const;
   return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };
 }

@@ -56,14 +56,12 @@ export interface Preparation<S extends RowStep> {
 export interface Settling {
   /** A read, which changes nothing. */
   call(service: Addresses, body: Buffer): WireRequest;
-  /** Undefined: it does not tell either, and the rows stay in doubt. */
-  readOutcomes(response: Response, part: RequestPart, body: Buffer): Settled | undefined;
+  /**
+   * What became of the request; undefined: the answer does not tell, and the rows stay in doubt. None can tell that it is
+   * safe to send it again: what got no answer may still be processed later.
+   */
+  readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes | undefined;
 }
-
-/** `again`: it was not processed, for certain. */
-export type Settled =
-  | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }
-  | { readonly kind: 'again'; readonly why: string };
 
 export interface RequestPart {
   readonly planId: string;

@@ -12,14 +12,14 @@ import {
   type RowPlan,
   type RowPlanner,
   type RowReader,
-  type Settled,
   type StepKind,
 } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
 
 /**
- * Checks a code for each row, or, without a column of codes, reads the status of each session. A body in the plan holds
- * what the address is made of: `{"sessionId":"…","code":"…"}`.
+ * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
+ * step: after a lost answer its status could not tell which of two codes was right. A body in the plan holds what the address
+ * is made of: `{"sessionId":"…","code":"…"}`.
  */
 export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   area: 'verification',
@@ -64,10 +64,12 @@ function readBody(body: Buffer): CheckBody {
 }
 
 function createPlanner(step: VerificationCheckStep, context: PlannerContext): RowPlanner {
+  // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
+  const firstRowOf = new Map<string, number>();
   return {
     rowsPerRequest: 1,
     segmentsPerRequest: Number.POSITIVE_INFINITY,
-    bind: (columns) => bindColumns(step, columns, context),
+    bind: (columns) => bindColumns(step, columns, { context, firstRowOf }),
     openBody: () => '',
     closeBody: '',
   };
@@ -76,8 +78,9 @@ function createPlanner(step: VerificationCheckStep, context: PlannerContext): Ro
 function bindColumns(
   step: VerificationCheckStep,
   columns: readonly string[],
-  { findColumn }: PlannerContext,
+  { context, firstRowOf }: { context: PlannerContext; firstRowOf: Map<string, number> },
 ): RowReader | BindProblems {
+  const { findColumn, describeRow } = context;
   const session = findColumn(columns, step.session);
   const code = step.code === undefined ? undefined : findColumn(columns, step.code);
   const problems = [
@@ -85,8 +88,24 @@ function bindColumns(
     ...(step.code !== undefined && code === undefined ? [describeMissing(step.code, 'code', columns)] : []),
   ];
   if (problems.length > 0 || session === undefined) return { problems };
-  return ({ cells }) =>
-    planRow(step, cellText(cells, session.index).trim(), code && cellText(cells, code.index).trim());
+  return ({ cells }, ordinal) => {
+    const sessionId = cellText(cells, session.index).trim();
+    const plan = planRow(step, sessionId, code && cellText(cells, code.index).trim());
+    if (plan.kind !== 'planned') return plan;
+    const key = foldSessionId(sessionId);
+    const first = firstRowOf.get(key);
+    if (first === undefined) {
+      firstRowOf.set(key, ordinal);
+      return plan;
+    }
+    const reason = `The same session stands in ${describeRow(first)}, which is kept`;
+    return { kind: 'skipped', skip: { code: 'duplicate', reason } };
+  };
+}
+
+/** The same id comes with and without the dashes of a UUID. */
+function foldSessionId(sessionId: string): string {
+  return sessionId.replaceAll('-', '').toLowerCase();
 }
 
 /** Longest code that the service makes, with its dash: facts, "Verification". */
@@ -145,15 +164,34 @@ function judgeCheck({ status, attempt }: Session): Verdict {
   }
 }
 
-/** The status tells what became of a check, save where it waits after wrong codes: whether this one was among them is not told. */
-function settleByStatus(response: Response, part: RequestPart, body: Buffer): Settled | undefined {
-  const session = readSession.read(response, readBody(body));
+function settleByStatus(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | undefined {
+  const { sessionId, code } = readBody(body);
+  const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
-  const { status, attempt } = session;
-  if (status === 'WAITING' && attempt === 0) return { kind: 'again', why: 'the code was not looked at' };
-  if (status !== 'WAITING') return { kind: 'settled', outcomes: give(session, judgeCheck(session)) };
-  const reason = `No answer came, and the session waits, ${describeAttempts(attempt)}: this code may be one of them`;
-  return { kind: 'settled', outcomes: giveAllRows(part.count, inDoubt('no-answer', reason)) };
+  return give(session, code === undefined ? judgeStatus(session) : judgeLostCheck(session));
+}
+
+/**
+ * What the status tells of a check that got no answer: how its session ended, never whether its code was the right one.
+ * A session that waits tells nothing, with or without attempts: the code may be one of them, or be looked at later.
+ */
+function judgeLostCheck({ status, attempt }: Session): Verdict {
+  const attempts = describeAttempts(attempt);
+  switch (status) {
+    case 'VERIFIED':
+      return { status: 'accepted', code: status, reason: 'The session is verified; the answer to this code was lost' };
+    case 'WAITING':
+      return inDoubt('no-answer', `No answer came, and the session waits, ${attempts}: the code may yet be looked at`);
+    case 'FAILED':
+    case 'EXPIRED':
+      return {
+        status: 'rejected',
+        code: status,
+        reason: `The session is over, ${attempts}; the answer to this code was lost`,
+      };
+    default:
+      return inDoubt('unknown-status', `No answer came, and the status of the session is "${status}"`);
+  }
 }
 
 function describeAttempts(attempt: number | undefined): string {

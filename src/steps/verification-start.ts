@@ -129,11 +129,12 @@ function readRefusal(
 ): RefusalMeaning {
   if (code !== RESEND_TOO_EARLY) return { kind: 'final', code, reason: message };
   const delayMs = retryAfterMs ?? resendingInterval * 1000;
-  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `another SMS is allowed in ${delayMs / 1000} s` };
-  const at = new Date(nowMs + delayMs).toISOString();
-  return {
-    kind: 'final',
-    code,
-    reason: `The number got a code a moment ago; another is allowed at ${at} at the latest`,
-  };
+  const delaySeconds = Math.ceil(delayMs / 1000);
+  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `another SMS is allowed in ${delaySeconds} s` };
+  const at = new Date(nowMs + delayMs);
+  // A Retry-After may be any number; what it comes to may be no date.
+  const allowed = Number.isNaN(at.getTime())
+    ? 'the service asks for a wait that no date can be written for'
+    : `another is allowed at ${at.toISOString()} at the latest`;
+  return { kind: 'final', code, reason: `The number got a code a moment ago; ${allowed}` };
 }

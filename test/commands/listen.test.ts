@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -113,6 +113,27 @@ describe('volley listen', () => {
     command.signal();
     await ended;
     expect(command.said.left).toBe(75);
+  });
+
+  test.each<[string, string, (directory: string) => void]>([
+    ['a link to its directory', 'link/events.ndjson', (at) => symlinkSync(join(at, 'real'), join(at, 'link'))],
+    ['a link to the file', 'link.ndjson', (at) => symlinkSync('real/events.ndjson', join(at, 'link.ndjson'))],
+  ])('has its file for itself, also where another comes to it by %s', async (_, through, link) => {
+    const first = aCommand();
+    mkdirSync(join(first.directory, 'real'));
+    link(first.directory);
+    const second = aCommand();
+    // The link to the file leads nowhere yet: the first listener makes it.
+    const ended = first.listen({ output: join(first.directory, through) });
+    const { origin } = await first.firstLine();
+
+    const output = join(first.directory, 'real/events.ndjson');
+    await expect(second.listen({ output })).rejects.toMatchObject({ name: 'UserError', code: 'lock-held' });
+
+    expect(await post(origin, { a: 1 })).toBe(200);
+    first.signal();
+    expect(await ended).toBe(0);
+    expect(readFileSync(output, 'utf8').split('\n')).toHaveLength(2);
   });
 
   test('ends when stdout is closed', async () => {

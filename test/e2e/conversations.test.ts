@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
-import { aJobOfAreas, IN_ORDER, ledgerOf } from './area-jobs.js';
+import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
 import { until } from './command.js';
 
 const HISTORY = { messages: [{ authorType: 'user', text: 'Help' }] };
@@ -89,6 +89,63 @@ test.concurrent('a channel that is named by its settings is made once, also when
   expect(new Set(handed.map(({ body }) => JSON.stringify(body.user))).size).toBe(8);
 });
 
+test.concurrent('a webhook that may exist, as the process was killed before its id was known, is told of first and made anew only by the run after', async () => {
+  const workspace = await aWorkspace({ kind: 'stall-after', area: 'gateway', nth: 1 });
+  workspace.write('people.ndjson', lines(aCustomer(1)));
+  workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel: aNewChannel(workspace) })]));
+  const running = workspace.start(['run', 'job.yaml']);
+  await untilAccepted(workspace, 'gateway', 1);
+  running.signal('SIGKILL');
+  await running.ended;
+  workspace.setFaults();
+
+  const told = await workspace.run();
+
+  expect(told.code).toBe(4);
+  expect(told.summary.stop).toMatchObject({
+    reason: 'refused',
+    detail: expect.stringMatching(/the call to create a webhook "Events" may have done so.*the same command again/),
+  });
+  expect(told.summary.balance).toMatchObject({ read: 1, unprocessed: 1 });
+  expect(await kindsMade(workspace)).toEqual(['webhook']);
+  expect((await workspace.run()).code).toBe(0);
+  expect(await kindsMade(workspace)).toEqual(['webhook', 'webhook', 'channel', 'conversation']);
+});
+
+test.concurrent('a channel whose answer is lost is told of at once, and made anew by the next run with the webhook that there is', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', area: 'gateway', nth: 2 });
+  workspace.write('people.ndjson', lines(aCustomer(1)));
+  workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel: aNewChannel(workspace) })]));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(4);
+  expect(summary.stop?.detail).toMatch(/the call to create a channel "Hand-off" may have done so/);
+  expect(await kindsMade(workspace)).toEqual(['webhook', 'channel']);
+  expect((await workspace.run()).code).toBe(0);
+  expect(await kindsMade(workspace)).toEqual(['webhook', 'channel', 'channel', 'conversation']);
+  const made = (await ledgerOf(workspace, 'gateway')).flatMap((entry) => (entry.kind === 'channel' ? [entry] : []));
+  expect(new Set(made.map(({ webhookId }) => webhookId)).size).toBe(1);
+  expect((await handedOver(workspace))[0]?.body.channelId).toBe(made[1]?.channelId);
+});
+
+test.concurrent('a row whose answer names the conversation of another row is in doubt', async () => {
+  const workspace = await aWorkspace({ kind: 'foreign', area: 'gateway', nth: 2 });
+  workspace.write('people.ndjson', lines(aCustomer(1), aCustomer(2), aCustomer(3)));
+  workspace.writeJob(aJobOfAreas(workspace, [conversations()]));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(3);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'in-doubt').map((row) => [row.case, row._code])).toEqual([['2', 'foreign-answer']]);
+  const handed = await handedOver(workspace);
+  expect(readOutput(summary, 1, 'results').map((row) => row._conversationId)).toEqual([
+    handed[0]?.conversationId,
+    handed[2]?.conversationId,
+  ]);
+});
+
 test.concurrent('where the channel cannot be made, nothing is handed over and a person must look', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.ndjson', lines(aCustomer(1)));
@@ -107,7 +164,15 @@ test.concurrent('where the channel cannot be made, nothing is handed over and a 
   expect(kinds, 'the webhook that was made is kept for the next run').toEqual(['webhook']);
 });
 
-async function handedOver(workspace: Parameters<typeof ledgerOf>[0]) {
+async function kindsMade(workspace: Workspace): Promise<string[]> {
+  return (await ledgerOf(workspace, 'gateway')).map(({ kind }) => kind);
+}
+
+function aNewChannel({ sandbox }: Workspace) {
+  return { name: 'Hand-off', queue: '100', webhook: { name: 'Events', url: sandbox.origin } };
+}
+
+async function handedOver(workspace: Workspace) {
   const entries = await ledgerOf(workspace, 'gateway');
   return entries.flatMap((entry) => (entry.kind === 'conversation' ? [entry] : []));
 }

@@ -38,9 +38,9 @@ describe('id of an event', () => {
     expect(read(aReceipt(), 'e-1')?.id).toBe('event:e-1');
   });
 
-  test('is umid, state and time of a receipt, whatever else stands in it', () => {
+  test('is umid, state, clientMessageId and time of a receipt, whatever else stands in it', () => {
     const { id } = read(aReceipt())!;
-    expect(id).toBe('receipt:9f2c6f6e-0000-4000-8000-000000000001:delivered:2026-11-21T12:00:00Z');
+    expect(id).toBe('receipt:9f2c6f6e-0000-4000-8000-000000000001:delivered:p1-1:2026-11-21T12:00:00Z');
     expect(read(aReceipt({ payload: { price: null } }), '')?.id).toBe(id);
   });
 
@@ -48,6 +48,9 @@ describe('id of an event', () => {
     ['umid', aReceipt({ payload: { umid: 'other' } })],
     ['state', aReceipt({ status: { state: 'read' } })],
     ['time', aReceipt({ status: { timestamp: '2026-11-21T12:00:01Z' } })],
+    ['clientMessageId, as rejected messages share one umid', aReceipt({ payload: { clientMessageId: 'p1-2' } })],
+    ['clientMessageId, where one has none', aReceipt({ payload: { clientMessageId: null } })],
+    ['clientMessageId, where one is no text', aReceipt({ payload: { clientMessageId: 7 } })],
   ])('of receipts differs with their %s', (_, body) => {
     expect(read(body)?.id).toMatch(/^receipt:/);
     expect(read(body)?.id).not.toBe(read(aReceipt())?.id);
@@ -60,6 +63,16 @@ describe('id of an event', () => {
     ['a time with a line break', aReceipt({ status: { timestamp: '2026\n' } })],
   ])('of a receipt with %s is that of its whole body', (_, body) => {
     expect(read(body)?.id).toMatch(/^body:[\w-]{43}$/);
+  });
+
+  test('of a receipt stays short, however long or odd its clientMessageId is', () => {
+    const idOf = (clientMessageId: unknown) => read(aReceipt({ payload: { clientMessageId } }))!.id;
+    const written = ['x'.repeat(350), `${'x'.repeat(349)}y`, 'a:b', 'a b', 'ä', '', 7, { a: 1 }];
+    const ids = written.map(idOf);
+    for (const id of ids) expect(id).toMatch(/^receipt:[\w-]+:delivered:#[\w-]{43}:2026-11-21T12:00:00Z$/);
+    expect(new Set(ids).size).toBe(written.length);
+    expect(written.map(idOf)).toEqual(ids);
+    expect(idOf(undefined)).toBe(idOf(null));
   });
 
   test('without one from the service is that of the body', () => {

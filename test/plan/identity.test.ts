@@ -45,6 +45,24 @@ describe('same job and same input', () => {
     expect(other.rows).toEqual(one.rows);
   });
 
+  it('planned again, leave the receipts in the draft and what a listener holds, and nothing else of it', async () => {
+    const disk = aMemoryDisk();
+    const { directory } = await aPlan({ disk });
+    disk.write(`${directory}/receipts.ndjson`, 'kept');
+    disk.write(`${directory}/1-sms.rejections.csv`, 'of a guard that held');
+    const names = disk.list(directory).filter((name) => !name.endsWith('.csv'));
+    const written: string[] = [];
+    disk.onOperation = (operation) => written.push(operation);
+
+    await aPlan({ disk });
+
+    expect(disk.list(directory)).toEqual(names);
+    expect(disk.readText(`${directory}/receipts.ndjson`)).toBe('kept');
+    const touching = written.filter((operation) => /^(rename|rm) /.test(operation) && operation.includes(directory));
+    expect(touching[0], 'no half plan can be taken for a whole one').toBe(`rm ${directory}/plan.json`);
+    expect(disk.readText(`${directory}/plan.json`)).toContain('"format"');
+  });
+
   it('planned again, take the place of the draft', async () => {
     const files = aFolder(PEOPLE);
     const disk = aMemoryDisk();

@@ -1,55 +1,204 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionStep, CampaignStep, ChatStep } from '../../src/job/job.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
-import { aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, failure, reportOf } from './a-run.js';
+import { aCsvOf, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
+import { aFakeLane, aRun, aScriptedService, entriesOf, failure, type RunOptions, reportOf, response } from './a-run.js';
 
 const CHAT: ChatStep = { kind: 'chat', text: 'done', room: undefined, when: 'always', limits: someLimits() };
-const CAMPAIGN: CampaignStep = {
-  kind: 'campaign',
-  campaign: 101,
-  expect: ['RUNNING'],
-  set: undefined,
-  always: false,
-  limits: someLimits(),
-};
 
-/** A job of one sms step and the action behind it, whose area cannot be reached. */
-async function runWithout(action: ActionStep) {
-  const made = await aPlan({
-    files: { 'people.csv': aCsvOf(1) },
-    job: { steps: [anSmsStep(), action] },
-  });
+function aCampaignStep(changes: Partial<CampaignStep> = {}): CampaignStep {
+  const step = { kind: 'campaign', campaign: 101, expect: undefined, set: undefined, always: false } as const;
+  return { ...step, limits: someLimits(), ...changes };
+}
+
+const PAUSE = aCampaignStep({ set: 'PAUSED' });
+const RESUME = aCampaignStep({ set: 'RUNNING', always: true });
+
+interface Script {
+  readonly sms?: (call: Call, signal: AbortSignal | undefined) => Promise<Answer | undefined> | Answer | undefined;
+  readonly other?: (call: Call, count: number) => Answer | undefined;
+}
+
+/** The service with a running campaign and a chat room; answers in their place where the script has some. */
+function aService({ sms, other }: Script = {}) {
   const messages = aScriptedService();
-  let tries = 0;
-  const transport = {
-    ...messages.transport,
-    send: async (call: Call, signal?: AbortSignal) => {
-      if (call.path.endsWith('/messages/batch')) return messages.transport.send(call, signal);
-      tries += 1;
-      return failure(false, 'ECONNREFUSED');
-    },
+  const changes: string[] = [];
+  const posts: string[] = [];
+  let status = 3;
+  let count = 0;
+  const send = async (call: Call, signal: AbortSignal | undefined): Promise<Answer> => {
+    if (call.path.endsWith('/messages/batch'))
+      return (await sms?.(call, signal)) ?? messages.transport.send(call, signal);
+    count += 1;
+    const given = other?.(call, count);
+    if (given !== undefined) return given;
+    const body = JSON.parse(call.body?.toString() ?? '{}');
+    if (call.path.includes('/chat/')) {
+      posts.push(body.messageRaw);
+      return response(200, { parsed: body.messageRaw });
+    }
+    if (call.method === 'POST') {
+      status = body.status === 'PAUSED' ? 8 : 3;
+      changes.push(body.status);
+      return response(200, { message: 'changed' });
+    }
+    const campaign = { 'campaign-name': 'c', 'campaign-id': 101, enabled: 'Y', 'dynamic-campaign': 'Y', status };
+    return response(200, { campaign });
   };
-  const { lane, end } = await aRun({ made, service: { transport } });
-  const summary = await reportOf(made);
-  return { end, summary, tries, waitedSeconds: lane.pausesMs.reduce((sum, each) => sum + each, 0) / 1000 };
+  return { transport: { ...messages.transport, send }, changes, posts, calls: () => count };
+}
+
+async function aPlanOf(...steps: (ActionStep | ReturnType<typeof anSmsStep>)[]) {
+  const { made, disk } = await makeAPlan({ files: { 'people.csv': aCsvOf(1) }, job: { steps } });
+  if (made === undefined) throw new Error('there was nothing to plan');
+  return { ...made, disk };
+}
+
+async function runOnce(
+  made: RunOptions['made'],
+  service: ReturnType<typeof aService>,
+  options: Partial<RunOptions> = {},
+) {
+  const run = await aRun({ made, service, ...options });
+  return { ...run, summary: await reportOf(made) };
 }
 
 describe('step without rows whose area cannot be reached', () => {
-  it('is tried for a minute at most where nothing relies on it, and the run ends', async () => {
-    const { end, summary, tries, waitedSeconds } = await runWithout(CHAT);
+  const unreachable = () => aService({ other: () => failure(false, 'ECONNREFUSED') });
+  const secondsOf = (pausesMs: readonly number[]) => pausesMs.reduce((sum, each) => sum + each, 0) / 1000;
 
-    expect(tries).toBeGreaterThan(3);
-    expect(waitedSeconds).toBeGreaterThan(20);
-    expect(waitedSeconds).toBeLessThanOrEqual(60);
+  it('is tried for a minute at most where nothing relies on it, and the run ends', async () => {
+    const service = unreachable();
+    const { end, lane, summary } = await runOnce(await aPlanOf(anSmsStep(), CHAT), service);
+
+    expect(service.calls()).toBeGreaterThan(3);
+    expect(secondsOf(lane.pausesMs)).toBeGreaterThan(20);
+    expect(secondsOf(lane.pausesMs)).toBeLessThanOrEqual(60);
     expect(end.reason).toBe('finished');
     expect(summary.steps[1]?.action).toMatchObject({ status: 'rejected', code: 'unavailable' });
   });
 
   it('is tried as long as the job says where the run relies on it, and the run stops', async () => {
-    const { end, waitedSeconds } = await runWithout(CAMPAIGN);
+    const { end, lane } = await runOnce(await aPlanOf(anSmsStep(), PAUSE), unreachable());
 
-    expect(waitedSeconds).toBeGreaterThan(800);
+    expect(secondsOf(lane.pausesMs)).toBeGreaterThan(800);
     expect(end.reason).toBe('unavailable');
   });
+
+  it('is told of where the run had stopped before', async () => {
+    const service = aService({
+      sms: () => response(401, {}),
+      other: (_, count) => (count > 2 ? response(401, {}) : undefined),
+    });
+    const { end, notices } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service);
+
+    expect(end.reason).toBe('unauthorized');
+    expect(notices.join()).toContain('Not done: step 3 (campaign)');
+    expect(service.changes).toEqual(['PAUSED']);
+  });
 });
+
+describe('step that is always to be done', () => {
+  it('is done although what is in flight hangs when the time after a signal is over', async () => {
+    const stop = new StopSwitch();
+    const service = aService({
+      sms: (_, signal) =>
+        new Promise((resolve) => {
+          signal?.addEventListener('abort', () => resolve(failure(true, 'abandoned')), { once: true });
+          stop.request('interrupted', 'SIGTERM');
+          stop.abandon();
+        }),
+    });
+    const { end, summary } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service, {
+      stop,
+      deps: aSlowTime().deps,
+    });
+
+    expect(end.reason).toBe('interrupted');
+    expect(service.changes).toEqual(['PAUSED', 'RUNNING']);
+    expect(summary.steps[2]?.action).toMatchObject({ status: 'accepted', code: 'RUNNING' });
+  });
+
+  it('is given up half a minute after the signal where its own calls hang', async () => {
+    const stop = new StopSwitch();
+    const service = aService({
+      sms: () => {
+        stop.request('interrupted', 'SIGTERM');
+        return undefined;
+      },
+      other: (_, count) => (count > 2 ? failure(false, 'ECONNREFUSED') : undefined),
+    });
+    const time = aSlowTime();
+    const { end, summary } = await runOnce(await aPlanOf(PAUSE, anSmsStep(), RESUME), service, {
+      stop,
+      deps: time.deps,
+    });
+
+    expect(end.reason).toBe('interrupted');
+    expect(summary.steps[2]?.action).toMatchObject({ status: 'rejected', code: 'not-sent' });
+    expect(time.passedMs()).toBeGreaterThan(25_000);
+    expect(time.passedMs()).toBeLessThan(65_000);
+  });
+
+  it('is done although a step before it failed, and the failure is told', async () => {
+    const service = aService({
+      sms: () => {
+        throw new RangeError('a bug of ours');
+      },
+    });
+    const made = await aPlanOf(PAUSE, anSmsStep(), RESUME);
+
+    await expect(aRun({ made, service, deps: aSlowTime().deps })).rejects.toThrow('a bug of ours');
+
+    expect(service.changes).toEqual(['PAUSED', 'RUNNING']);
+  });
+
+  it('leaves a campaign alone that no step before it came to', async () => {
+    const service = aService({ sms: () => response(401, {}) });
+    const { end } = await runOnce(await aPlanOf(anSmsStep(), PAUSE, RESUME), service);
+
+    expect(end.reason).toBe('unauthorized');
+    expect(service.calls()).toBe(0);
+  });
+});
+
+describe('message to a chat', () => {
+  it('that a signal kept from being sent is not in doubt, and is posted by the next run', async () => {
+    const stop = new StopSwitch();
+    const made = await aPlanOf(anSmsStep(), CHAT);
+    const busy = aService({
+      other: () => {
+        stop.request('interrupted', 'SIGTERM');
+        return response(503, {}, { 'retry-after': '20' });
+      },
+    });
+    await runOnce(made, busy, { stop, deps: aSlowTime().deps });
+    const acted = entriesOf(made.disk, made.directory).filter(({ type }) => type === 'acted');
+    expect(acted.at(-1)).toMatchObject({ verdict: { status: 'rejected' } });
+
+    const service = aService();
+    const { summary } = await runOnce(made, service, { epoch: 2 });
+
+    expect(service.posts).toEqual(['done']);
+    expect(summary.exitCode).toBe(0);
+  });
+});
+
+/** Time that passes only when a lane pauses, also for who sleeps. */
+function aSlowTime() {
+  let passedMs = 0;
+  const sleepers: { untilMs: number; wake: () => void }[] = [];
+  const clock = {
+    now: () => 1_800_000_000_000 + passedMs,
+    monotonicMs: () => passedMs,
+    sleep: (delayMs: number) => new Promise<void>((wake) => void sleepers.push({ untilMs: passedMs + delayMs, wake })),
+    advance: (delayMs: number) => {
+      passedMs += delayMs;
+      for (const { untilMs, wake } of sleepers) if (untilMs <= passedMs) wake();
+    },
+  };
+  const lane = aFakeLane(clock, async () => {});
+  return { deps: { clock, createLane: lane.createLane }, passedMs: () => passedMs };
+}

@@ -27,6 +27,7 @@ export function anActionContext(answers: readonly unknown[], figures: Partial<Ru
       return answer as never;
     },
     figures: someFigures(figures),
+    wasBegun: false,
     begin: async () => {
       told.push('begin');
     },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/errors.js';
 import type { CampaignStep } from '../../src/job/job.js';
+import type { EarlierAction } from '../../src/steps/action.js';
 import { campaignKind } from '../../src/steps/campaign.js';
 import { someLimits } from '../plan/a-plan.js';
 import { anActionContext, someFigures } from './an-action.js';
@@ -28,9 +29,24 @@ function aCampaign(status: number) {
 
 describe('turn of a campaign step', () => {
   it('comes while nothing stopped the run, and always where the step says so', () => {
-    expect(campaignKind.isDue(aStep(), someFigures())).toBe(true);
-    expect(campaignKind.isDue(aStep(), someFigures({ stop: STOPPED }))).toBe(false);
-    expect(campaignKind.isDue(aStep({ always: true }), someFigures({ stop: STOPPED }))).toBe(true);
+    expect(campaignKind.isDue(aStep(), someFigures(), [])).toBe(true);
+    expect(campaignKind.isDue(aStep(), someFigures({ stop: STOPPED }), [])).toBe(false);
+    expect(campaignKind.isDue(aStep({ always: true }), someFigures({ stop: STOPPED }), [])).toBe(true);
+  });
+
+  it.each<[EarlierAction['verdict'], boolean]>([
+    [undefined, false],
+    [{ status: 'rejected', code: 'not-as-expected', reason: '' }, false],
+    [{ status: 'accepted', code: 'PAUSED', reason: '' }, true],
+    [{ status: 'in-doubt', code: 'no-answer', reason: '' }, true],
+  ])('does not come in a stopped run where an earlier step on the campaign was %j', (verdict, isDue) => {
+    const resume = aStep({ set: 'RUNNING', always: true });
+    const isDueAfter = (step: CampaignStep) =>
+      campaignKind.isDue(resume, someFigures({ stop: STOPPED }), [{ step, verdict }]);
+    expect(isDueAfter(aStep())).toBe(isDue);
+    expect(isDueAfter(aStep({ campaign: 102 })), 'another campaign').toBe(true);
+    expect(isDueAfter(aStep({ set: undefined, expect: ['RUNNING'] })), 'a mere look').toBe(true);
+    expect(campaignKind.isDue(resume, someFigures(), [{ step: aStep(), verdict }]), 'a good run').toBe(true);
   });
 
   it('is told in the plan', () => {
@@ -78,6 +94,27 @@ describe('campaign step', () => {
     expect(await campaignKind.perform(aStep(), context)).toMatchObject({ status: 'in-doubt' });
     expect(told.filter((each) => JSON.stringify(each) === JSON.stringify(CHANGE))).toHaveLength(1);
     expect(told).toContain('4000 ms');
+  });
+
+  it('is in doubt, and not refused, where the status cannot be read after the change', async () => {
+    const failures = ['unauthorized', 'unavailable', 'refused', 'bad-answer'] as const;
+    const reads = failures.map((code) => new ServiceError(code, 'HTTP 4xx'));
+    const { context } = anActionContext([aCampaign(3), unknown, ...reads]);
+    const verdict = await campaignKind.perform(aStep(), context);
+    expect(verdict).toMatchObject({ status: 'in-doubt', reason: expect.stringContaining('cannot be read') });
+  });
+
+  it('takes what it brought about itself in an earlier process for what is expected', async () => {
+    const step = aStep({ expect: ['RUNNING'] });
+    const { context } = anActionContext([aCampaign(8)]);
+    expect(await campaignKind.perform(step, { ...context, wasBegun: true })).toMatchObject({ status: 'accepted' });
+  });
+
+  it('pauses a scheduled campaign only where that is expected: set to RUNNING afterwards it would dial too early', async () => {
+    const verdictOf = (step: CampaignStep) =>
+      campaignKind.perform(step, anActionContext([aCampaign(2), undefined]).context);
+    expect(await verdictOf(aStep())).toMatchObject({ status: 'rejected', code: 'impossible-change' });
+    expect(await verdictOf(aStep({ expect: ['SCHEDULED'] }))).toMatchObject({ status: 'accepted', code: 'PAUSED' });
   });
 
   it('leaves any other failure to the run', async () => {

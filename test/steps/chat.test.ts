@@ -15,9 +15,9 @@ describe('turn of a chat step', () => {
     ['success', true, false],
     ['failure', false, true],
   ] as const)('%s: with exit code 0 %s, with any other %s', (when, onSuccess, onFailure) => {
-    expect(chatKind.isDue(aStep({ when }), someFigures({ exitCode: 0 }))).toBe(onSuccess);
+    expect(chatKind.isDue(aStep({ when }), someFigures({ exitCode: 0 }), [])).toBe(onSuccess);
     for (const exitCode of [1, 3, 4, 75]) {
-      expect(chatKind.isDue(aStep({ when }), someFigures({ exitCode }))).toBe(onFailure);
+      expect(chatKind.isDue(aStep({ when }), someFigures({ exitCode }), [])).toBe(onFailure);
     }
   });
 

@@ -92,6 +92,27 @@ describe('conversation of a row', () => {
     expect(plan({}, { ...ROW, history })).toEqual(['history', 'bad-object', expect.stringContaining(reason)]);
   });
 
+  it.each([
+    { fault: 'mine' },
+    { stage: 'normalize', field: 'f', code: 'c', reason: 'mine' },
+    { ok: false, fault: 'mine', rejection: { stage: 'service', reason: 'mine' } },
+  ])('takes nothing that stands in its history for a rejection (%j)', (forged) => {
+    const messages = [{ authorType: 'user', text: 'Hi' }];
+    const history = JSON.stringify({ ...forged, messages });
+    expect(plan({}, { ...ROW, history })).toMatchObject({ user: { name: 'Ann' }, history: { ...forged, messages } });
+  });
+
+  it('takes nothing that stands in its history or user for the reason of a rejection', () => {
+    const forged = '{"fault":"mine"}';
+    expect(plan({}, { ...ROW, history: forged })).toEqual(['history', 'bad-object', expect.stringMatching(/^history/)]);
+    expect(plan({}, { ...ROW, user: forged })).toEqual(['user', 'bad-object', expect.stringMatching(/^user has/)]);
+  });
+
+  it('is rejected for a history that is a list with more behind it', () => {
+    const history = '[{"authorType":"user","text":"Hi"}],"more":1';
+    expect(plan({}, { ...ROW, history })).toEqual(['history', 'bad-object', 'history is no JSON object']);
+  });
+
   it('says nothing of the row in what it is rejected for', () => {
     expect(JSON.stringify(plan({}, { ...ROW, user: '{"name":"Ann Secret"' }))).not.toContain('Secret');
   });
@@ -138,5 +159,19 @@ describe('answer to a conversation', () => {
 
   it.each(['', '{}', 'null', '<html>'])('that names none (%j) is in doubt', (answer) => {
     expect(read(answer)).toEqual([['in-doubt unreadable-answer']]);
+  });
+
+  it('that names the conversation of another row of the same service is in doubt', () => {
+    const [service, other] = [aService(), aService()];
+    const ask = (of: typeof service, conversationId: string) => {
+      const body = Buffer.from('{"user":{"name":"Ann"}}');
+      conversationsKind.call(of, body, []);
+      const answer = aResponse({ conversationId }, { status: 202 });
+      return told(conversationsKind.readOutcomes(answer, aPart({ count: 1 }), body))[0]?.slice(0, 2);
+    };
+    expect(ask(service, 'v1')).toEqual(['accepted CREATED', 'v1']);
+    expect(ask(service, 'v2')).toEqual(['accepted CREATED', 'v2']);
+    expect(ask(service, 'v1')).toEqual(['in-doubt foreign-answer']);
+    expect(ask(other, 'v1')).toEqual(['accepted CREATED', 'v1']);
   });
 });

@@ -38,6 +38,28 @@ describe('row of a check', () => {
     expect(plan(session, code)).toEqual([field, why, expect.any(String)]);
   });
 
+  it('of a session that stands in an earlier row is skipped with that row, however the id is written', () => {
+    const rows = [
+      ['s-1', '0000'],
+      ['S1', '1234'],
+      ['s2', '1234'],
+      [' s-1', '0000'],
+    ];
+    const plans = planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], ...rows);
+    const skip = { code: 'duplicate', reason: 'The same session stands in row 1, which is kept' };
+    expect(plans.map(({ kind }) => kind)).toEqual(['planned', 'skipped', 'planned', 'skipped']);
+    expect([plans[1], plans[3]].map(bodyOf)).toEqual([skip, skip]);
+  });
+
+  it('is kept where the earlier row of its session has no code that could be sent', () => {
+    const rows = [
+      ['s1', ''],
+      ['s1', '1234'],
+    ];
+    const plans = planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], ...rows);
+    expect(plans.map(({ kind }) => kind)).toEqual(['rejected', 'planned']);
+  });
+
   it('needs no code where the step only reads', () => {
     const [row] = planRows(verificationCheckKind, aCheck({ code: undefined }), ['sessionId'], ['s1']);
     expect(bodyOf(row)).toEqual({ sessionId: 's1' });
@@ -97,24 +119,35 @@ describe('answer to a check', () => {
 });
 
 describe('status that is asked for after a lost answer', () => {
-  const settle = (answer: object) =>
-    verificationCheckKind.settling?.readOutcomes(aResponse({ uid: 's1', ...answer }), aPart({ count: 1 }), CODE_BODY);
-
-  it('WAITING without attempts: the code was not looked at, and is sent again', () => {
-    expect(settle({ status: 'WAITING', attempt: 0 })).toMatchObject({ kind: 'again' });
-  });
+  const settle = (answer: object, body = CODE_BODY) =>
+    verificationCheckKind.settling?.readOutcomes(aResponse({ uid: 's1', ...answer }), aPart({ count: 1 }), body);
 
   it.each([
-    [{ status: 'VERIFIED', attempt: 1 }, 'accepted VERIFIED'],
-    [{ status: 'FAILED', attempt: 5 }, 'rejected FAILED'],
-    [{ status: 'EXPIRED', attempt: 0 }, 'rejected EXPIRED'],
-    // Whether this code was among the wrong ones is not told.
-    [{ status: 'WAITING', attempt: 2 }, 'in-doubt no-answer'],
-    [{ status: 'WAITING' }, 'in-doubt no-answer'],
-  ])('%j settles the row: %s', (answer, verdict) => {
+    [{ status: 'VERIFIED', attempt: 1 }, 'accepted VERIFIED', '1'],
+    [{ status: 'FAILED', attempt: 5 }, 'rejected FAILED', '5'],
+    [{ status: 'EXPIRED', attempt: 0 }, 'rejected EXPIRED', '0'],
+    [{ status: 'WAITING', attempt: 2 }, 'in-doubt no-answer', '2'],
+    // The check may only be late: that no attempt is counted proves nothing.
+    [{ status: 'WAITING', attempt: 0 }, 'in-doubt no-answer', '0'],
+    [{ status: 'WAITING' }, 'in-doubt no-answer', ''],
+    [{ status: 'PARKED', attempt: 0 }, 'in-doubt unknown-status', '0'],
+  ])('%j settles the row: %s', (answer, verdict, attempts) => {
     const settled = settle(answer);
-    expect(settled?.kind === 'settled' && told(settled.outcomes)[0]?.[0]).toBe(verdict);
+    expect(settled && told(settled)).toEqual([[verdict, attempts, '']]);
   });
+
+  it('VERIFIED says that the session is, and nothing of the code', () => {
+    const [verdict] = settle({ status: 'VERIFIED', attempt: 1 })?.verdicts ?? [];
+    expect(verdict?.reason).toBe('The session is verified; the answer to this code was lost');
+  });
+
+  it.each(['VERIFIED', 'WAITING', 'FAILED', 'EXPIRED', 'PARKED'])(
+    '%s is what was asked for where there is no code',
+    (status) => {
+      const settled = settle({ status, attempt: 1 }, READ_BODY);
+      expect(settled && told(settled)).toEqual([[`accepted ${status}`, '1', '']]);
+    },
+  );
 
   it('of another session tells nothing', () => {
     expect(settle({ uid: 's2', status: 'VERIFIED' })).toBeUndefined();

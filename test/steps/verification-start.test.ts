@@ -111,6 +111,14 @@ describe('refusal of a start', () => {
     });
   });
 
+  it('is final without a time, where the wait that is asked for has no end that could be written', () => {
+    expect(mean({ whenTooEarly: 'reject' }, { retryAfterMs: Number.MAX_SAFE_INTEGER })).toEqual({
+      kind: 'final',
+      code: '1400',
+      reason: 'The number got a code a moment ago; the service asks for a wait that no date can be written for',
+    });
+  });
+
   it('for any other reason is final in the words of the service', () => {
     expect(mean({}, { status: 400, code: '1002', message: 'Invalid MSISDN' })).toEqual({
       kind: 'final',

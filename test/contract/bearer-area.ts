@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest';
+import type { Region } from '../../src/job/regions.js';
+import { readOptions } from '../../src/library/options.js';
+import type { Service } from '../../src/library.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/credentials.js';
+import { aService, someBases } from '../library/a-service.js';
+import { type Answered, type Asked, aClient, aClock, bearer, type Client } from '../sandbox/sandbox-client.js';
+
+/**
+ * An area whose calls carry a bearer key: verification, SMS batch or contacts; and the tables that hold for each of them.
+ * What the contract leaves open is marked "Open point" in a title.
+ */
+export interface BearerArea {
+  /** As the contract's headings have it. */
+  readonly title: string;
+  readonly name: 'verification' | 'sms' | 'contacts';
+  readonly endpoints: readonly [BearerEndpoint, ...BearerEndpoint[]];
+  /** What stands in the paths of `acme`, and of an account that has a key of its own. */
+  readonly ids: { readonly own: string; readonly foreign: string };
+  /** A body of the first endpoint with a number that is none. */
+  readonly badNumber: Fields;
+  /** One call of Volley's own client to the first endpoint. */
+  call(service: Service): Promise<unknown>;
+}
+
+export interface BearerEndpoint {
+  /** The contract's number and name of it, such as "endpoint 3 (send SMS batch)". */
+  readonly title: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Makes what the endpoint is about, and gives its path. */
+  prepare(client: Client, id: string): Promise<string>;
+  /** Undefined where it takes none. */
+  readonly body?: Fields;
+  /** Of its success. */
+  readonly status: 200 | 201;
+}
+
+/** What a row says in a request. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const OTHER_KEY = 'key-of-the-other-account';
+const MOST_CHARACTERS = 'a'.repeat(50);
+
+/** What `Authorization` says, the status and code with which that is refused, and the header itself. */
+const REFUSED_KEYS: readonly (readonly [string, number, number, string | undefined])[] = [
+  ['no header', 401, 1200, undefined],
+  ['an unknown key', 401, 1200, bearer('who-is-this')],
+  ["another account's key", 403, 1201, bearer(OTHER_KEY)],
+];
+
+/** Bodies that are no JSON object: 400 with code 1000. */
+const MALFORMED: readonly (readonly [string, string | undefined])[] = [
+  ['no body', undefined],
+  ['broken JSON', '{"destination":'],
+  ['an array', '[]'],
+  ['null', 'null'],
+];
+
+/** The body of an error at noon: field, meaning, value. */
+const ERROR_FIELDS: readonly (readonly [string, string, unknown])[] = [
+  ['code', 'an integer', 1002],
+  ['message', 'a text', expect.stringContaining('Invalid MSISDN')],
+  ['errorId', 'a UUID', expect.stringMatching(UUID)],
+  ['timestamp', 'an ISO 8601 timestamp', '2026-11-21T12:00:00.000Z'],
+];
+
+/** What the id of a subaccount is, the status and code of a call to it, and the id. */
+const SUBACCOUNTS: readonly (readonly [mark: string, what: string, status: number, code: string, id: string])[] = [
+  ['', 'the account with the suffix _hq', 200, '', 'acme_hq'],
+  ['', 'another one of the account', 200, '', 'acme_promo'],
+  ['Open point, ', '3 characters', 200, '', 'abc'],
+  ['Open point, ', '50 characters', 200, '', MOST_CHARACTERS],
+  ['Open point, ', 'one with . - _ &', 200, '', 'a.b-c_d&e'],
+  ['Open point, ', '2 characters', 400, ', code 1001', 'ab'],
+  ['Open point, ', '51 characters', 400, ', code 1001', `${MOST_CHARACTERS}a`],
+  ['Open point, ', 'one with a blank', 400, ', code 1001', 'acme hq'],
+  ['Open point, ', "another account's", 403, ', code 1201', 'other_hq'],
+];
+
+const REGION_ADDRESSES: readonly (readonly [string, Region, string, string, string])[] = [
+  ['Asia', 'asia', 'https://verify.8x8.com', 'https://sms.8x8.com', 'https://contacts.8x8.com'],
+  ['Europe', 'europe', 'https://verify.8x8.uk', 'https://sms.8x8.uk', 'https://contacts.8x8.uk'],
+  ['Indonesia', 'indonesia', 'https://verify.8x8.id', 'https://sms.8x8.id', 'https://contacts.8x8.id'],
+  [
+    'North America',
+    'north-america',
+    'https://verify.us.8x8.com',
+    'https://sms.us.8x8.com',
+    'https://contacts.us.8x8.com',
+  ],
+];
+
+/** Registers what holds of key, bodies and errors. Other forms of a key are in authentication.test.ts, silence is in events.test.ts. */
+export function testBearerArea(area: BearerArea): void {
+  const { title, endpoints, ids } = area;
+  const [first] = endpoints;
+  const byTitle = endpoints.map((endpoint) => [endpoint.title, endpoint] as const);
+  const refusals = byTitle.flatMap(([name, endpoint]) => REFUSED_KEYS.map((row) => [name, ...row, endpoint] as const));
+
+  test.each(byTitle)(`Authentication, ${title}: Bearer <API_KEY> is let in by %s`, async (_, endpoint) => {
+    const { status } = await callEndpoint(await aClientOfTwoAccounts(), endpoint, ids.own);
+    expect(status).toBe(endpoint.status);
+  });
+
+  test.each(refusals)(
+    `Open point, Authentication, ${title}: %s refuses %s with %i, code %i`,
+    async (_, __, status, code, authorization, endpoint) => {
+      const answer = await callEndpoint(await aClientOfTwoAccounts(), endpoint, ids.own, { authorization });
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    },
+  );
+
+  test.each(byTitle)(
+    `Open point, Authentication, ${title}: %s refuses the key on another account's path with 403, code 1201`,
+    async (_, endpoint) => {
+      const { status, body } = await callEndpoint(await aClientOfTwoAccounts(), endpoint, ids.foreign);
+      expect([status, body.code]).toEqual([403, 1201]);
+    },
+  );
+
+  test.each(byTitle)('What the service does: response bodies of %s are JSON, of refusals too', async (_, endpoint) => {
+    const client = await aClientOfTwoAccounts();
+    for (const asked of [{}, { authorization: undefined }]) {
+      const { headers, body } = await callEndpoint(client, endpoint, ids.own, asked);
+      expect(headers['content-type']).toMatch(/^application\/json\b/);
+      expect(body).toBeTypeOf('object');
+    }
+  });
+
+  test.each([
+    ['application/json', first.status, 'application/json'],
+    ['application/json with a charset', first.status, 'application/json; charset=utf-8'],
+    ['another type', 400, 'text/plain'],
+    ['none', 400, undefined],
+  ])(`Endpoints, ${first.title}: header Content-Type, %s → %i`, async (_, status, contentType) => {
+    const client = await aClientOfTwoAccounts();
+    // As text, so that the header is the row's alone.
+    const body = JSON.stringify(first.body);
+    expect((await client.ask(body, { path: await first.prepare(client, ids.own), contentType })).status).toBe(status);
+    expect(await client.ledger()).toHaveLength(status === 400 ? 0 : 1);
+  });
+
+  test.each(MALFORMED)(`Open point, Errors, ${title}: %s is 400, code 1000`, async (_, body) => {
+    const client = await aClientOfTwoAccounts();
+    const answer = await client.ask(body, { path: await first.prepare(client, ids.own) });
+    expect([answer.status, answer.body.code]).toEqual([400, 1000]);
+    expect(await client.ledger()).toEqual([]);
+  });
+
+  test.each(ERROR_FIELDS)(`Open point, Errors, ${title}: %s is %s`, async (field, _, value) => {
+    const client = await aClient({ clock: aClock() });
+    const { status, body } = await callEndpoint(client, { ...first, body: area.badNumber }, ids.own);
+    expect(status).toBe(400);
+    expect(body[field]).toEqual(value);
+    expect(Object.keys(body)).toEqual(ERROR_FIELDS.map(([name]) => name));
+  });
+}
+
+/** Registers what holds of regional addresses; `mark` is '' where the contract itself gives them to the area. */
+export function testRegions({ title, name, call, endpoints: [first] }: BearerArea, mark: '' | 'Open point, '): void {
+  test(`${mark}What the service does, 7 Regions: ${title} is called at the address of its region, and at no other`, async () => {
+    const [asia, europe] = [await aClient(), await aClient()];
+    const bases = { ...someBases(asia.sandbox.origin), [name]: europe.sandbox.origin };
+    await call(aService('', { bases, credentials: { apiKey: TEST_CREDENTIALS.apiKey } }));
+    const { method, status } = first;
+    expect([...europe.sandbox.readRequests()]).toMatchObject([{ area: name, method, status }]);
+    expect([...asia.sandbox.readRequests()]).toEqual([]);
+  });
+
+  test(`${mark}What the service does, 7 Regions: ${title} is called in Asia by default`, () => {
+    expect(baseOf(name, undefined)).toBe(baseOf(name, 'asia'));
+    expect(baseOf(name, undefined)).not.toBe(baseOf(name, 'europe'));
+  });
+
+  test.each(REGION_ADDRESSES)(
+    `Open point, What the service does, 7 Regions: the address of ${title} in %s`,
+    (_, region, verification, sms, contacts) => {
+      expect(baseOf(name, region)).toBe({ verification, sms, contacts }[name]);
+    },
+  );
+}
+
+/** Registers what holds of `subAccountId` in a path. */
+export function testSubAccounts({ title, name, endpoints, call }: BearerArea): void {
+  test(`What the service does, 8 subAccountId: ${title} has it in its path, by default the account with the suffix _hq`, async () => {
+    const { sandbox } = await aClient();
+    await call(aService(sandbox.origin, { account: 'acme', credentials: { apiKey: TEST_CREDENTIALS.apiKey } }));
+    const path = expect.stringContaining('/subaccounts/acme_hq/');
+    expect([...sandbox.readRequests()]).toMatchObject([{ area: name, path, status: 200 }]);
+  });
+
+  const rows = endpoints.flatMap((endpoint) =>
+    SUBACCOUNTS.map(([mark, ...row]) => [mark, endpoint.title, ...row, endpoint] as const),
+  );
+  test.each(rows)(
+    '%sWhat the service does, 8 subAccountId: %s, %s → %i%s',
+    async (_, __, ___, status, code, id, endpoint) => {
+      const answer = await callEndpoint(await aClientOfTwoAccounts(), endpoint, id);
+      const answeredCode = answer.body.code === undefined ? '' : `, code ${answer.body.code}`;
+      expect([answer.status, answeredCode]).toEqual([status, code]);
+    },
+  );
+}
+
+/** UUIDs that count from 1: what the service names first, second … is known. */
+export function countedIds(): () => string {
+  let count = 0;
+  return () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`;
+}
+
+/** Account `acme` with subaccounts beside its default one, and an account with a key of its own. */
+function aClientOfTwoAccounts(): Promise<Client> {
+  return aClient({
+    accounts: [
+      { account: 'acme', subAccountIds: ['acme_promo', 'abc', 'a.b-c_d&e', MOST_CHARACTERS] },
+      { account: 'other', apiKey: OTHER_KEY },
+    ],
+  });
+}
+
+async function callEndpoint(
+  client: Client,
+  { method, prepare, body }: BearerEndpoint,
+  id: string,
+  asked: Asked = {},
+): Promise<Answered> {
+  return client.ask(body, { method, path: await prepare(client, id), ...asked });
+}
+
+function baseOf(name: BearerArea['name'], region: Region | undefined): string {
+  return readOptions({ account: 'acme', region, credentials: {} }).settings.bases[name];
+}

@@ -1,0 +1,277 @@
+import { expect, test } from 'vitest';
+import { findPlatformFault, formCampaignBase } from '../../src/job/platforms.js';
+import { basic, changeCampaign, putCampaign, readCampaign, statusOf } from '../sandbox/campaign/campaign-client.js';
+import { aClient } from '../sandbox/sandbox-client.js';
+import { expectAccepted, expectRefused, expectType } from './contract-fields.js';
+
+const RUNNING_ID = 101;
+
+/** Field, type, a value of campaign 101 from the start, and another that it can have. */
+const FIELDS = [
+  ['campaign-name', 'a string', 'running', 'spring sale'],
+  ['campaign-id', 'an integer', 101, undefined],
+  ['enabled', 'a string, Y or N', 'Y', 'N'],
+  ['status', 'an integer', 3, 9],
+  ['no-of-records', 'an integer', 1200, 0],
+  ['caller-id', 'a number', 6560000000, 6560000001],
+  ['queue-id', 'an integer', 201, 202],
+  ['start-time', 'a string, empty when unset', '', '2026-11-21T09:00:00+08:00'],
+  ['end-time', 'a string, empty when unset', '', '2026-11-21T18:00:00+08:00'],
+  ['actual-stop-time', 'a string, empty when unset', '', '2026-11-21T17:59:00+08:00'],
+  ['daily-start-time', 'a string, empty when unset', '', '09:00'],
+  ['daily-end-time', 'a string, empty when unset', '', '18:00'],
+  [
+    'actual-run-time',
+    'a string, ISO 8601 timestamp with offset',
+    '2026-01-05T09:00:00+00:00',
+    '2026-11-21T09:00:00-05:00',
+  ],
+  ['retry-interval', 'an integer', 300, 60],
+  ['max-retry', 'an integer', 3, 0],
+  ['abandon-max-retry', 'a string, empty when unset', '', '5'],
+  ['max-ring-time', 'an integer', 30, 45],
+  ['integration-type', 'a string', 'Local CRM', 'other CRM'],
+  ['calling-window', 'an integer', 0, 2],
+  ['schedule-name', 'a string', 'always', 'office hours'],
+  ['timezone', 'a string', 'UTC', 'Asia/Singapore'],
+  ['dynamic-campaign', 'a string, Y or N', 'Y', 'N'],
+  ['sequential', 'a string, Y or N', 'N', 'Y'],
+] as const;
+
+test.each(FIELDS)('Resources, Campaign: %s is %s: %j, and %j once it is set', async (field, type, first, other) => {
+  const client = await aClient();
+  const before = (await readCampaign(client, RUNNING_ID)).body.campaign;
+  expectType(before[field], type);
+  expect(before[field]).toBe(first);
+  await putCampaign(client, RUNNING_ID, { [field]: other });
+  const after = (await readCampaign(client, RUNNING_ID)).body.campaign;
+  expectType(after[field], type);
+  expect(after).toEqual({ ...before, [field]: other ?? first });
+});
+
+test('Resources, Campaign: the body is an object with the one member campaign, which has these fields and no other', async () => {
+  const client = await aClient();
+  const { body } = await readCampaign(client, RUNNING_ID);
+  expect(Object.keys(body)).toEqual(['campaign']);
+  expect(Object.keys(body.campaign).toSorted()).toEqual(FIELDS.map(([field]) => field as string).toSorted());
+});
+
+test.each([
+  ['RUNNING', 0],
+  ['PAUSED', 3],
+  ['PURGED', 8],
+  ['STOPPED', 3],
+])(
+  'Resources, Campaign: one that is not dynamic is not set to %s, though %i would allow it',
+  async (requested, from) => {
+    const client = await aClient();
+    await putCampaign(client, RUNNING_ID, { status: from, 'dynamic-campaign': 'N' });
+    await expectRefused(client, () => changeCampaign(client, RUNNING_ID, requested));
+    expect(await statusOf(client, RUNNING_ID)).toBe(from);
+  },
+);
+
+const ALREADY_STOPPED = 'Campaign is already stopped or completed. No operation is allowed.';
+const NOT_ALLOWED = 'Invalid state transition.';
+
+/** The contract's number and meaning; then the number that follows each request, or the text that refuses it. */
+const STATES = [
+  // number, meaning, RUNNING, PAUSED, PURGED, STOPPED
+  [0, 'New', 3, NOT_ALLOWED, NOT_ALLOWED, NOT_ALLOWED],
+  [1, 'Manual Started', NOT_ALLOWED, 8, NOT_ALLOWED, 5],
+  [2, 'Scheduled', NOT_ALLOWED, 8, NOT_ALLOWED, 5],
+  [3, 'Manual Running', NOT_ALLOWED, 8, NOT_ALLOWED, 5],
+  [4, 'Schedule Running', NOT_ALLOWED, 8, NOT_ALLOWED, 5],
+  [5, 'Manual Stopped', ALREADY_STOPPED, ALREADY_STOPPED, ALREADY_STOPPED, ALREADY_STOPPED],
+  [6, 'Completed (Stopped)', ALREADY_STOPPED, ALREADY_STOPPED, ALREADY_STOPPED, ALREADY_STOPPED],
+  [7, 'Schedule Stopped', ALREADY_STOPPED, ALREADY_STOPPED, ALREADY_STOPPED, ALREADY_STOPPED],
+  [8, 'Manual Paused', 3, NOT_ALLOWED, 10, 5],
+  [9, 'Schedule Paused', 3, NOT_ALLOWED, 10, 5],
+  [10, 'Manual Purged', 3, NOT_ALLOWED, NOT_ALLOWED, 5],
+  [11, 'Schedule Purged', 3, NOT_ALLOWED, NOT_ALLOWED, 5],
+] as const;
+
+const CHANGES = STATES.flatMap(([from, meaning, ...results]) =>
+  (['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const).map((requested, place) => {
+    const next = results[place] ?? NOT_ALLOWED;
+    return [from, meaning, requested, next] as const;
+  }),
+);
+
+test.each(STATES)('States, Campaign: %i, %s, is read as that integer', async (number) => {
+  const client = await aClient();
+  await putCampaign(client, RUNNING_ID, { status: number });
+  expect(await statusOf(client, RUNNING_ID)).toBe(number);
+});
+
+test.each([-1, 12])('States, Campaign: %i is none of the twelve', async (number) => {
+  const client = await aClient();
+  await expectRefused(client, () => putCampaign(client, RUNNING_ID, { status: number }));
+});
+
+test.each(CHANGES.filter(([, , , next]) => next === ALREADY_STOPPED))(
+  'States, Campaign: %i, %s, is final: %s is refused',
+  async (from, _, requested) => {
+    const client = await aClient();
+    await putCampaign(client, RUNNING_ID, { status: from });
+    await expectRefused(client, () => changeCampaign(client, RUNNING_ID, requested));
+    expect(await statusOf(client, RUNNING_ID)).toBe(from);
+  },
+);
+
+test.each(['RUNNING', 'PAUSED', 'PURGED'])(
+  'States, Campaign: a campaign that was set to STOPPED cannot be set to %s any more',
+  async (requested) => {
+    const client = await aClient();
+    expectAccepted(await changeCampaign(client, RUNNING_ID, 'STOPPED'));
+    const stopped = await statusOf(client, RUNNING_ID);
+    await expectRefused(client, () => changeCampaign(client, RUNNING_ID, requested));
+    expect(await statusOf(client, RUNNING_ID)).toBe(stopped);
+  },
+);
+
+test.each(CHANGES.filter(([, , , next]) => next !== ALREADY_STOPPED))(
+  'Open point, States, Campaign: %i, %s, asked for %s → %s',
+  async (from, _, requested, next) => {
+    const client = await aClient();
+    await putCampaign(client, RUNNING_ID, { status: from });
+    const { status, body } = await changeCampaign(client, RUNNING_ID, requested);
+    const isAllowed = typeof next === 'number';
+    expect([status, body]).toEqual(
+      isAllowed ? [200, { message: 'Campaign status changed.' }] : [400, { message: next }],
+    );
+    expect(await statusOf(client, RUNNING_ID)).toBe(isAllowed ? next : from);
+  },
+);
+
+test('States, Campaign: the table has each of twelve numbers with each of four requests', () => {
+  expect(STATES.map(([number]) => number)).toEqual(Array.from({ length: 12 }, (_, number) => number));
+  expect(new Set(CHANGES.map(([from, , requested]) => `${from} ${requested}`)).size).toBe(48);
+});
+
+const DATA = 'dataToken';
+const ACTION = 'actionToken';
+const PAUSE = { status: 'PAUSED' };
+const CHANGE_101 = { path: '/api/tstats/campaigns/101' };
+
+test.each([
+  ['6', 'is a GET of stats with .json', 'GET', '/api/stats/campaigns/101.json', DATA, true],
+  ['6', 'is no GET of stats without .json', 'GET', '/api/stats/campaigns/101', DATA, false],
+  ['6', 'is no GET of tstats', 'GET', '/api/tstats/campaigns/101', DATA, false],
+  ['6', 'is no GET of tstats with .json', 'GET', '/api/tstats/campaigns/101.json', DATA, false],
+  ['6', 'is no POST', 'POST', '/api/stats/campaigns/101.json', DATA, false],
+  ['7', 'is a POST of tstats without .json', 'POST', '/api/tstats/campaigns/101', ACTION, true],
+  ['7', 'is no POST of tstats with .json', 'POST', '/api/tstats/campaigns/101.json', ACTION, false],
+  ['7', 'is no POST of stats', 'POST', '/api/stats/campaigns/101', ACTION, false],
+  ['7', 'is no POST of stats with .json', 'POST', '/api/stats/campaigns/101.json', ACTION, false],
+  ['7', 'is no PUT', 'PUT', '/api/tstats/campaigns/101', ACTION, false],
+  ['7', 'is no GET', 'GET', '/api/tstats/campaigns/101', ACTION, false],
+] as const)('Endpoints, %s: it %s', async (_, __, method, path, token, isRight) => {
+  const client = await aClient();
+  const call = () =>
+    client.ask(method === 'GET' ? undefined : PAUSE, { method, path, authorization: basic(client, token) });
+  if (isRight) expectAccepted(await call());
+  else await expectRefused(client, call);
+});
+
+test.each(['abc', '101.5', '-101', '%20', '1e2', '999'])(
+  'Endpoints, 6 and 7: campaignId is an integer that names a campaign, not %s',
+  async (id) => {
+    const client = await aClient();
+    await expectRefused(client, () => readCampaign(client, id));
+    await expectRefused(client, () => changeCampaign(client, id, 'PAUSED'));
+  },
+);
+
+test.each([
+  ['NA12', 'https://vcc-na12.8x8.com'],
+  ['EU5', 'https://vcc-eu5.8x8.com'],
+  ['CA1', 'https://vcc-ca1.8x8.com'],
+  ['AP1', 'https://vcc-ap1.8x8.com'],
+  ['AU1', 'https://vcc-au1.8x8.com'],
+  ['BC1', 'https://vcc-bc1.8x8.com'],
+  ['SB1', 'https://vcc-sb1.8x8.com'],
+])('Endpoints, 6 and 7: ccPlatform %s forms the address %s', (platform, address) => {
+  expect(findPlatformFault(platform)).toBeUndefined();
+  expect(formCampaignBase(platform)).toBe(address);
+});
+
+test.each(['US12', '12', '', 'XNA12'])('Endpoints, 6 and 7: ccPlatform does not start as %j does', (platform) => {
+  expect(findPlatformFault(platform)).toMatch(/^expected one of NA EU CA AP AU BC SB/);
+});
+
+test.each(['application/json', 'application/json; charset=utf-8'])(
+  'Endpoints, 7: it takes Content-Type %s',
+  async (contentType) => {
+    const client = await aClient();
+    expectAccepted(await client.ask(PAUSE, { ...CHANGE_101, contentType, authorization: basic(client, ACTION) }));
+  },
+);
+
+test.each([undefined, 'text/plain', 'application/x-www-form-urlencoded'])(
+  'Endpoints, 7: it does not take Content-Type %s',
+  async (contentType) => {
+    const client = await aClient();
+    const authorization = basic(client, ACTION);
+    await expectRefused(client, () => client.ask(PAUSE, { ...CHANGE_101, contentType, authorization }));
+  },
+);
+
+test.each([
+  ['RUNNING', 103],
+  ['PAUSED', 101],
+  ['PURGED', 102],
+  ['STOPPED', 101],
+])('Endpoints, 7: status may be %s, and message is a text that confirms it', async (requested, id) => {
+  const client = await aClient();
+  const answer = await changeCampaign(client, id, requested);
+  expectAccepted(answer);
+  expectType(answer.body.message, 'a string');
+  expect(answer.body.message).toMatch(/changed/);
+});
+
+test.each(['running', 'Paused', 'STARTED', '', 8, true, null, {}, undefined])(
+  'Endpoints, 7: status may not be %j',
+  async (requested) => {
+    const client = await aClient();
+    await expectRefused(client, () => changeCampaign(client, RUNNING_ID, requested));
+    expect(await statusOf(client, RUNNING_ID)).toBe(3);
+  },
+);
+
+test.each([
+  [400, NOT_ALLOWED, 101, 'RUNNING'],
+  [400, ALREADY_STOPPED, 104, 'RUNNING'],
+  [400, 'Campaign is not enabled.', 107, 'PAUSED'],
+  [400, 'Not a dynamic campaign.', 106, 'PAUSED'],
+  [404, 'Campaign not found.', 999, 'PAUSED'],
+])('Open point, Errors, Campaign: %i with the message "%s"', async (status, message, id, requested) => {
+  const client = await aClient();
+  const answer = await changeCampaign(client, id, requested);
+  expect([answer.status, answer.body]).toEqual([status, { message }]);
+});
+
+test.each([
+  [206, /timed out/],
+  [500, /./],
+])('Open point, Errors, Campaign: %i, which the sandbox is told to give, has a message too', async (status, text) => {
+  const client = await aClient({}, { kind: `status-${status}`, area: 'campaign' });
+  const answer = await changeCampaign(client, RUNNING_ID, 'PAUSED');
+  expect([answer.status, answer.body]).toEqual([status, { message: expect.stringMatching(text) }]);
+});
+
+test('Limits, Campaign: none is shown, and 50 reads at once are answered', async () => {
+  const client = await aClient();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => readCampaign(client, RUNNING_ID)));
+  for (const answer of answers) expectAccepted(answer);
+});
+
+test.each(['/api/v1/stats/campaigns/101.json', '/api/v2/stats/campaigns/101.json', '/v1/api/stats/campaigns/101.json'])(
+  'Versioning, Campaign: the path carries no version, so %s is none',
+  async (path) => {
+    const client = await aClient();
+    await expectRefused(client, () =>
+      client.ask(undefined, { method: 'GET', path, authorization: basic(client, DATA) }),
+    );
+  },
+);

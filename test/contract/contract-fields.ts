@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import type { Answered, Client } from '../sandbox/sandbox-client.js';
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** The contract's words for the type of a field, and what they mean. */
+const TYPES = {
+  'a string': isText,
+  'a string, empty when unset': isText,
+  'a string, Y or N': (value: unknown) => value === 'Y' || value === 'N',
+  'a URL': (value: unknown) => isText(value) && URL.canParse(value),
+  'a string, ISO 8601 timestamp with offset': (value: unknown) =>
+    isText(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/.test(value),
+  'an integer': Number.isSafeInteger,
+  'an integer of 16 digits': (value: unknown) => Number.isSafeInteger(value) && /^\d{16}$/.test(String(value)),
+  'a number': Number.isFinite,
+  'a boolean': (value: unknown) => typeof value === 'boolean',
+  'an object': (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'an array': Array.isArray,
+} as const;
+
+export type FieldType = keyof typeof TYPES;
+
+export function expectType(value: unknown, type: FieldType): void {
+  expect(value).toSatisfy(TYPES[type], `${JSON.stringify(value)} is not ${type}`);
+}
+
+/** Values that are not of a type, for requests. */
+export const NOT_OF_TYPE = {
+  'a string': [5, true, null, ['a'], {}],
+  'an object': ['text', 5, null, []],
+  'an array': ['text', 5, null, {}],
+} as const;
+
+/** What stands at `data.users.0.id`; undefined when nothing does. */
+export function readField(body: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body);
+}
+
+/** The same body with another value at `data.users.0.id`; undefined leaves it out. */
+export function setField<Body>(body: Body, path: string, value: unknown): Body {
+  const [key = '', ...rest] = path.split('.');
+  const fields = (Array.isArray(body) ? [...body] : { ...body }) as Record<string, unknown>;
+  fields[key] = rest.length === 0 ? value : setField(fields[key], rest.join('.'), value);
+  return fields as Body;
+}
+
+/** The contract does not name the statuses of most successes: any 2xx. */
+export function expectAccepted({ status, text }: Answered): void {
+  expect([status, text], 'expected 2xx').toEqual([expect.toSatisfy((code) => code >= 200 && code < 300), text]);
+}
+
+/** The contract does not name the statuses of refusals: any 4xx, and the ledger is as long as before. */
+export async function expectRefused(client: Client, call: () => Promise<Answered>): Promise<Answered> {
+  const before = await client.ledger();
+  const answer = await call();
+  expect([answer.status, answer.text], 'expected 4xx').toEqual([
+    expect.toSatisfy((code) => code >= 400 && code < 500),
+    answer.text,
+  ]);
+  expect(await client.ledger()).toEqual(before);
+  return answer;
+}

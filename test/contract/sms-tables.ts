@@ -1,0 +1,235 @@
+import { expect } from 'vitest';
+import { aBatch, aMessage, at, BATCH_PATH } from '../sandbox/sandbox-client.js';
+import { type Fields, UUID } from './bearer-area.js';
+
+const BATCH_ID = '00000000-0000-4000-8000-000000000001';
+const DAY_MS = 86_400_000;
+const TEMPLATE = { source: 'ACME', text: 'Hi there', encoding: 'AUTO' };
+
+/** A batch of one message with these fields, under a template that has all it needs. */
+export const aBatchOf = (own: Fields, more: Fields = {}) => aBatch(0, { messages: [aMessage(1, own)], ...more });
+/** A batch of one message, under a template with these fields. */
+const aBatchUnder = (template: Fields) => aBatch(1, { template: { text: 'Hi', ...template } });
+/** A batch of which two messages are accepted and one is rejected. */
+const A_MIXED_BATCH = aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: 'nobody' }), aMessage(3)] });
+
+/** "SMS batch request body": what it says, and what is accepted. */
+export const REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[] = [
+  [
+    'messages, many in one request',
+    aBatch(3),
+    [{ destination: '+6590000001' }, { destination: '+6590000002' }, { destination: '+6590000003' }],
+  ],
+  [
+    'template, applied to every SmsRequest',
+    { template: TEMPLATE, messages: [aMessage(1), aMessage(2)] },
+    [
+      { text: 'Hi there', source: 'ACME' },
+      { text: 'Hi there', source: 'ACME' },
+    ],
+  ],
+  [
+    'template, not required',
+    { messages: [aMessage(1, { text: 'Hi', source: 'ACME' })] },
+    [{ text: 'Hi', source: 'ACME' }],
+  ],
+  [
+    'SmsRequest.destination, with leading plus, the only one mandatory with a template',
+    { template: TEMPLATE, messages: [{ destination: '+6590000001' }] },
+    [{ destination: '+6590000001', text: 'Hi there', clientMessageId: null }],
+  ],
+  [
+    'SmsRequest.text, over that of the template, for that message',
+    { template: TEMPLATE, messages: [aMessage(1, { text: 'Own' }), aMessage(2)] },
+    [{ text: 'Own' }, { text: 'Hi there' }],
+  ],
+  [
+    'SmsRequest.source, own or from the template',
+    { template: TEMPLATE, messages: [aMessage(1, { source: 'Own' }), aMessage(2)] },
+    [{ source: 'Own' }, { source: 'ACME' }],
+  ],
+  ['Template.source', aBatchUnder({ source: 'SHOP' }), [{ source: 'SHOP' }]],
+  ['Template.text', aBatchUnder({ text: 'Sale!' }), [{ text: 'Sale!' }]],
+  ['Template.encoding AUTO, Latin letters', aBatchUnder({ encoding: 'AUTO', text: 'Sale' }), [{ encoding: 'GSM7' }]],
+  [
+    'Template.encoding AUTO, Cyrillic letters',
+    aBatchUnder({ encoding: 'AUTO', text: 'Привет' }),
+    [{ encoding: 'UCS2' }],
+  ],
+];
+
+/** The same, of fields that the contract does not show. */
+export const OPEN_REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[] = [
+  ['clientBatchId', aBatchOf({}, { clientBatchId: 'mine' }), [{ clientBatchId: 'mine' }]],
+  ['SmsRequest.destination without plus', aBatchOf({ destination: '6590000001' }), [{ destination: '6590000001' }]],
+  ['SmsRequest.clientMessageId', aBatchOf({ clientMessageId: 'row-7' }), [{ clientMessageId: 'row-7' }]],
+  ['SmsRequest.country', aBatchOf({ country: 'SG' }), [{ country: 'SG' }]],
+  ['SmsRequest.encoding UCS2', aBatchOf({ encoding: 'UCS2' }), [{ encoding: 'UCS2' }]],
+  ['SmsRequest.encoding GSM7', aBatchOf({ encoding: 'GSM7' }), [{ encoding: 'GSM7' }]],
+  ['SmsRequest.scheduled', aBatchOf({ scheduled: at(60_000) }), [{ scheduled: at(60_000) }]],
+  [
+    'SmsRequest.scheduled with offset',
+    aBatchOf({ scheduled: '2026-11-22T12:00:00+08:00' }),
+    [{ scheduled: '2026-11-22T12:00:00+08:00' }],
+  ],
+  ['SmsRequest.expiry', aBatchOf({ expiry: at(60_000) }), [{ expiry: at(60_000) }]],
+  [
+    'SmsRequest.dlrCallbackUrl',
+    aBatchOf({ dlrCallbackUrl: 'https://a.example/' }),
+    [{ dlrCallbackUrl: 'https://a.example/' }],
+  ],
+  ['Template.encoding UCS2', aBatchUnder({ encoding: 'UCS2' }), [{ encoding: 'UCS2' }]],
+  ['Template.scheduled', aBatchUnder({ scheduled: at(60_000) }), [{ scheduled: at(60_000) }]],
+  ['Template.expiry', aBatchUnder({ expiry: at(60_000) }), [{ expiry: at(60_000) }]],
+  [
+    'Template.dlrCallbackUrl',
+    aBatchUnder({ dlrCallbackUrl: 'https://a.example/' }),
+    [{ dlrCallbackUrl: 'https://a.example/' }],
+  ],
+];
+
+/** "SMS batch response body": field, meaning, request, value. */
+export const RESPONSE_FIELDS: readonly (readonly [string, string, Fields, unknown])[] = [
+  ['batchId', 'a string that the service assigns', aBatch(1), BATCH_ID],
+  ['clientBatchId', 'null when none was given', aBatch(1, { clientBatchId: undefined }), null],
+  ['clientBatchId', 'the one that was given', aBatch(1, { clientBatchId: 'mine' }), 'mine'],
+  ['acceptedCount', 'an integer, the number accepted', A_MIXED_BATCH, 2],
+  ['rejectedCount', 'an integer, the number rejected', A_MIXED_BATCH, 1],
+  ['messages', 'null in the shown success case', { template: TEMPLATE, messages: [aMessage(1)] }, null],
+];
+
+/** The order in which the contract has them. */
+export const RESPONSE_NAMES = ['batchId', 'clientBatchId', 'acceptedCount', 'rejectedCount', 'messages'];
+
+/** "SMS batch response body", per-message results: field, meaning, what the message says, value. */
+export const RESULT_FIELDS: readonly (readonly [string, string, Fields, unknown])[] = [
+  ['umid', 'a unique id that the service assigns', {}, expect.stringMatching(UUID)],
+  ['clientMessageId', 'null when the client gave none', { clientMessageId: undefined }, null],
+  ['clientMessageId', 'the one that the client gave', { clientMessageId: 'row-7' }, 'row-7'],
+  ['destination', 'the phone number', { destination: '+6590000001' }, '6590000001'],
+  [
+    'status',
+    'a status together with a description',
+    {},
+    { code: 'QUEUED', description: 'SMS is accepted and queued for processing' },
+  ],
+];
+
+const TOO_LONG_TEXT = 'Invalid Text value. Reached max allowed limit';
+const TOO_LONG_SOURCE = 'Invalid Source value. Reached max allowed limit';
+const NO_NUMBER = 'Invalid MSISDN format (not E.164 international number)';
+
+/** Messages that are REJECTED alone, inside a 200: description, when, what the message says. */
+export const REJECTIONS: readonly (readonly [string, string, Fields])[] = [
+  ['Text value is missing', 'the text is empty', { text: '' }],
+  [TOO_LONG_TEXT, 'the text takes 11 SMS', { text: 'x'.repeat(1531) }],
+  [TOO_LONG_SOURCE, 'the sender id has 12 letters', { source: 'ABCDEFGHIJKL' }],
+  ['Expiry time already reached', 'the expiry is now', { expiry: at(0) }],
+  [NO_NUMBER, 'the destination has letters', { destination: 'nobody' }],
+  [NO_NUMBER, 'the destination is national', { destination: '090000001' }],
+];
+
+/** Requests that are refused whole: status, code, when, body. Those of header and path are in bearer-area.ts. */
+export const ERRORS: readonly (readonly [status: number, code: number, when: string, body: Fields])[] = [
+  [400, 1000, 'messages is no array', { messages: {} }],
+  [400, 1000, 'includeMessagesInResponse is no boolean', aBatch(1, { includeMessagesInResponse: 'yes' })],
+  [400, 1002, 'a destination is no text', aBatchOf({ destination: 6590000001 })],
+  [400, 1003, 'an encoding is none', aBatchOf({ encoding: 'ASCII' })],
+  [400, 1004, 'a text is none', aBatchOf({ text: 7 })],
+  [400, 1005, 'a source is no text', aBatchOf({ source: 7 })],
+  [400, 1006, 'an expiry is no time', aBatchOf({ expiry: 'never' })],
+  [400, 1007, 'the template is no object', aBatch(1, { template: 'Hi' })],
+  [400, 1009, 'a country has three letters', aBatchOf({ country: 'SGP' })],
+  [400, 1011, 'a schedule has no offset', aBatchOf({ scheduled: '2026-11-22T12:00:00' })],
+  [400, 3009, 'a clientMessageId is too long', aBatchOf({ clientMessageId: 'i'.repeat(351) })],
+  [400, 3011, "the template's source is too long", aBatchUnder({ source: '1'.repeat(17) })],
+  [400, 3012, 'messages are left out', { template: TEMPLATE }],
+  [400, 3013, 'messages are too many', aBatch(10_001)],
+  [400, 3014, 'the clientBatchId is too long', aBatch(1, { clientBatchId: 'b'.repeat(21) })],
+  [400, 3020, 'a receipt address is none', aBatchOf({ dlrCallbackUrl: 'nowhere' })],
+];
+
+/** Sizes beyond which the whole request is refused: field, limit, what is within, what is beyond, code. */
+export const REQUEST_SIZES: readonly (readonly [string, string, Fields, Fields, number])[] = [
+  ['messages', 'at least 1', aBatch(1), aBatch(0), 3012],
+  ['messages', 'at most 10,000', aBatch(10_000), aBatch(10_001), 3013],
+  [
+    'clientBatchId',
+    'at most 20',
+    aBatch(1, { clientBatchId: 'b'.repeat(20) }),
+    aBatch(1, { clientBatchId: 'b'.repeat(21) }),
+    3014,
+  ],
+  [
+    'clientMessageId',
+    'at most 350',
+    aBatchOf({ clientMessageId: 'i'.repeat(350) }),
+    aBatchOf({ clientMessageId: 'i'.repeat(351) }),
+    3009,
+  ],
+  ['country', '2 letters', aBatchOf({ country: 'SG' }), aBatchOf({ country: 'S' }), 1009],
+  [
+    'Template.source',
+    'at most 16',
+    aBatchUnder({ source: '1'.repeat(16) }),
+    aBatchUnder({ source: '1'.repeat(17) }),
+    3011,
+  ],
+  [
+    'scheduled',
+    'at most 7 days ahead',
+    aBatchOf({ scheduled: at(7 * DAY_MS) }),
+    aBatchOf({ scheduled: at(7 * DAY_MS + 1) }),
+    1011,
+  ],
+];
+
+/** Sizes beyond which a message is rejected alone: field, limit, what is within, what is beyond. */
+export const MESSAGE_SIZES: readonly (readonly [string, string, Fields, Fields])[] = [
+  ['destination', 'at least 7 digits', { destination: '+6590000' }, { destination: '+659000' }],
+  ['destination', 'at most 15 digits', { destination: `+${'1'.repeat(15)}` }, { destination: `+${'1'.repeat(16)}` }],
+  ['destination', 'does not begin with 0', { destination: '1900000' }, { destination: '0900000' }],
+  ['source, letters', 'at most 11', { source: 'a'.repeat(11) }, { source: 'a'.repeat(12) }],
+  ['source, digits', 'at most 16', { source: '1'.repeat(16) }, { source: '1'.repeat(17) }],
+  ['text, GSM-7', 'at most 10 SMS', { text: 'x'.repeat(1530) }, { text: 'x'.repeat(1531) }],
+  ['text, UCS-2', 'at most 10 SMS', { text: 'ж'.repeat(670) }, { text: 'ж'.repeat(671) }],
+];
+
+/** Number of characters, which, and the SMS that they take. */
+export const TEXT_SIZES: readonly (readonly [number, string, number])[] = [
+  [160, 'GSM7', 1],
+  [161, 'GSM7', 2],
+  [306, 'GSM7', 2],
+  [307, 'GSM7', 3],
+  [70, 'UCS2', 1],
+  [71, 'UCS2', 2],
+  [134, 'UCS2', 2],
+  [135, 'UCS2', 3],
+];
+
+/** A receipt of a message, at noon; a dot goes down into an object. */
+export const RECEIPT_FIELDS: readonly (readonly [string, unknown])[] = [
+  ['namespace', 'SMS'],
+  ['eventType', 'outbound_message_status_changed'],
+  ['payload.umid', expect.stringMatching(UUID)],
+  ['payload.batchId', BATCH_ID],
+  ['payload.clientMessageId', 'm1'],
+  ['payload.clientBatchId', 'b1'],
+  ['payload.subAccountId', 'acme_hq'],
+  ['payload.source', 'ACME'],
+  ['payload.destination', '+6590000001'],
+  ['payload.status.state', 'delivered'],
+  ['payload.status.detail', 'delivered_to_recipient'],
+  ['payload.status.timestamp', '2026-11-21T12:00:00.000Z'],
+  ['payload.price', { total: 0.01, perSms: 0.01, currency: 'USD' }],
+  ['payload.smsCount', 1],
+];
+
+/** Paths and methods beside those of the contract: 404 with code 1300. */
+export const OTHER_ADDRESSES: readonly (readonly [string, 'GET' | 'POST' | 'PUT' | 'DELETE', string])[] = [
+  ['Versioning', 'POST', BATCH_PATH.replace('v1', 'v2')],
+  ['Versioning', 'POST', BATCH_PATH.replace('/v1', '')],
+  ['Endpoints, endpoint 3', 'GET', BATCH_PATH],
+  ['Endpoints, endpoint 3', 'PUT', BATCH_PATH],
+  ['Endpoints, endpoint 3', 'POST', `${BATCH_PATH}es`],
+];

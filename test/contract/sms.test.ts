@@ -1,0 +1,282 @@
+import { expect, test } from 'vitest';
+import { settle } from '../sandbox/gateway/gateway-client.js';
+import { aBatch, aClient, aClock, aMessage, at } from '../sandbox/sandbox-client.js';
+import { aReceiver } from '../sandbox/webhook/receiver.js';
+import {
+  type BearerArea,
+  type BearerEndpoint,
+  countedIds,
+  type Fields,
+  testBearerArea,
+  testRegions,
+  testSubAccounts,
+} from './bearer-area.js';
+import { readField } from './contract-fields.js';
+import {
+  aBatchOf,
+  ERRORS,
+  MESSAGE_SIZES,
+  OPEN_REQUESTS,
+  OTHER_ADDRESSES,
+  RECEIPT_FIELDS,
+  REJECTIONS,
+  REQUEST_SIZES,
+  REQUESTS,
+  RESPONSE_FIELDS,
+  RESPONSE_NAMES,
+  RESULT_FIELDS,
+  TEXT_SIZES,
+} from './sms-tables.js';
+
+const pathOf = (subAccountId: string) => `/api/v1/subaccounts/${encodeURIComponent(subAccountId)}/messages/batch`;
+
+const SEND: BearerEndpoint = {
+  title: 'endpoint 3 (send SMS batch)',
+  method: 'POST',
+  prepare: async (_, id) => pathOf(id),
+  body: aBatch(1),
+  status: 200,
+};
+
+const CANCEL: BearerEndpoint = {
+  title: 'the endpoint that cancels a batch',
+  method: 'DELETE',
+  prepare: async (client, id) => {
+    const { batchId = 'none' } = (await client.ask(aBatch(1), { path: pathOf(id) })).body;
+    return `${pathOf(id)}/${batchId}`;
+  },
+  status: 200,
+};
+
+const SMS: BearerArea = {
+  title: 'SMS batch',
+  name: 'sms',
+  endpoints: [SEND, CANCEL],
+  ids: { own: 'acme_hq', foreign: 'other_hq' },
+  badNumber: aBatchOf({ destination: 7 }),
+  call: ({ sms }) => sms.sendBatch({ messages: [{ destination: '+6590000001', text: 'Hi', source: 'ACME' }] }),
+};
+
+testRegions(SMS, '');
+testSubAccounts(SMS);
+testBearerArea(SMS);
+
+/** A sandbox that stands at noon, and what it answers to a batch. */
+async function aSent(batch: Fields) {
+  const client = await aClient({ clock: aClock(), newId: countedIds() });
+  return { client, ...(await client.sendBatch(batch)) };
+}
+
+test.each(REQUESTS)('Resources, SMS batch request body: %s', async (_, batch, accepted) => {
+  const { client, status } = await aSent(batch);
+  expect(status).toBe(200);
+  expect(await client.sms()).toMatchObject(accepted);
+});
+
+test.each(OPEN_REQUESTS)('Open point, Resources, SMS batch request body: %s', async (_, batch, accepted) => {
+  const { client, status } = await aSent(batch);
+  expect(status).toBe(200);
+  expect(await client.sms()).toMatchObject(accepted);
+});
+
+test.each([
+  ['messages', { messages: undefined }],
+  ['the destination of a message', { messages: [{ text: 'Hi', source: 'ACME' }] }],
+])('Resources, SMS batch request body: %s is required', async (_, more) => {
+  const { client, status } = await aSent(aBatch(1, more));
+  expect(status).toBe(400);
+  expect(await client.sms()).toEqual([]);
+});
+
+test.each(RESPONSE_FIELDS)('Resources, SMS batch response body: %s is %s', async (field, _, batch, value) => {
+  expect((await aSent(batch)).body[field]).toBe(value);
+});
+
+test('Resources, SMS batch response body: these fields and no other', async () => {
+  expect(Object.keys((await aSent(aBatch(1))).body)).toEqual(RESPONSE_NAMES);
+});
+
+test.each(RESULT_FIELDS)(
+  'Resources, SMS batch response body, per-message results: %s is %s',
+  async (field, _, own, value) => {
+    expect((await aSent(aBatchOf(own))).body.messages[0][field]).toEqual(value);
+  },
+);
+
+test('Resources, SMS batch response body, per-message results: umid is unique', async () => {
+  const { client, body } = await aSent(aBatch(50));
+  const again = await client.sendBatch(aBatch(50));
+  const umids = [...body.messages, ...again.body.messages].map(({ umid }) => umid);
+  expect(new Set(umids).size).toBe(100);
+});
+
+test('Open point, Resources, SMS batch response body: includeMessagesInResponse gives a result for each message, also the rejected', async () => {
+  const { body } = await aSent(aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: 'nobody' })] }));
+  const results = body.messages.map(({ clientMessageId, umid, status, encoding }: Record<string, Fields>) => [
+    clientMessageId,
+    typeof umid,
+    status?.code,
+    encoding,
+  ]);
+  expect(results.toSorted()).toEqual([
+    ['m1', 'string', 'QUEUED', 'GSM7'],
+    ['m2', 'string', 'REJECTED', 'GSM7'],
+  ]);
+});
+
+test('Open point, Resources, SMS batch response body: the order of per-message results is not that of the request', async () => {
+  const { body } = await aSent(aBatch(5));
+  const ids = body.messages.map(({ clientMessageId }: { clientMessageId: string }) => clientMessageId);
+  expect(ids).not.toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
+  expect(ids.toSorted()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
+});
+
+test.each(REJECTIONS)(
+  'Open point, Errors, 2 SMS batch: a message alone is REJECTED, "%s", when %s',
+  async (description, _, own) => {
+    const { client, status, body } = await aSent(aBatch(0, { messages: [aMessage(1, own), aMessage(2)] }));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ acceptedCount: 1, rejectedCount: 1 });
+    const rejected = body.messages.find(({ clientMessageId }: { clientMessageId: string }) => clientMessageId === 'm1');
+    expect(rejected.status).toEqual({ code: 'REJECTED', description });
+    expect(await client.sentIds()).toEqual(['m2']);
+  },
+);
+
+test('Open point, Errors, 2 SMS batch: a message alone is REJECTED, "Internal server error", when the service itself fails', async () => {
+  const client = await aClient({}, { kind: 'internal-rows', endingWith: '1' });
+  const { status, body } = await client.sendBatch(aBatchOf({}));
+  expect([status, body.rejectedCount]).toEqual([200, 1]);
+  expect(body.messages[0].status).toEqual({ code: 'REJECTED', description: 'Internal server error' });
+});
+
+test('Open point, Errors, 2 SMS batch: a number that is none may refuse the whole request with 400, code 1002', async () => {
+  const client = await aClient({}, { kind: 'strict-numbers' });
+  const { status, body } = await client.sendBatch(
+    aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '1' })] }),
+  );
+  expect([status, body.code]).toEqual([400, 1002]);
+  expect(await client.sms()).toEqual([]);
+});
+
+test('Errors, 2 SMS batch: a malformed request has a code of its own, and nothing is accepted', async () => {
+  const codes = new Set<unknown>();
+  for (const batch of [{ messages: [] }, aBatchOf({ encoding: 'ASCII' }), aBatch(1, { template: 'Hi' })]) {
+    const { client, status, body } = await aSent(batch);
+    expect(status).toBe(400);
+    expect(Number.isInteger(body.code)).toBe(true);
+    expect(await client.sms()).toEqual([]);
+    codes.add(body.code);
+  }
+  expect(codes.size).toBe(3);
+});
+
+test.each(ERRORS)('Open point, Errors, 2 SMS batch: %i, code %i, when %s', async (status, code, _, batch) => {
+  const { client, ...answer } = await aSent(batch);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect(await client.sms()).toEqual([]);
+});
+
+test('Open point, Errors, 2 SMS batch: 500, code 2000, when the service itself fails', async () => {
+  const client = await aClient({}, { kind: 'status-500', area: 'sms' });
+  const { status, body } = await client.sendBatch(aBatch(1));
+  expect([status, body.code]).toEqual([500, 2000]);
+});
+
+test.each(REQUEST_SIZES)('Open point, Limits, SMS batch: %s, %s', async (_, __, within, beyond, code) => {
+  expect((await aSent(within)).body.rejectedCount).toBe(0);
+  const { status, body } = await aSent(beyond);
+  expect([status, body.code]).toEqual([400, code]);
+});
+
+test.each(MESSAGE_SIZES)('Open point, Limits, SMS batch: %s, %s', async (_, __, within, beyond) => {
+  expect((await aSent(aBatchOf(within))).body).toMatchObject({ acceptedCount: 1, rejectedCount: 0 });
+  expect((await aSent(aBatchOf(beyond))).body).toMatchObject({ acceptedCount: 0, rejectedCount: 1 });
+});
+
+test.each(TEXT_SIZES)(
+  'Open point, Limits, SMS batch: a text of %i characters of %s takes %i SMS',
+  async (length, encoding, parts) => {
+    const { client } = await aSent(aBatchOf({ text: (encoding === 'GSM7' ? 'x' : 'ж').repeat(length) }));
+    expect(await client.sms()).toMatchObject([{ encoding, parts }]);
+  },
+);
+
+test.each([
+  ['1,800 requests a second of a subaccount', [['acme_hq', 1800]], 'acme_hq'],
+  [
+    '3,000 requests a second of an address',
+    [
+      ['acme_hq', 1500],
+      ['acme_promo', 1500],
+    ],
+    'acme_sale',
+  ],
+] as const)(
+  'Open point, Limits, SMS batch: above %s is 429, Retry-After 1, body code 429',
+  async (_, within, beyond) => {
+    const client = await aClient({
+      clock: aClock(),
+      accounts: [{ account: 'acme', subAccountIds: ['acme_promo', 'acme_sale'] }],
+    });
+    const send = (id: string) => client.ask(aBatch(1), { path: pathOf(id) });
+    for (const [id, count] of within) {
+      const statuses = await Promise.all(Array.from({ length: count }, async () => (await send(id)).status));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    }
+    const { status, headers, body } = await send(beyond);
+    expect([status, headers['retry-after'], body.code]).toEqual([429, '1', 429]);
+  },
+);
+
+test('Open point, Endpoints, endpoint 3: a batch that comes again is sent again, whatever its ids', async () => {
+  const { client } = await aSent(aBatch(1));
+  expect((await client.sendBatch(aBatch(1))).body).toMatchObject({ clientBatchId: 'b1', acceptedCount: 1 });
+  expect(await client.sentIds()).toEqual(['m1', 'm1']);
+});
+
+test.each([
+  ['messages that are scheduled', { scheduled: at(60_000) }, 1],
+  ['none that was sent', {}, 0],
+])('Open point, Endpoints: cancelling a batch counts %s', async (_, own, cancelledCount) => {
+  const { client, body } = await aSent(aBatchOf(own));
+  const cancelled = await client.cancelBatch(body.batchId);
+  expect([cancelled.status, cancelled.body]).toEqual([200, { cancelledCount }]);
+});
+
+test.each(RECEIPT_FIELDS)('Open point, Events, SMS batch: %s of a delivery receipt is %j', async (field, value) => {
+  const receiver = await aReceiver();
+  const { client } = await aSent(aBatchOf({ dlrCallbackUrl: receiver.url() }));
+  expect(await settle(client)).toMatchObject({ delivered: 2 });
+  expect(receiver.received.map(({ body }) => body.payload.status.state)).toEqual(['sent', 'delivered']);
+  expect(readField(receiver.received[1]?.body, field)).toEqual(value);
+});
+
+test.each([
+  ['state', 'undelivered'],
+  ['errorCode', 1],
+  ['errorMessage', 'Absent subscriber'],
+])(
+  'Open point, Events, SMS batch: status.%s of a receipt of a number that is not reached is %j',
+  async (field, value) => {
+    const receiver = await aReceiver();
+    const { client } = await aSent(aBatchOf({ destination: '+6590010000', dlrCallbackUrl: receiver.url() }));
+    await settle(client);
+    expect(receiver.received[1]?.body.payload.status[field]).toBe(value);
+  },
+);
+
+test('Open point, Events, SMS batch: a receipt that is not answered 2xx comes again after 1, 10, 30 and 90 s', async () => {
+  const clock = aClock();
+  const client = await aClient({ clock });
+  const receiver = await aReceiver(() => 500);
+  await client.sendBatch(aBatchOf({ dlrCallbackUrl: receiver.url() }));
+  await settle(client);
+  expect(clock.slept).toEqual([1000, 10_000, 30_000, 90_000, 1000, 10_000, 30_000, 90_000]);
+});
+
+test.each(OTHER_ADDRESSES)('%s: %s %s is 404, code 1300', async (_, method, path) => {
+  const client = await aClient();
+  const { status, body } = await client.ask(method === 'GET' ? undefined : aBatch(1), { method, path });
+  expect([status, body.code]).toEqual([404, 1300]);
+});
