@@ -60,6 +60,8 @@ export interface Area {
   clear(): void;
   /** The body with which this area gives a status that a fault asks for; undefined = as every area does. */
   bodyOfStatus?(status: number): unknown;
+  /** Content type of its errors; application/json where not given. */
+  readonly errorType?: string;
   /** Adds what people and tests ask of this area under `/_sandbox`; bodies arrive as bytes. */
   addControl?(app: FastifyInstance): void;
 }

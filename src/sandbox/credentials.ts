@@ -94,7 +94,11 @@ export function createKeyring(accounts: readonly SandboxAccount[]): Keyring {
     refuseGatewayKey: (apiKey) =>
       apiKey === TEST_CREDENTIALS.gatewayKey
         ? undefined
-        : answerJson(401, { ...ACCESS_DENIED, referenceId: randomUUID() }),
+        : answerJson(
+            401,
+            { ...ACCESS_DENIED, referenceId: randomUUID() },
+            { 'content-type': 'application/problem+json' },
+          ),
   };
 }
 

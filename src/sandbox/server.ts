@@ -75,7 +75,7 @@ function createService(area: Area, route: Route, { clock, requests, faults, clos
   let lastGoodBody: unknown;
 
   const answerFault = (fault: Fault, url: string): Answer =>
-    answerOfFault(fault, { url, now: clock.now(), bodyOfStatus: area.bodyOfStatus });
+    answerOfFault(fault, { url, now: clock.now(), bodyOfStatus: area.bodyOfStatus, errorType: area.errorType });
 
   const process = async (request: FastifyRequest, parsed: ParsedBody, about: AboutCall): Promise<Answer> => {
     const call: Call = {

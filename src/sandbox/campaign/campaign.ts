@@ -78,7 +78,8 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Area {
       {
         method: 'POST',
         path: '/api/tstats/campaigns/:campaignId',
-        takesBody: true,
+        // A body that is none has no status: it is refused in the area's own words.
+        takesBody: false,
         authorize: authorizeWith('action'),
         recipients: () => [],
         handle: changeCampaign,

@@ -77,14 +77,15 @@ function readNumber(body: unknown): readonly string[] {
 }
 
 function toAnswerBody(contact: Contact, book: ContactBook) {
-  const groups = contact.groups.map((id) => ({
+  const { groups: ids, ...rest } = contact;
+  const groups = ids.map((id) => ({
     id,
     contacts: book.groupSize(id),
     createdAt: contact.createdAt,
     name: `group ${id}`,
     isBlacklist: false,
   }));
-  return { ...contact, groups };
+  return groups.length === 0 ? rest : { ...rest, groups };
 }
 
 function pathOf(url: string): string {

@@ -38,14 +38,16 @@ export interface Befallen {
   readonly now: number;
   /** See `Area`. */
   readonly bodyOfStatus: ((status: number) => unknown) | undefined;
+  readonly errorType: string | undefined;
 }
 
 /** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
-export function answerOfFault(fault: Fault, { url, now, bodyOfStatus }: Befallen): Answer {
+export function answerOfFault(fault: Fault, { url, now, bodyOfStatus, errorType }: Befallen): Answer {
   const status = statusOf(fault.kind) ?? fault.status;
   const headers = faultHeaders(fault, { status, url, now });
   const body = bodyOfStatus?.(status);
-  if (body !== undefined) return answerJson(status, body, headers);
+  const type: Record<string, string> = errorType === undefined || status < 400 ? {} : { 'content-type': errorType };
+  if (body !== undefined) return answerJson(status, body, { ...headers, ...type });
   if (status < 300) return { status, headers, body: undefined };
   const code = CODE_OF_STATUS[status];
   if (code === undefined) return answerHtml(status, headers);

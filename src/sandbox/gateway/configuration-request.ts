@@ -15,8 +15,8 @@ export interface ChannelRequest {
   readonly webhookId: string;
 }
 
-/** The contract's "Chat Gateway", as the service's documentation writes it on the wire. */
-const WEBHOOK_VERSION = 'Chat Gateway v1.0';
+/** As the contract calls it, and as the service's documentation writes it on the wire. */
+const WEBHOOK_VERSIONS: readonly unknown[] = ['Chat Gateway', 'Chat Gateway v1.0'];
 /** Limits of the service's documentation. */
 const MAX_WEBHOOK_NAME = 256;
 const MAX_CHANNEL_NAME = 255;
@@ -26,7 +26,7 @@ export function readWebhookRequest(body: unknown): WebhookRequest | Problem {
   const { name, uri, version } = body;
   if (!isText(name, MAX_WEBHOOK_NAME)) return invalid(`name must be a text of 1 to ${MAX_WEBHOOK_NAME} characters`);
   if (!isWebAddress(uri)) return invalid('uri must be an absolute http or https address');
-  if (version !== WEBHOOK_VERSION) return invalid(`version must be ${WEBHOOK_VERSION}`);
+  if (!isVersion(version)) return invalid(`version must be ${WEBHOOK_VERSIONS.join(' or ')}`);
   return { name, uri, version };
 }
 
@@ -35,7 +35,7 @@ export function readChannelRequest(body: unknown): ChannelRequest | Problem {
   const { name, description = null, routingOptions, webHookId, type } = body;
   if (!isText(name, MAX_CHANNEL_NAME)) return invalid(`name must be a text of 1 to ${MAX_CHANNEL_NAME} characters`);
   if (description !== null && typeof description !== 'string') return invalid('description must be a text');
-  if (type !== 'ChatAPI') return invalid('type must be ChatAPI');
+  if (type !== undefined && type !== 'ChatAPI') return invalid('type must be ChatAPI');
   const queueId = readQueueId(routingOptions);
   if (queueId === undefined) return invalid('routingOptions must have the type queue and the id of a queue');
   if (!isText(webHookId)) return invalid('webHookId must be the id of a webhook');
@@ -48,6 +48,10 @@ export function readQueueId(value: unknown): string | undefined {
 }
 
 export const MALFORMED = invalid('Request body must be a JSON object', 'invalid_json_object');
+
+function isVersion(value: unknown): value is string {
+  return WEBHOOK_VERSIONS.includes(value);
+}
 
 function isWebAddress(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);

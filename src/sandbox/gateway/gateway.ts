@@ -6,7 +6,7 @@ import { addGatewayControl } from './control.js';
 import { queueIdOf, refuseCreation, refuseMessage, refuseUpdate } from './conversation-request.js';
 import { Desk } from './desk.js';
 import { bodyOfStatus, distortId, readPhone, refuseByFault } from './misfortune.js';
-import { answerProblem, invalid, isProblem, notFound, type Problem } from './problem.js';
+import { answerProblem, invalid, isProblem, notFound, PROBLEM_TYPE, type Problem } from './problem.js';
 import { type Conversation, QUEUES } from './switchboard.js';
 
 const BASE = '/chat-gateway/v1';
@@ -143,6 +143,7 @@ export function createGatewayArea(deps: AreaDeps): Area {
     },
     clear: () => desk.clear(),
     bodyOfStatus: (status) => bodyOfStatus(status, newId()),
+    errorType: PROBLEM_TYPE,
     addControl: (app) => addGatewayControl(app, desk, () => clock.now()),
   };
 }

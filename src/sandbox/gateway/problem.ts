@@ -10,10 +10,12 @@ export interface Problem {
 
 export const INTERNAL: Problem = { status: 500, code: 'internal_error', message: 'Internal error.' };
 
+export const PROBLEM_TYPE = 'application/problem+json';
+
 /** The gateway's own form of an error, in which every refusal of its routes leaves. */
 export function answerProblem(problem: Problem, referenceId: string): Answer {
   const { status } = problem;
-  return answerJson(status, toProblemBody(problem, referenceId), { 'content-type': 'application/problem+json' });
+  return answerJson(status, toProblemBody(problem, referenceId), { 'content-type': PROBLEM_TYPE });
 }
 
 export function toProblemBody({ code, message }: Problem, referenceId: string): Fields {

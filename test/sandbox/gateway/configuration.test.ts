@@ -91,7 +91,6 @@ test.each([
   ['a queue that is not there', { routingOptions: { type: 'queue', id: '112' } }, 'invalid_queue'],
   ['no webhook', { webHookId: undefined }, 'invalid_parameter'],
   ['a webhook that is not there', { webHookId: '9999' }, 'invalid_webhook'],
-  ['no type', { type: undefined }, 'invalid_parameter'],
   ['another type', { type: 'WhatsApp' }, 'invalid_parameter'],
 ])('§Channel: channel is refused with 400 for %s', async (_, more, code) => {
   const client = await aClient();
