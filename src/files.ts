@@ -144,7 +144,10 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       return (names ?? []).map(String).sort();
     },
     stat: async (path) => {
-      const found = await raw.stat(path).catch(undefinedWhenMissing);
+      const found = await raw.stat(path).catch((error: unknown) => {
+        // A file stands where the path has a directory: then there is none below it either.
+        return codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error);
+      });
       if (found === undefined) return undefined;
       return {
         bytes: Number(found.size),
@@ -155,9 +158,10 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     },
     makeDirectory: async (path) => {
       const first = await raw.mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
-      if (first === undefined) return;
-      for (let made = resolve(path); made.length >= first.length; made = dirname(made)) {
-        await syncDirectory(dirname(made));
+      // Also those that were there: who made them may have died before it came to this. Not all may be ours to sync.
+      for (let made = resolve(path); made !== dirname(made); made = dirname(made)) {
+        const isOwn = first !== undefined && made.length >= first.length;
+        await syncDirectory(dirname(made)).catch(isOwn ? undefined : () => {});
       }
     },
     rename,

@@ -63,7 +63,13 @@ test('scrubbing leaves no rest of a secret that begins with another', () => {
   expect(scrubSecrets('key abc-def-123', ['abc-def-123', 'abc'])).toBe('key [secret]');
 });
 
+test('scrubbing searches no text that it put in the place of a secret', () => {
+  expect(scrubSecrets('key abc, a secret', ['abc', 'secret', 'e'])).toBe('k[secret]y [secret], a [secret]');
+});
+
 test('scrubbing takes secrets literally, and an empty one for none', () => {
   expect(scrubSecrets('a.c abc $&', ['a.c', ''])).toBe('[secret] abc $&');
+  const signs = '^$\\.*+?()[]{}|-/#';
+  expect(scrubSecrets(`is ${signs}, not x`, [signs, 'x|y'])).toBe('is [secret], not x');
   expect(scrubSecrets('nothing here', [''])).toBe('nothing here');
 });

@@ -105,7 +105,12 @@ function assertCallable({ service }: Job, { job, area, isAction = false }: Calle
 
 async function withService<T>(
   job: Job,
-  context: Pick<Called, 'area' | 'isAction'> & { terminal: Terminal; secrets: SecretKeeper; stop: StopSwitch; log: Log },
+  context: Pick<Called, 'area' | 'isAction'> & {
+    terminal: Terminal;
+    secrets: SecretKeeper;
+    stop: StopSwitch;
+    log: Log;
+  },
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
   const { terminal, secrets, stop, area, log, isAction = false } = context;

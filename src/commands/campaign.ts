@@ -5,6 +5,7 @@ import { EXIT } from '../report/exit-code.js';
 import { emptyBalance } from '../report/summary.js';
 import { readCampaign } from '../service/campaign.js';
 import { meaningOf, stateOf } from '../service/campaign-states.js';
+import { CAMPAIGN_CHANGES } from '../service/documented.js';
 import type { CallService } from '../service/endpoint.js';
 import type { RunFigures } from '../steps/action.js';
 import { campaignKind } from '../steps/campaign.js';
@@ -23,7 +24,7 @@ export interface CampaignFlags {
 /** `volley campaign status ID`: how a campaign stands; changes nothing. */
 export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Promise<number> {
   const campaignId = parseCampaignId(flags.id);
-  const campaign = await callService(terminal, { job: flags.job, area: 'campaign' }, ({ call }) =>
+  const campaign = await callService(terminal, { ...flags, area: 'campaign' }, ({ call }) =>
     call(readCampaign, { campaignId }),
   );
   const { id, name, status, isEnabled, isDynamic, recordCount } = campaign;
@@ -50,7 +51,8 @@ export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Pr
 }
 
 export interface SetCampaignFlags extends CampaignFlags {
-  readonly target: CampaignTarget;
+  /** As it was typed, in either case. */
+  readonly target: string;
 }
 
 const EXIT_OF: Readonly<Record<Verdict['status'], number>> = {
@@ -61,8 +63,8 @@ const EXIT_OF: Readonly<Record<Verdict['status'], number>> = {
 
 /** `volley campaign set ID STATUS`: 0 when it is so, or was already; 1 when it cannot be; 3 when nothing tells. */
 export async function setCampaign(flags: SetCampaignFlags, terminal: Terminal): Promise<number> {
-  const { job, target } = flags;
   const campaign = parseCampaignId(flags.id);
+  const target = parseTarget(flags.target);
   const step: CampaignStep = {
     kind: 'campaign',
     campaign,
@@ -71,7 +73,7 @@ export async function setCampaign(flags: SetCampaignFlags, terminal: Terminal): 
     always: false,
     limits: defaultLimits.campaign,
   };
-  const verdict = await callService(terminal, { job, area: 'campaign', isAction: true }, (single) =>
+  const verdict = await callService(terminal, { ...flags, area: 'campaign', isAction: true }, (single) =>
     performStep(step, single),
   );
   const { status, code, reason } = verdict;
@@ -130,4 +132,15 @@ function parseCampaignId(id: string): number {
   throw new UserError('bad-flag', `Cannot find a campaign: "${id}" is not a campaign id, expected a whole number`, {
     hint: 'The configuration manager shows it beside the campaign.',
   });
+}
+
+function parseTarget(written: string): CampaignTarget {
+  const target = written.toUpperCase();
+  if (isTarget(target)) return target;
+  const expected = `expected one of ${Object.keys(CAMPAIGN_CHANGES).join(', ')}`;
+  throw new UserError('bad-flag', `Cannot change a campaign: the status is ${JSON.stringify(written)}, ${expected}`);
+}
+
+function isTarget(text: string): text is CampaignTarget {
+  return Object.hasOwn(CAMPAIGN_CHANGES, text);
 }

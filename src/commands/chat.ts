@@ -2,7 +2,7 @@ import { UserError } from '../errors.js';
 import { EXIT } from '../report/exit-code.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/chat.js';
 import { callService } from './call-service.js';
-import { keepGiven } from './keep-given.js';
+import { keepGiven, refuseBlank } from './keep-given.js';
 import { printResult } from './print.js';
 import { escapeText, type Terminal } from './terminal.js';
 
@@ -10,17 +10,17 @@ export interface ReadFlags {
   readonly job: string;
   /** Undefined: the room that the key belongs to. */
   readonly room: string | undefined;
-  readonly pageSize: number | undefined;
+  /** As it was typed. */
+  readonly pageSize: string | undefined;
   readonly json: boolean | undefined;
 }
 
 /** `volley chat read`: the latest messages of a room, oldest first. */
 export async function readChat(flags: ReadFlags, terminal: Terminal): Promise<number> {
-  const { job, room, pageSize } = flags;
-  if (pageSize !== undefined && !(Number.isSafeInteger(pageSize) && pageSize > 0)) {
-    throw new UserError('bad-flag', `Cannot read the chat: --page-size is ${pageSize}, expected a number from 1`);
-  }
-  const messages = await callService(terminal, { job, area: 'chat' }, ({ call }) =>
+  const { room } = flags;
+  const pageSize = parsePageSize(flags.pageSize);
+  refuseBlank('read the chat', { '--room': room });
+  const messages = await callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
     call(readMessages, keepGiven({ room, pageSize })),
   );
   const json = { room: room ?? null, messages: messages.map(toJson) };
@@ -38,15 +38,22 @@ export interface PostFlags {
 
 /** `volley chat post TEXT`: says something in a room, once. */
 export async function postChat(flags: PostFlags, terminal: Terminal): Promise<number> {
-  const { job, text, room } = flags;
-  if (text.trim() === '') throw new UserError('bad-flag', 'Cannot post a chat message: the text is empty');
-  const { parsed } = await callService(terminal, { job, area: 'chat' }, ({ call }) =>
+  const { text, room } = flags;
+  refuseBlank('post a chat message', { 'the text': text, '--room': room });
+  const { parsed } = await callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
     call(postMessage, { messageRaw: text, ...keepGiven({ room }) }),
   );
   const where = room === undefined ? 'the room of the key' : `room ${room}`;
   const json = { room: room ?? null, parsed: parsed ?? null };
   await printResult(terminal, flags, { json, text: `Posted to ${escapeText(where)}.\n` });
   return EXIT.ok;
+}
+
+function parsePageSize(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  const written = JSON.stringify(text);
+  throw new UserError('bad-flag', `Cannot read the chat: --page-size is ${written}, expected a whole number from 1`);
 }
 
 function toJson({ id, at, timestamp, author, text }: ChatMessage) {

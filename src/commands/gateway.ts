@@ -4,7 +4,7 @@ import { QUEUE_ASSIGNMENT } from '../service/documented.js';
 import { type ConversationUser, sendMessage, updateConversation } from '../service/gateway.js';
 import { createChannel, createWebhook } from '../service/gateway-settings.js';
 import { callService } from './call-service.js';
-import { keepGiven } from './keep-given.js';
+import { keepGiven, refuseBlank } from './keep-given.js';
 import { printResult } from './print.js';
 import { escapeText, type Terminal } from './terminal.js';
 
@@ -20,9 +20,10 @@ export interface WebhookFlags extends GatewayFlags {
 
 /** `volley gateway webhook NAME URL`: makes a webhook, a second one of the same name each time. */
 export async function makeWebhook(flags: WebhookFlags, terminal: Terminal): Promise<number> {
-  const { job, name, url } = flags;
+  const { name, url } = flags;
+  refuseBlank('create a webhook', { 'its name': name });
   assertUrl(url);
-  const { webhookId } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+  const { webhookId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
     call(createWebhook, { name, url }),
   );
   const text = `Made webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
@@ -41,8 +42,9 @@ export interface ChannelFlags extends GatewayFlags {
 
 /** `volley gateway channel NAME`: makes a channel on a webhook, a second one of the same name each time. */
 export async function makeChannel(flags: ChannelFlags, terminal: Terminal): Promise<number> {
-  const { job, name, webhook, queue, description } = flags;
-  const { channelId } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+  const { name, webhook, queue, description } = flags;
+  refuseBlank('create a channel', { 'its name': name, '--webhook': webhook, '--queue': queue });
+  const { channelId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
     call(createChannel, { name, webhookId: webhook, queue, ...keepGiven({ description }) }),
   );
   const text = `Made channel ${escapeText(name)}: ${escapeText(channelId)}\n`;
@@ -62,7 +64,8 @@ export interface UpdateFlags extends GatewayFlags {
 
 /** `volley gateway update CONVERSATION`: changes queue or customer of one that is queued; refuses to change nothing. */
 export async function changeConversation(flags: UpdateFlags, terminal: Terminal): Promise<number> {
-  const { job, conversation, queue, name, email, phone, language } = flags;
+  const { conversation, queue, name, email, phone, language } = flags;
+  refuseBlank('update a conversation', { '--queue': queue });
   const user: ConversationUser = keepGiven({ name, email, phone, language });
   if (queue === undefined && Object.keys(user).length === 0) {
     throw new UserError(
@@ -73,7 +76,7 @@ export async function changeConversation(flags: UpdateFlags, terminal: Terminal)
       },
     );
   }
-  const { conversationId, state } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+  const { conversationId, state } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
     call(updateConversation, {
       conversationId: conversation,
       ...(queue === undefined ? {} : { assignment: { type: QUEUE_ASSIGNMENT, id: queue } }),
@@ -93,9 +96,9 @@ export interface SendFlags extends GatewayFlags {
 
 /** `volley gateway send CONVERSATION TEXT`: says something in a conversation as its customer, once. */
 export async function sendToConversation(flags: SendFlags, terminal: Terminal): Promise<number> {
-  const { job, conversation, text } = flags;
-  if (text.trim() === '') throw new UserError('bad-flag', 'Cannot send a message: the text is empty');
-  const { conversationId, messageId } = await callService(terminal, { job, area: 'gateway' }, ({ call }) =>
+  const { conversation, text } = flags;
+  refuseBlank('send a message', { 'the text': text });
+  const { conversationId, messageId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
     call(sendMessage, { conversationId: conversation, text }),
   );
   const id = messageId === undefined ? '' : `: ${escapeText(messageId)}`;

@@ -3,6 +3,7 @@ import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { createFindTaken, type PastRun } from '../run/history.js';
+import type { Lock } from '../run/lock.js';
 import { createPlanDeps, type Host, worldOf } from './deps.js';
 import { createProgressView } from './progress.js';
 
@@ -16,6 +17,7 @@ export async function planNewInput(
     history: readonly PastRun[];
     isAgain: boolean;
     signal: AbortSignal;
+    lock: Pick<Lock, 'assertHeld'>;
   },
 ): Promise<PlanOutcome> {
   const { host, log, jobDirectory, history } = context;
@@ -26,6 +28,7 @@ export async function planNewInput(
     const outcome = await makePlan(job, deps, {
       jobDirectory,
       occurrence,
+      assertHeld: () => context.lock.assertHeld(),
       findTaken: createFindTaken(history, { occurrence, isSandbox: job.service.sandbox }),
     });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);

@@ -5,15 +5,10 @@ import { escapeText } from './terminal.js';
 /** What a person reads when a command fails: the message, each problem with its place, and what to do. */
 export function formatError(error: unknown): string {
   if (error instanceof UserError) {
-    const problems = error.problems.map(({ where, message, hint }) => {
-      const advice = hint === undefined ? '' : `\n      ${escapeText(hint)}`;
-      return `  ${escapeText(where)}: ${escapeText(message)}${advice}\n`;
-    });
-    const hint = error.hint === undefined ? '' : `${escapeText(error.hint)}\n`;
-    return `${escapeText(error.message)}\n${problems.join('')}${hint}`;
+    return `${escapeText(error.message)}\n${formatProblems(error)}${formatHint(error)}`;
   }
   if (error instanceof ServiceError) {
-    return `${escapeText(error.message)}\n${error.hint === undefined ? '' : `${escapeText(error.hint)}\n`}`;
+    return `${escapeText(`${error.message}${nameCode(error)}`)}\n${formatHint(error)}`;
   }
   if (error instanceof InternalError) return `${escapeText(error.message)}\n`;
   const disk = readDiskError(error);
@@ -21,6 +16,29 @@ export function formatError(error: unknown): string {
     return `Cannot go on: ${disk.code} from the system (${escapeText(disk.call)})\n${DISK_HINT}\n`;
   const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `An error in volley itself, please report it:\n${said.split('\n').map(escapeText).join('\n')}\n`;
+}
+
+/** A single problem that the message tells already is not told again; what to do about it is. */
+function formatProblems({ message, problems }: UserError): string {
+  const [first, ...others] = problems;
+  if (first !== undefined && others.length === 0 && message.includes(first.message)) return formatHint(first);
+  return problems
+    .map((problem) => {
+      const advice = problem.hint === undefined ? '' : `\n      ${escapeText(problem.hint)}`;
+      return `  ${escapeText(problem.where)}: ${escapeText(problem.message)}${advice}\n`;
+    })
+    .join('');
+}
+
+function formatHint({ hint }: { readonly hint?: string | undefined }): string {
+  return hint === undefined ? '' : `${escapeText(hint)}\n`;
+}
+
+/** The service's own code, by which its documentation and its support know the error. */
+function nameCode({ message, status, serviceCode }: ServiceError): string {
+  if (serviceCode === undefined) return '';
+  const code = serviceCode === `http-${status}` ? `HTTP ${status}` : `code ${serviceCode}`;
+  return message.includes(code) ? '' : ` (${code})`;
 }
 
 const DISK_HINT =

@@ -59,9 +59,9 @@ function formatStep(step: StepSummary, directory: string): string {
 
 /** What came of a step without rows, as it must still be escaped. */
 export function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
-  const told = `${code}: ${reason}`;
-  if (status === 'accepted') return told;
-  return `${status === 'in-doubt' ? 'in doubt' : 'not done'}, ${told}`;
+  // The code of what was done is one word of its reason.
+  if (status === 'accepted') return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
+  return `${status === 'in-doubt' ? 'in doubt' : 'not done'} (${code}): ${reason}`;
 }
 
 function describeNext({ balance, exitCode, state }: Summary): string {

@@ -72,6 +72,7 @@ async function runInSession(
     history: await readHistory(files, jobDirectory),
     isAgain: flags.again,
     signal: stop.nothingNew,
+    lock: session.lock,
   });
   done.leftOut = leftOut;
   if (made === undefined) return;

@@ -50,7 +50,7 @@ export async function planJobInput(
   const lock = await acquireLock(lockDepsOf(world), jobDirectory);
   try {
     const history = await readHistory(world.files, jobDirectory);
-    return await planNewInput(job, { host, log, jobDirectory, history, isAgain, signal });
+    return await planNewInput(job, { host, log, jobDirectory, history, isAgain, signal, lock });
   } finally {
     await lock.release();
   }

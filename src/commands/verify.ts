@@ -1,10 +1,17 @@
-import { ServiceError } from '../errors.js';
+import { join } from 'node:path';
+import { ServiceError, UserError } from '../errors.js';
+import type { Job } from '../job/job.js';
+import { verificationStartStep } from '../job/schema-verification.js';
+import { normalizeNumber } from '../normalize/number.js';
 import { EXIT } from '../report/exit-code.js';
+import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../service/documented.js';
 import type { CallService } from '../service/endpoint.js';
 import { type CodeInput, checkCode, createSession, readSession, type Session } from '../service/verification.js';
 import { callService } from './call-service.js';
 import { keepGiven } from './keep-given.js';
 import { printResult } from './print.js';
+import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
+import { jobDirectoryOf } from './session.js';
 import { escapeText, type Terminal } from './terminal.js';
 
 export interface StartFlags {
@@ -20,16 +27,52 @@ export interface StartFlags {
 
 /** `volley verify start NUMBER`: sends a code by SMS, and prints the session that it is checked in. */
 export async function startVerification(flags: StartFlags, terminal: Terminal): Promise<number> {
-  const { job, number, country, brand, template, source } = flags;
-  const session = await callService(terminal, { job, area: 'verification' }, ({ call }) =>
-    call(createSession, {
-      destination: number,
-      ...keepGiven({ country: country?.toUpperCase(), brand, template }),
+  const { job, json, brand, template, source } = flags;
+  const destination = readDestination(flags);
+  assertTexts({ brand, template, source });
+  const { session, ledger } = await callService(terminal, { job, json, area: 'verification' }, async (single) => ({
+    session: await single.call(createSession, {
+      destination,
+      ...keepGiven({ brand, template }),
       ...(source === undefined ? {} : { sms: { source } }),
     }),
-  );
-  await printSession(session, flags, terminal);
+    ledger: single.job.service.sandbox ? ledgerOf(single.job) : undefined,
+  }));
+  const where =
+    ledger === undefined ? [] : [`The sandbox sends no SMS: the code is \`shared.code\` in the last line of ${ledger}`];
+  await printSession(session, { json, more: ledger === undefined ? {} : { ledger }, after: where }, terminal);
   return EXIT.ok;
+}
+
+/** E.164, by the rules of a step. */
+function readDestination({ number, country }: StartFlags): string {
+  const read = normalizeNumber(number, country);
+  if (read.ok) return read.e164;
+  const reason = read.reason.replace(/^The cell/, 'The argument');
+  throw new UserError('bad-flag', `Cannot start a verification, no code was sent. ${reason}`, {
+    hint: 'Give an international number, such as +6591234567, or a national one with --country.',
+  });
+}
+
+const textsOfStep = verificationStartStep.pick({ brand: true, template: true, source: true });
+
+/** What a step of a job may not send, a single call may not either. */
+function assertTexts(texts: Pick<StartFlags, 'brand' | 'template' | 'source'>): void {
+  const refuse = (flag: string, problem: string): never => {
+    throw new UserError('bad-flag', `Cannot start a verification, no code was sent: --${flag} ${problem}`);
+  };
+  const issue = textsOfStep.safeParse(keepGiven(texts)).error?.issues[0];
+  if (issue !== undefined) {
+    const flag = issue.path[0] as keyof typeof texts;
+    refuse(flag, `is ${JSON.stringify(texts[flag])}, ${issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '')}`);
+  }
+  if (texts.template?.includes('{brand}') === true && texts.brand === undefined) {
+    refuse('brand', 'is missing, expected the name that the template has {brand} for');
+  }
+}
+
+function ledgerOf(job: Job): string {
+  return join(jobDirectoryOf(job), SANDBOX_DIRECTORY, 'ledger.ndjson');
 }
 
 export interface CheckFlags {
@@ -40,22 +83,69 @@ export interface CheckFlags {
   readonly json: boolean | undefined;
 }
 
-/** `volley verify check SESSION [CODE]`: 0 for a right code, 1 for a wrong one and for a session that is over. */
+/** Longest code that the service makes, with its dash. */
+const CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max + 1}}$`);
+
+/** `volley verify check SESSION [CODE]`: 0 for a right code, 1 for a wrong one and for a session that was over before. */
 export async function checkVerification(flags: CheckFlags, terminal: Terminal): Promise<number> {
-  const { job, session: sessionId, code } = flags;
-  const session = await callService(terminal, { job, area: 'verification' }, ({ call }) =>
-    code === undefined ? call(readSession, { sessionId }) : checkThenAsk(call, { sessionId, code }),
-  );
-  await printSession(session, flags, terminal);
-  return code === undefined ? EXIT.ok : (EXIT_OF_CHECK[session.status] ?? EXIT.inDoubt);
+  const { job, json, session: sessionId, code } = flags;
+  if (code !== undefined && !CODE.test(code)) {
+    const expected = `expected ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
+    throw new UserError('bad-flag', `Cannot check a verification code: it has not the form of one, ${expected}`);
+  }
+  const { session, check } = await callService(terminal, { job, json, area: 'verification' }, async ({ call }) => {
+    const found = await call(readSession, { sessionId });
+    if (code === undefined) return { session: found, check: undefined };
+    if (found.status !== 'WAITING') return { session: found, check: describeNotChecked(found) };
+    const checked = await checkThenAsk(call, { sessionId, code });
+    return { session: checked, check: describeCheck(checked) };
+  });
+  if (check === undefined) {
+    await printSession(session, { json }, terminal);
+    return EXIT.ok;
+  }
+  await printSession(session, { json, more: { check: check.verdict }, before: [check.text] }, terminal);
+  return EXIT_OF_CHECK[check.verdict];
 }
 
-const EXIT_OF_CHECK: Readonly<Record<string, number>> = {
-  VERIFIED: EXIT.ok,
-  WAITING: EXIT.rejected,
-  FAILED: EXIT.rejected,
-  EXPIRED: EXIT.rejected,
+interface Check {
+  readonly verdict: 'right' | 'wrong' | 'too-late' | 'not-checked' | 'unknown';
+  readonly text: string;
+}
+
+const EXIT_OF_CHECK: Readonly<Record<Check['verdict'], number>> = {
+  right: EXIT.ok,
+  wrong: EXIT.rejected,
+  'too-late': EXIT.rejected,
+  'not-checked': EXIT.rejected,
+  unknown: EXIT.inDoubt,
 };
+
+/** Of a session that is over the service says how it ended, whatever code it is given. */
+function describeNotChecked({ status }: Session): Check {
+  return { verdict: 'not-checked', text: `The session was ${status} already: this code was not checked` };
+}
+
+/** What the status of a session that waited says of the code that it was given. */
+function describeCheck({ status, attempt }: Session): Check {
+  switch (status) {
+    case 'VERIFIED':
+      return { verdict: 'right', text: 'The code is right' };
+    case 'WAITING':
+      return { verdict: 'wrong', text: `The code is wrong${attempt === undefined ? '' : describeTriesLeft(attempt)}` };
+    case 'FAILED':
+      return { verdict: 'wrong', text: 'The code is wrong, no tries left' };
+    case 'EXPIRED':
+      return { verdict: 'too-late', text: 'The code came too late' };
+    default:
+      return { verdict: 'unknown', text: 'The service does not say whether the code is right' };
+  }
+}
+
+function describeTriesLeft(attempt: number): string {
+  const left = MAX_CODE_ATTEMPTS - attempt;
+  return left > 0 ? `, ${left} ${left === 1 ? 'try' : 'tries'} left` : '';
+}
 
 /** What came of a check whose answer was lost the status tells, save while the session waits: the code may be among the wrong ones. */
 async function checkThenAsk(call: CallService, input: CodeInput): Promise<Session> {
@@ -69,9 +159,11 @@ async function checkThenAsk(call: CallService, input: CodeInput): Promise<Sessio
   }
 }
 
+const FINAL: ReadonlySet<string> = new Set(SESSION_STATUSES.filter((status) => status !== 'WAITING'));
+
 async function printSession(
   session: Session,
-  flags: { readonly json: boolean | undefined },
+  told: { json: boolean | undefined; more?: object; before?: readonly string[]; after?: readonly string[] },
   terminal: Terminal,
 ): Promise<void> {
   const { sessionId, status, attempt, expiresAt, retryAfter, destination } = session;
@@ -82,12 +174,16 @@ async function printSession(
     expiresAt: expiresAt ?? null,
     retryAfter: retryAfter ?? null,
     destination: destination ?? null,
+    ...told.more,
   };
+  const isOver = FINAL.has(status);
   const lines = [
+    ...(told.before ?? []),
     `Session ${sessionId}: ${status}`,
     ...(attempt === undefined ? [] : [`  wrong codes  ${attempt}`]),
-    ...(expiresAt === undefined ? [] : [`  ends         ${expiresAt}`]),
-    ...(retryAfter === undefined ? [] : [`  no SMS until ${retryAfter}`]),
+    ...(expiresAt === undefined || isOver ? [] : [`  ends         ${expiresAt}`]),
+    ...(retryAfter === undefined || isOver ? [] : [`  no SMS until ${retryAfter}`]),
+    ...(told.after ?? []),
   ];
-  await printResult(terminal, flags, { json, text: `${lines.map(escapeText).join('\n')}\n` });
+  await printResult(terminal, told, { json, text: `${lines.map(escapeText).join('\n')}\n` });
 }

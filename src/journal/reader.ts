@@ -9,7 +9,7 @@ export interface PlacedLine extends JournalLine {
 }
 
 export interface JournalEnd {
-  /** Bytes up to the end of the last good line; what stands behind was never durable and may be cut off. */
+  /** Bytes up to the end of the last good line; what stands behind was never durable and is passed over. */
   readonly goodBytes: number;
   readonly tornBytes: number;
   readonly lastSeq: number;
@@ -21,7 +21,8 @@ const NEWLINE = 10;
 
 /**
  * Calls `visit` for every good line in order, and tells where the good part ends.
- * A tail that no later line builds upon (see `durable` in format.ts) is torn: left out, counted.
+ * A tail that no later line builds upon (see `durable` in format.ts) is torn: left out, counted. The next runner goes on
+ * behind it.
  * A bad line before that is damage: InternalError 'journal-damaged' with its byte offset.
  */
 export async function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
@@ -64,6 +65,7 @@ class Walk {
       if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
       return;
     }
+    if (line !== undefined && this.#goesOnBehindTear(line)) this.#badAt = undefined;
     if (this.#badAt === undefined && line !== undefined && this.#follows(line)) {
       this.#visit({ ...line, offset, length: bytes.length + 1 });
       this.#lastSeq = line.seq;
@@ -79,6 +81,11 @@ class Walk {
           'Nothing was sent. Restore the file from a copy; do not edit it',
       );
     }
+  }
+
+  /** A new runner that read as far as we did, and took the rest for torn. */
+  #goesOnBehindTear({ entry, epoch, seq, durable }: JournalLine): boolean {
+    return entry.type === 'open' && epoch > this.#lastEpoch && durable === this.#lastSeq && seq === durable + 1;
   }
 
   /** A new runner counts on from what it read, whatever an ousted one appended in between. */

@@ -1,6 +1,7 @@
 import { InternalError } from '../errors.js';
-import type { AppendFile } from '../files.js';
+import type { AppendFile, Files } from '../files.js';
 import { encodeLine, type JournalEntry } from './format.js';
+import type { JournalEnd } from './reader.js';
 
 /**
  * Appends entries with group commit: while one write and sync is under way, entries gather; the next
@@ -72,6 +73,31 @@ export class JournalWriter {
     for (const waiting of [...group, ...this.#waiting]) waiting.reject(this.#failure);
     this.#waiting = [];
   }
+}
+
+/** Not a newline alone: a line of which only that is missing would become whole. */
+const END_OF_TEAR = Buffer.from('~\n');
+
+/**
+ * Goes on with a journal that was read to `end`; the caller holds the job's lock, and made sure of that after it had read.
+ * What was never whole stays where it is, and gets an end: cut off, it might take the lines of another runner with it.
+ */
+export async function continueJournal(
+  files: Files,
+  path: string,
+  { end, lockEpoch }: { end: JournalEnd; lockEpoch: number },
+): Promise<JournalWriter> {
+  const file = await files.openAppend(path);
+  try {
+    if (end.tornBytes > 0) await file.append(END_OF_TEAR);
+    // What was read may still be in the cache of a process that died; from here on lines build upon it.
+    await file.sync();
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  // The lock's epochs begin anew when its file is deleted; those of a journal must not, or its lines are passed over.
+  return new JournalWriter(file, { epoch: Math.max(lockEpoch, end.lastEpoch + 1), seq: end.lastSeq });
 }
 
 interface Waiting {

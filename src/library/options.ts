@@ -109,7 +109,11 @@ const KIND_OF_AREA = {
 } as const satisfies Record<Area, Step['kind']>;
 
 /** Checks the options and fills their defaults. Refuses with one UserError 'bad-input' that carries every problem, and no secret. */
-export function readOptions({ signal: _signal, ...options }: ServiceOptions): ReadOptions {
+export function readOptions(given: ServiceOptions): ReadOptions {
+  if (typeof given !== 'object' || given === null) {
+    throw refuse([{ where: 'options', message: 'are missing, expected an object with account and credentials' }]);
+  }
+  const { signal: _signal, ...options } = given;
   const checked = schema.safeParse(options);
   if (!checked.success) throw refuse(checked.error.issues.flatMap(describeIssue));
   const { credentials, limits, ...service } = checked.data;

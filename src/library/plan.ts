@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import { planJobInput } from '../commands/session.js';
+import { UserError } from '../errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob, parseJob } from '../job/load.js';
 import type { WrittenJob } from '../job/schema.js';
 import type { PlannedStep } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
 import { createHost, type RunOptions } from './host.js';
+import { nameFirstProblem } from './name-first.js';
 
 export interface PlanOptions extends RunOptions {
   /** Takes files once more that the job already took. */
@@ -30,10 +32,15 @@ export type PlannedRunStep = Pick<
 > & { readonly files: readonly string[] };
 
 /**
- * Reads and checks all input of a job file, or of a job as an object, and writes the exact requests; sends nothing.
- * Undefined when there is nothing new. Rejects with a UserError: a faulty job or input, a guard, a lock that is held, `interrupted`.
+ * Reads and checks all input of a job file, or of a job as an object, which must have a name; writes the exact requests,
+ * sends nothing. Undefined when there is nothing new. Rejects with a UserError: a faulty job or input, a guard, a lock that
+ * is held, `interrupted`.
  */
-export async function plan(source: string | WrittenJob, options: PlanOptions = {}): Promise<PlannedRun | undefined> {
+export function plan(source: string | WrittenJob, options: PlanOptions = {}): Promise<PlannedRun | undefined> {
+  return nameFirstProblem(planSource(source, options));
+}
+
+async function planSource(source: string | WrittenJob, options: PlanOptions): Promise<PlannedRun | undefined> {
   const job = typeof source === 'string' ? await loadJob(source) : readJobObject(source, options.directory ?? '.');
   const { made } = await planJobInput(createHost(options), job, {
     isAgain: options.again ?? false,
@@ -51,6 +58,15 @@ export async function plan(source: string | WrittenJob, options: PlanOptions = {
 
 /** JSON is YAML: the object goes the way of a file, and so do its problems, whose places say line and column of its JSON text. */
 function readJobObject(job: WrittenJob, directory: string): Job {
+  if (typeof job !== 'object' || job === null) {
+    throw new UserError('bad-job', 'Cannot use the job: it is no object, expected one, or the path of a job file');
+  }
+  if (job.name === undefined) {
+    // A file gives its own name to its job; all objects would share one, and with it their lock and what they have sent.
+    throw new UserError('bad-job', 'Cannot use the job: it has no name, expected one', {
+      hint: 'Give it a name: its runs are kept under it, and a file is sent once under each name.',
+    });
+  }
   return parseJob(JSON.stringify(job, undefined, 2), resolve(directory, 'job'));
 }
 

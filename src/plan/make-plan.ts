@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { InternalError } from '../errors.js';
+import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, RECEIPTS_FILE } from './file.js';
@@ -17,12 +17,17 @@ export interface PlanOutcome {
 /**
  * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent.
  * Refuses with one UserError 'bad-input' that carries the problems of all files; no directory is left then.
- * The caller holds the job's lock.
+ * The caller holds the job's lock; `assertHeld` throws once it has lost it, and the plan does not get its name.
  */
 export async function makePlan(
   job: Job,
   deps: PlanDeps,
-  options: { jobDirectory: string; findTaken: FindTaken; occurrence: string },
+  options: {
+    jobDirectory: string;
+    findTaken: FindTaken;
+    occurrence: string;
+    assertHeld: () => Promise<void>;
+  },
 ): Promise<PlanOutcome> {
   const { files } = deps;
   const { jobDirectory, occurrence } = options;
@@ -43,6 +48,7 @@ export async function makePlan(
     await files.makeDirectory(scratch);
     try {
       const plan = await writePlan({ job, id, occurrence, selection }, { deps, problems, scratch, directory });
+      await options.assertHeld();
       await replaceDraft(files, scratch, directory);
       return { made: { plan, directory }, leftOut };
     } finally {
@@ -85,7 +91,10 @@ async function writePlan(
  */
 async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
   if ((await files.stat(join(directory, JOURNAL_FILE))) !== undefined) {
-    throw new InternalError('unexpected', `Cannot write a plan over ${directory}: it was applied already`);
+    // Whoever holds the job's lock knows its runs: another process took it in this very moment.
+    throw new UserError('lock-held', `Cannot plan: another process has taken the job, and applied ${directory}`, {
+      hint: 'Run the same command again; nothing was sent twice.',
+    });
   }
   if ((await files.stat(directory)) === undefined) return files.rename(scratch, directory);
   const isKept = (name: string) => name === RECEIPTS_FILE || name.startsWith('.');

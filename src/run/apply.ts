@@ -4,7 +4,7 @@ import { isRowStep, type Job, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/format.js';
 import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
-import { JournalWriter } from '../journal/writer.js';
+import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import { kindOf } from '../steps/table.js';
@@ -41,18 +41,14 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
 
-  const file = await deps.files.openAppend(path);
+  // Whoever was ousted while it read has read lines of its successor, and must not count on from them.
+  await lock.assertHeld();
   if (end.tornBytes > 0) {
     deps.onNotice(
-      `The journal's last ${end.tornBytes} bytes were never whole, and are cut off (a crash while writing)`,
+      `The journal's last ${end.tornBytes} bytes were never whole, and are passed over (a crash while writing)`,
     );
-    await file.truncate(end.goodBytes);
   }
-  // What was read may still be in the cache of a process that died; from here on lines build upon it.
-  await file.sync();
-  // The lock's epochs begin anew when its file is deleted; those of a journal must not, or its lines are passed over.
-  const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
-  const writer = new JournalWriter(file, { epoch, seq: end.lastSeq });
+  const writer = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch });
   const journal: Journal = {
     append: async (entry) => {
       await writer.append(entry);

@@ -24,8 +24,7 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
   const runs: PastRun[] = [];
   for (const name of await files.list(jobDirectory)) {
     const directory = join(jobDirectory, name);
-    if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) === undefined)
-      continue;
+    if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE))) === undefined) continue;
     const plan = await readPlan(files, directory);
     runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import type { RowStatus, Verdict } from '../domain.js';
 import type { Files } from '../files.js';
 import { JOURNAL_VERSION, type SettleEntry } from '../journal/format.js';
-import { JournalWriter } from '../journal/writer.js';
+import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan } from '../plan/file.js';
 import { InDoubtRows } from './in-doubt-rows.js';
 import type { Lock, Owner } from './lock.js';
@@ -52,16 +52,11 @@ export async function settleRows(options: SettleOptions, deps: SettleDeps): Prom
   if (entries.length === 0) return { accepted: 0, rejected: 0 };
 
   await lock.assertHeld();
-  const file = await deps.files.openAppend(join(directory, JOURNAL_FILE));
-  // What was never whole is no part of the journal; behind it nothing could be read.
-  if (end.tornBytes > 0) await file.truncate(end.goodBytes);
-  await file.sync();
-  const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
-  const writer = new JournalWriter(file, { epoch, seq: end.lastSeq });
+  const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, lockEpoch: lock.epoch });
   try {
     const { lastClose } = rows.state;
-    // A runner that has lost its lock may still have a last word: lines that begin with an open one stand in spite of it.
-    if (lastClose === undefined) {
+    // Lines that begin with an open one stand in spite of a torn tail, or of the last word of a runner that lost its lock.
+    if (lastClose === undefined || end.tornBytes > 0) {
       const { host, pid } = deps.owner;
       await writer.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     }

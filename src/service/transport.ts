@@ -90,7 +90,7 @@ function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; 
     case 'UND_ERR_BODY_TIMEOUT':
       return word(`the answer stood still for ${answerSeconds} s`);
     case 'TimeoutError':
-      return word(`no whole answer within ${connectSeconds + 2 * answerSeconds} s`);
+      return word(`no whole answer within ${Number((connectSeconds + 2 * answerSeconds).toFixed(1))} s`);
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':

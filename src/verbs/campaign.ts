@@ -1,16 +1,14 @@
-import { type AddVerbs, single, textArgument } from './verb.js';
-
-const TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
+import { type AddVerbs, brief, single, textArgument } from './verb.js';
 
 /** `volley campaign status|set` */
 export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
   cli.command('campaign', 'Show or set the status of a dialer campaign', (campaign) =>
-    campaign
+    brief(campaign, 'campaign <status|set>', terminal)
       .command(
         'status <id>',
         'Show how a campaign stands',
         (command) =>
-          command
+          brief(command, 'campaign status <id> --job <file>', terminal)
             .positional('id', textArgument('Id of the campaign'))
             .options(single)
             .example('$0 campaign status 101 --job jobs/campaign-window.yaml', ''),
@@ -23,13 +21,9 @@ export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
         'set <id> <status>',
         'Set the status of a campaign; looks at it first, and asks for no change that is impossible',
         (command) =>
-          command
+          brief(command, 'campaign set <id> <status> --job <file>', terminal)
             .positional('id', textArgument('Id of the campaign'))
-            .positional('status', {
-              describe: 'STOPPED is final',
-              choices: TARGETS,
-              demandOption: true,
-            })
+            .positional('status', textArgument('RUNNING, PAUSED, PURGED or STOPPED, in either case; STOPPED is final'))
             .options(single)
             .example('$0 campaign set 101 PAUSED --job jobs/campaign-window.yaml', ''),
         ({ id, status, job, json }) =>

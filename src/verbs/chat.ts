@@ -1,23 +1,19 @@
-import { type AddVerbs, single, textArgument, textOption } from './verb.js';
+import { type AddVerbs, brief, single, textArgument, textOption } from './verb.js';
 
 const room = textOption('Name of the room (default: the one that the key belongs to)');
 
 /** `volley chat read|post` */
 export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
   cli.command('chat', 'Read a room of the workplace chat, or post to it', (chat) =>
-    chat
+    brief(chat, 'chat <read|post>', terminal)
       .command(
         'read',
         'Show the latest messages, oldest first',
         (command) =>
-          command
+          brief(command, 'chat read --job <file>', terminal)
             .options({
               room,
-              'page-size': {
-                describe: 'How many messages (default: as the service does)',
-                type: 'number',
-                requiresArg: true,
-              },
+              'page-size': textOption('How many messages (default: as the service does)'),
               ...single,
             })
             .example('$0 chat read --room ops --page-size 10 --job jobs/campaign-window.yaml', ''),
@@ -30,7 +26,7 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
         'post <text>',
         'Post a message to a room, once',
         (command) =>
-          command
+          brief(command, 'chat post <text> --job <file>', terminal)
             .positional('text', textArgument('What to say'))
             .options({ room, ...single })
             .example('$0 chat post "The dialer is paused" --room ops --job jobs/campaign-window.yaml', ''),

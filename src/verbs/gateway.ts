@@ -1,10 +1,13 @@
 import type { Argv } from 'yargs';
-import { type AddVerbs, single, textArgument, textOption, type VerbContext } from './verb.js';
+import { type AddVerbs, brief, single, textArgument, textOption, type VerbContext } from './verb.js';
 
 /** `volley gateway webhook|channel|update|send` */
 export const addGatewayVerbs: AddVerbs = (cli, context) =>
   cli.command('gateway', 'Set up the chat gateway, or act in one of its conversations', (gateway) =>
-    addConversationVerbs(addSettingVerbs(gateway, context), context)
+    addConversationVerbs(
+      addSettingVerbs(brief(gateway, 'gateway <webhook|channel|update|send>', context.terminal), context),
+      context,
+    )
       .example('$0 gateway send CONVERSATION "Are you there?" --job jobs/handoff.yaml', '')
       .demandCommand(1, 'Name what to do: webhook, channel, update or send.'),
   );
@@ -15,7 +18,7 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
       'webhook <name> <url>',
       'Make a webhook: where the events of conversations are posted',
       (command) =>
-        command
+        brief(command, 'gateway webhook <name> <url> --job <file>', terminal)
           .positional('name', textArgument('Name of the webhook; one of this name is made each time'))
           .positional('url', textArgument('Where a listener can be reached from the service'))
           .options(single)
@@ -29,7 +32,7 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
       'channel <name>',
       'Make a channel, through which conversations are created',
       (command) =>
-        command
+        brief(command, 'gateway channel <name> --webhook <id> --queue <id> --job <file>', terminal)
           .positional('name', textArgument('Name of the channel; one of this name is made each time'))
           .options({
             webhook: { ...textOption('Id of the webhook that gets its events'), demandOption: true },
@@ -53,7 +56,7 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
       'update <conversation>',
       'Change the queue or the customer of a conversation that is queued',
       (command) =>
-        command
+        brief(command, 'gateway update <conversation> --job <file>', terminal)
           .positional('conversation', textArgument('Id of the conversation'))
           .options({
             queue: textOption('Id of the queue'),
@@ -75,7 +78,7 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
       'send <conversation> <text>',
       'Say something in a conversation as its customer',
       (command) =>
-        command
+        brief(command, 'gateway send <conversation> <text> --job <file>', terminal)
           .positional('conversation', textArgument('Id of the conversation'))
           .positional('text', textArgument('What to say'))
           .options(single)

@@ -1,22 +1,27 @@
 import type { Argv } from 'yargs';
-import { type AddVerbs, json, textArgument, type VerbContext } from './verb.js';
+import { type AddVerbs, brief, json, textArgument, type VerbContext } from './verb.js';
 
 const again = { describe: 'Take files once more that the job already took', type: 'boolean', default: false } as const;
 
-const jobArgument = (command: Argv) => command.positional('job', textArgument('The job file (YAML or JSON)'));
-const runArgument = (command: Argv) =>
-  command.positional('run', textArgument('A run directory, as plan and run print it'));
+const jobArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
+  brief(command, `${verb} <job>`, terminal).positional('job', textArgument('The job file (YAML or JSON)'));
+const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
+  brief(command, `${verb} <run>`, terminal).positional(
+    'run',
+    textArgument('A run directory, as plan and run print it'),
+  );
 
 /** `volley run|check|plan JOB`, `volley apply|status|report RUN` */
 export const addJobVerbs: AddVerbs = (cli, context) => addRunVerbs(addPlanVerbs(cli, context), context);
 
-function addPlanVerbs(cli: Argv, { terminal, finish }: VerbContext): Argv {
+function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
+  const { terminal, finish } = context;
   return cli
     .command(
       'run <job>',
       'Plan and apply a job; the same command again goes on where it stopped',
       (command) =>
-        jobArgument(command)
+        jobArgument(command, 'run', context)
           .options({ again, json })
           .example('$0 run jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'),
       ({ job, again, json }) =>
@@ -25,7 +30,8 @@ function addPlanVerbs(cli: Argv, { terminal, finish }: VerbContext): Argv {
     .command(
       'check <job>',
       'Check a job file, its secrets, and whether its files are there',
-      (command) => jobArgument(command).options({ json }).example('$0 check jobs/spring-sale.yaml', ''),
+      (command) =>
+        jobArgument(command, 'check', context).options({ json }).example('$0 check jobs/spring-sale.yaml', ''),
       ({ job, json }) =>
         finish(import('../commands/check.js').then(({ checkJob }) => checkJob({ job, json }, terminal))),
     )
@@ -33,19 +39,22 @@ function addPlanVerbs(cli: Argv, { terminal, finish }: VerbContext): Argv {
       'plan <job>',
       'Read and check all input, write the exact requests, and show what would happen; sends nothing',
       (command) =>
-        jobArgument(command).options({ again, json }).example('$0 plan jobs/spring-sale.yaml', 'then: volley apply'),
+        jobArgument(command, 'plan', context)
+          .options({ again, json })
+          .example('$0 plan jobs/spring-sale.yaml', 'then: volley apply'),
       ({ job, again, json }) =>
         finish(import('../commands/plan.js').then(({ planJob }) => planJob({ job, again, json }, terminal))),
     );
 }
 
-function addRunVerbs(cli: Argv, { terminal, finish }: VerbContext): Argv {
+function addRunVerbs(cli: Argv, context: VerbContext): Argv {
+  const { terminal, finish } = context;
   return cli
     .command(
       'apply <run>',
       'Send exactly the plan in a run directory, or go on with it',
       (command) =>
-        runArgument(command)
+        runArgument(command, 'apply', context)
           .options({
             confirm: { describe: 'Id of the plan that was reviewed; another one is refused', type: 'string' },
             'ignore-changed-inputs': {
@@ -66,14 +75,16 @@ function addRunVerbs(cli: Argv, { terminal, finish }: VerbContext): Argv {
     .command(
       'status <run>',
       'Show how far a run is',
-      (command) => runArgument(command).options({ json }).example('$0 status out/spring-sale/k3v9q2m8x4aa', ''),
+      (command) =>
+        runArgument(command, 'status', context).options({ json }).example('$0 status out/spring-sale/k3v9q2m8x4aa', ''),
       ({ run, json }) =>
         finish(import('../commands/status.js').then(({ showStatus }) => showStatus({ run, json }, terminal))),
     )
     .command(
       'report <run>',
       'Make the outputs of a run again from its plan and journal',
-      (command) => runArgument(command).options({ json }).example('$0 report out/spring-sale/k3v9q2m8x4aa', ''),
+      (command) =>
+        runArgument(command, 'report', context).options({ json }).example('$0 report out/spring-sale/k3v9q2m8x4aa', ''),
       ({ run, json }) =>
         finish(import('../commands/report.js').then(({ reportRun }) => reportRun({ run, json }, terminal))),
     );

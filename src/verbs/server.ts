@@ -1,5 +1,6 @@
-import { type AddVerbs, json, textOption } from './verb.js';
+import { type AddVerbs, brief, json, readPort, textOption } from './verb.js';
 
+const port = (otherwise: string) => ({ ...textOption('0 takes any free port'), default: otherwise });
 const host = { describe: 'Address to listen on', type: 'string', default: '127.0.0.1', requiresArg: true } as const;
 
 /** `volley listen`, `volley sandbox`: they serve until a signal. */
@@ -9,9 +10,9 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
       'listen',
       'Receive webhook events and delivery receipts into a file until a signal; its first line on stdout is JSON',
       (command) =>
-        command
+        brief(command, 'listen', terminal)
           .options({
-            port: { describe: '0 takes any free port', type: 'number', default: 8080, requiresArg: true },
+            port: port('8080'),
             host,
             output: textOption('File that gets each event once, one JSON object a line; it is gone on with'),
             run: textOption('A run directory, whose receipts are received (default output: its receipts.ndjson)'),
@@ -24,7 +25,7 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
       ({ port, host, output, run, secretEnv, secretFile, json }) =>
         finish(
           import('../commands/listen.js').then(({ listenForEvents }) =>
-            listenForEvents({ port, host, output, run, secretEnv, secretFile, json }, terminal),
+            listenForEvents({ port: readPort(port), host, output, run, secretEnv, secretFile, json }, terminal),
           ),
         ),
     )
@@ -32,15 +33,17 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
       'sandbox',
       'Serve the local sandbox until a signal; its first line on stdout is JSON',
       (command) =>
-        command
+        brief(command, 'sandbox', terminal)
           .options({
-            port: { describe: '0 takes any free port', type: 'number', default: 4010, requiresArg: true },
+            port: port('4010'),
             host,
             data: textOption('Directory that keeps its state over restarts'),
           })
           .example('$0 sandbox --port 4010', 'then: curl http://127.0.0.1:4010/_sandbox/ledger'),
       ({ port, host, data }) =>
         finish(
-          import('../commands/sandbox.js').then(({ serveSandbox }) => serveSandbox({ port, host, data }, terminal)),
+          import('../commands/sandbox.js').then(({ serveSandbox }) =>
+            serveSandbox({ port: readPort(port), host, data }, terminal),
+          ),
         ),
     );

@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import type { Terminal } from '../commands/terminal.js';
+import { UserError } from '../errors.js';
 
 /** What a verb needs to run its command; a command is imported when its verb is asked for, so that `--help` loads none. */
 export interface VerbContext {
@@ -26,6 +27,35 @@ export const single = {
   },
   json,
 } as const;
+
+/**
+ * The builder of a verb, whose misuse is told in a few words: what is wrong, how the verb is used (`usage`, such as
+ * "run <job>"), and where its help is. Ends the command with exit code 2.
+ */
+export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }: Terminal): Argv<T> {
+  const verb = usage.replace(/ (?:[<[]|--).*/, '');
+  return command.fail((message, error) => {
+    if (error) throw error;
+    writeStderr(`${wordMisuse(message)}\nUsage: volley ${usage}; see volley ${verb} --help\n`);
+    leave(2);
+  });
+}
+
+/** The parser's words; those that count arguments, or call a verb one, in our own. */
+function wordMisuse(message: string): string {
+  const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
+  if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
+  return message.replace(/^Unknown arguments?: /, 'Unknown: ');
+}
+
+/** The number that a flag was given; refuses what is none as it was typed. */
+export function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new UserError(
+    'bad-flag',
+    `Cannot listen: --port is ${JSON.stringify(text)}, expected a number from 0 to 65535`,
+  );
+}
 
 /** An option that takes a text. */
 export function textOption(describe: string): { describe: string; type: 'string'; requiresArg: true } {

@@ -1,14 +1,14 @@
-import { type AddVerbs, single, textArgument, textOption } from './verb.js';
+import { type AddVerbs, brief, single, textArgument, textOption } from './verb.js';
 
 /** `volley verify start|check` */
 export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
   cli.command('verify', 'Send a verification code to one number, or check one', (verify) =>
-    verify
+    brief(verify, 'verify <start|check>', terminal)
       .command(
         'start <number>',
         'Send a code by SMS, and show the session that it is checked in',
         (command) =>
-          command
+          brief(command, 'verify start <number> --job <file>', terminal)
             .positional('number', textArgument('International (+6591234567), or national with --country'))
             .options({
               country: textOption('Two letters: the country that a national number is of'),
@@ -31,9 +31,12 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
         'check <session> [code]',
         'Check a code: exit code 0 if it is right, else 1; without a code only show how the session stands',
         (command) =>
-          command
+          brief(command, 'verify check <session> [code] --job <file>', terminal)
             .positional('session', textArgument('Id of the session, as start shows it'))
-            .positional('code', { describe: 'What the person gave; a wrong code counts', type: 'string' })
+            .positional('code', {
+              describe: 'What the person gave. Checked only while the session waits, and a wrong code counts',
+              type: 'string',
+            })
             .options(single)
             .example('$0 verify check 0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', ''),
         ({ session, code, job, json }) =>

@@ -8,7 +8,8 @@ import type { Terminal } from '../../src/commands/terminal.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { until } from '../e2e/command.js';
 
-const KEYS = {
+/** Where the credentials are found. */
+export const KEYS = {
   CONNECT_KEY: 'sandbox-test-key-not-a-secret',
   GATEWAY_KEY: 'sandbox-gateway-key-not-a-secret',
   CHAT_KEY: 'sandbox-chat-key-not-a-secret',

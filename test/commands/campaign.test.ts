@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { type SetCampaignFlags, setCampaign, showCampaign } from '../../src/commands/campaign.js';
-import type { CampaignTarget } from '../../src/job/job.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aCaller, aSandbox, aService, CREDENTIALS } from './a-single-call.js';
 
@@ -12,7 +11,7 @@ async function aDialer() {
     ...caller,
     sandbox,
     show: (id: string, more: { json?: boolean } = {}) => showCampaign({ id, ...flags, ...more }, terminal),
-    set: (id: string, target: CampaignTarget, more: Partial<SetCampaignFlags> = {}) =>
+    set: (id: string, target: string, more: Partial<SetCampaignFlags> = {}) =>
       setCampaign({ id, target, ...flags, ...more }, terminal),
     /** Methods of all requests that arrived. */
     methods: () => [...sandbox.readRequests()].map(({ method }) => method),
@@ -70,6 +69,24 @@ describe('volley campaign set', () => {
     expect(methods()).toEqual(['GET', 'POST']);
   });
 
+  test.each(['paused', 'Paused'])('takes %s for the status that it is', async (target) => {
+    const { set, json } = await aDialer();
+    expect(await set('101', target)).toBe(0);
+    expect(json()).toMatchObject({ target: 'PAUSED', outcome: 'accepted' });
+  });
+
+  test.each(['NEW', 'scheduled', '', 'toString'])(
+    'refuses the status %j as it was typed, and asks nobody',
+    async (target) => {
+      const { set, methods } = await aDialer();
+      await expect(set('101', target)).rejects.toMatchObject({
+        code: 'bad-flag',
+        message: expect.stringMatching(new RegExp(`"${target}", expected one of RUNNING, PAUSED, PURGED, STOPPED`)),
+      });
+      expect(methods()).toEqual([]);
+    },
+  );
+
   test('says when the campaign is there already, and changes nothing', async () => {
     const { set, said, methods } = await aDialer();
     expect(await set('102', 'PAUSED', { json: false })).toBe(0);
@@ -77,7 +94,7 @@ describe('volley campaign set', () => {
     expect(methods()).toEqual(['GET']);
   });
 
-  test.each<[string, CampaignTarget, RegExp]>([
+  test.each<[string, string, RegExp]>([
     ['104', 'RUNNING', /cannot be restarted/],
     ['103', 'PAUSED', /allowed from RUNNING only/],
     ['106', 'PAUSED', /not a dynamic campaign/],
@@ -101,25 +118,26 @@ describe('volley campaign set', () => {
     expect(methods()).toEqual(['GET', 'POST', 'GET']);
   });
 
-  test('is in doubt when the reading that should settle it is refused', async () => {
-    const { set, sandbox, said, methods } = await aDialer();
+  test('reads again when the reading that should settle it is refused', async () => {
+    const { set, sandbox, json, methods } = await aDialer();
     sandbox.setFaults([
       { kind: 'reset-after', nth: 2 },
       { kind: 'status-404', nth: 3 },
     ]);
-    await expect(set('101', 'PAUSED')).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
-    expect(said.stdout).toBe('');
-    expect(methods()).toEqual(['GET', 'POST', 'GET']);
+    expect(await set('101', 'PAUSED')).toBe(0);
+    expect(json().reason).toMatch(/, as its status tells$/);
+    expect(methods()).toEqual(['GET', 'POST', 'GET', 'GET']);
   });
 
   test('is in doubt when a signal comes before it is settled', async () => {
-    const { set, sandbox, signal } = await aDialer();
+    const { set, sandbox, signal, json } = await aDialer();
     sandbox.setFaults([{ kind: 'status-206', nth: 2 }]);
     const ended = set('101', 'PAUSED');
     const isDoubtful = expect(ended).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
     await expect.poll(() => [...sandbox.readRequests()].length, { interval: 2, timeout: 30_000 }).toBeGreaterThan(1);
     signal();
     await isDoubtful;
+    expect(json()).toMatchObject({ error: { code: 'in-doubt', status: 206 } });
   });
 
   test('is not tried without the Action Request Token', async () => {

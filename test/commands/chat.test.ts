@@ -38,7 +38,7 @@ describe('volley chat', () => {
   test('reads no more than the page size', async () => {
     const { post, read, json } = await aRoom();
     for (const text of ['one', 'two', 'three']) await post(text);
-    await read({ pageSize: 2 });
+    await read({ pageSize: '2' });
     expect(json().messages).toHaveLength(2);
   });
 
@@ -67,9 +67,26 @@ describe('volley chat', () => {
     expect([...sandbox.readRequests()]).toEqual([]);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('refuses the page size %d, and asks nobody', async (pageSize) => {
-    const { read, sandbox } = await aRoom();
-    await expect(read({ pageSize })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+  test.each(['', ' '])('refuses the room %o, and asks nobody', async (room) => {
+    const { post, read, sandbox } = await aRoom();
+    await expect(post('hello', { room })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    await expect(read({ room })).rejects.toMatchObject({
+      code: 'bad-flag',
+      message: expect.stringContaining('--room'),
+    });
     expect([...sandbox.readRequests()]).toEqual([]);
   });
+
+  test.each(['0', '-1', '1.5', 'x', '', '1e3'])(
+    'refuses the page size %j as it was typed, and asks nobody',
+    async (pageSize) => {
+      const { read, sandbox } = await aRoom();
+      await expect(read({ pageSize })).rejects.toMatchObject({
+        name: 'UserError',
+        code: 'bad-flag',
+        message: expect.stringContaining(`--page-size is "${pageSize}"`),
+      });
+      expect([...sandbox.readRequests()]).toEqual([]);
+    },
+  );
 });

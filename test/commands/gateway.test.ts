@@ -87,6 +87,24 @@ describe('volley gateway', () => {
     expect(requests()).toEqual([]);
   });
 
+  test('refuses empty names and ids, and asks nobody', async () => {
+    const { update, flags, terminal, requests } = await aGateway();
+    const channel = { name: 'desk', webhook: '7', queue: '100', description: undefined, ...flags };
+    for (const [named, calling] of [
+      ['its name', makeWebhook({ name: '', url: URL_OF_NOBODY, ...flags }, terminal)],
+      ['its name', makeChannel({ ...channel, name: ' ' }, terminal)],
+      ['--webhook', makeChannel({ ...channel, webhook: '' }, terminal)],
+      ['--queue', makeChannel({ ...channel, queue: '' }, terminal)],
+      ['--queue', update('5', { queue: '' })],
+    ] as const) {
+      await expect(calling).rejects.toMatchObject({
+        code: 'bad-flag',
+        message: expect.stringContaining(`${named} is empty`),
+      });
+    }
+    expect(requests()).toEqual([]);
+  });
+
   test('says in plain words on a terminal what was made', async () => {
     const { said, flags, terminal } = await aGateway();
     await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, ...flags, json: false }, terminal);

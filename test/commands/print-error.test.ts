@@ -22,6 +22,27 @@ describe('an error, as a person reads it', () => {
     expect(formatError(new InternalError('unbalanced', 'Cannot count'))).toBe('Cannot count\n');
   });
 
+  it('says a single problem once, and what to do about it', () => {
+    const problems = [{ where: 'a.yaml:3:1', message: 'name is missing', hint: 'Write name: sale.' }];
+    const error = new UserError('bad-job', 'Cannot use the job: name is missing (a.yaml:3:1)', {
+      problems,
+      hint: 'Go on.',
+    });
+    expect(formatError(error)).toBe('Cannot use the job: name is missing (a.yaml:3:1)\nWrite name: sale.\nGo on.\n');
+    expect(formatError(new UserError('bad-job', 'Cannot use the job', { problems }))).toContain('name is missing');
+    expect(
+      formatError(new UserError('bad-job', 'name is missing, and more', { problems: [...problems, ...problems] })),
+    ).toContain('\n  a.yaml:3:1: name is missing\n');
+  });
+
+  it("has the service's own code, once", () => {
+    const refused = (message: string, serviceCode: string) =>
+      formatError(new ServiceError('refused', message, { status: 404, serviceCode }));
+    expect(refused('Cannot read it: None', '1300')).toBe('Cannot read it: None (code 1300)\n');
+    expect(refused('Cannot read it: None', 'http-404')).toBe('Cannot read it: None (HTTP 404)\n');
+    expect(refused('Cannot read it: HTTP 404', 'http-404')).toBe('Cannot read it: HTTP 404\n');
+  });
+
   it('that nobody foresaw is told as one of ours, with where it came from', () => {
     expect(formatError(new TypeError('x is not a function'))).toMatch(
       /^An error in volley itself, please report it:\nTypeError: x is not[\s\S]*\n +at /,

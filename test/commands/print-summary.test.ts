@@ -71,6 +71,18 @@ describe('the account of a run', () => {
     expect(text).toMatch(/\/out\/sale\/.*ledger\.ndjson$/m);
   });
 
+  it.each([
+    ['accepted', 'POSTED', 'Posted to the chat room', 'posted to the chat room'],
+    ['rejected', 'impossible-change', 'it is stopped', 'not done (impossible-change): it is stopped'],
+    ['in-doubt', 'no-answer', 'no answer came', 'in doubt (no-answer): no answer came'],
+  ] as const)(
+    'says what came of a step without rows that is %s, and of what was done no code',
+    (status, code, reason, told) => {
+      const text = formatSummary(aSummary({}, { number: 4, kind: 'chat', action: { status, code, reason } }), REAL);
+      expect(text).toContain(`\nStep 4 (chat): ${told}\n`);
+    },
+  );
+
   it('counts rejections by code', () => {
     const balance = { ...emptyBalance(), read: 3, rejected: 3 };
     expect(formatSummary(aSummary({ balance }, { rejections: { 'bad-number': 2, 1002: 1 } }), REAL)).toContain(

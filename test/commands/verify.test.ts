@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CheckFlags, checkVerification, type StartFlags, startVerification } from '../../src/commands/verify.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { VerificationEntry } from '../../src/sandbox/verification/entry.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
-import { aCaller, aSandbox, aService } from './a-single-call.js';
+import { aCaller, aSandbox, aServer, aService } from './a-single-call.js';
 
 const NOTHING = { country: undefined, brand: undefined, template: undefined, source: undefined };
 
@@ -73,6 +75,40 @@ describe('volley verify start', () => {
     expect([...sandbox.readRequests()]).toHaveLength(1);
   });
 
+  test.each<[Partial<StartFlags>, RegExp]>([
+    [{ template: 'Hello' }, /--template is "Hello", expected text with \{code\}/],
+    [{ template: '{code} {name}' }, /--template .*expected no \{ or \}/],
+    [{ template: '' }, /--template is ""/],
+    [{ template: '{brand}: {code}' }, /--brand is missing/],
+    [{ brand: 'x'.repeat(31) }, /--brand .*30 characters/],
+    [{ source: 'more than eleven' }, /--source .*11 characters/],
+    [{ number: 'abc' }, /no code was sent\. The argument does not hold a phone number/],
+    [{ number: '90000001' }, /country/],
+    [{ number: '90000001', country: 'Singapore' }, /two-letter/],
+    [{ number: '+65123' }, /few digits/],
+    [{ number: '' }, /empty/],
+  ])('refuses %j as a step of a job would, and asks nobody', async (flags, problem) => {
+    const { start, sandbox } = await aVerifier();
+    const error = await start(flags).catch((thrown) => thrown);
+    expect(error).toMatchObject({ name: 'UserError', code: 'bad-flag', message: expect.stringMatching(problem) });
+    expect([...sandbox.readRequests()]).toEqual([]);
+  });
+
+  test('on the sandbox says where the code can be read, and it can', async () => {
+    const { flags, terminal, said, json, directory } = aCaller({ sandbox: true });
+    const start = (more: Partial<StartFlags>) =>
+      startVerification({ number: '+6590000001', ...NOTHING, ...flags, ...more }, terminal);
+    await start({});
+    const ledger = join(directory, 'out', 'calls', 'sandbox', 'ledger.ndjson');
+    expect(json()).toMatchObject({ status: 'WAITING', ledger });
+    const entry = JSON.parse(readFileSync(ledger, 'utf8').trimEnd().split('\n').at(-1) ?? '');
+    await checkVerification({ session: json().sessionId, code: entry.shared.code, ...flags }, terminal);
+    expect(json().status).toBe('VERIFIED');
+    said.stdout = '';
+    await start({ number: '+6590000002', json: false });
+    expect(said.stdout).toContain(`the code is \`shared.code\` in the last line of ${ledger}\n`);
+  });
+
   test('says it in plain words on a terminal', async () => {
     const { start, said } = await aVerifier();
     await start({ json: false });
@@ -91,24 +127,52 @@ describe('volley verify check', () => {
     expect(await sent(sandbox)).toHaveLength(1);
   });
 
-  test('exits with 0 for the right code', async () => {
-    const { check, started, json } = await aVerifier();
+  test('exits with 0 for the right code, and says so first', async () => {
+    const { check, started, json, said } = await aVerifier();
     const { sessionId, code } = await started();
     expect(await check(sessionId, { code })).toBe(0);
-    expect(json().status).toBe('VERIFIED');
+    expect(json()).toMatchObject({ status: 'VERIFIED', check: 'right' });
+    const other = await aVerifier();
+    const session = await other.started();
+    other.said.stdout = '';
+    await other.check(session.sessionId, { code: session.code, json: false });
+    expect(other.said.stdout).toBe(`The code is right\nSession ${session.sessionId}: VERIFIED\n  wrong codes  0\n`);
+    expect(said.stdout).not.toContain(code);
   });
 
-  test('exits with 1 for a wrong code, and for a session that is over', async () => {
-    const { check, started, json, sandbox } = await aVerifier();
+  test('exits with 1 for a wrong code, says how many tries are left, and of a session that is over no times', async () => {
+    const { check, started, said } = await aVerifier();
     const { sessionId, code } = await started();
-    const statuses: string[] = [];
+    const told: string[][] = [];
     for (let tries = 0; tries < 5; tries++) {
-      expect(await check(sessionId, { code: wrongCode(code) })).toBe(1);
-      statuses.push(json().status);
+      said.stdout = '';
+      expect(await check(sessionId, { code: wrongCode(code), json: false })).toBe(1);
+      told.push(said.stdout.trimEnd().split('\n'));
     }
-    expect(statuses).toEqual(['WAITING', 'WAITING', 'WAITING', 'WAITING', 'FAILED']);
+    expect(told.map(([first]) => first)).toEqual([
+      'The code is wrong, 4 tries left',
+      'The code is wrong, 3 tries left',
+      'The code is wrong, 2 tries left',
+      'The code is wrong, 1 try left',
+      'The code is wrong, no tries left',
+    ]);
+    expect(told[0]?.map((line) => line.slice(0, 14))).toContain('  no SMS until');
+    expect(told[4]?.slice(1)).toEqual([`Session ${sessionId}: FAILED`, '  wrong codes  5']);
+  });
+
+  test('checks no code of a session that is over, says so, and exits with 1', async () => {
+    const { check, started, json, said, sandbox } = await aVerifier();
+    const { sessionId, code } = await started();
+    await check(sessionId, { code });
+    expect(await check(sessionId, { code: wrongCode(code) })).toBe(1);
+    expect(json()).toMatchObject({ status: 'VERIFIED', check: 'not-checked' });
+    said.stdout = '';
+    expect(await check(sessionId, { code: wrongCode(code), json: false })).toBe(1);
+    expect(said.stdout).toMatch(/^The session was VERIFIED already: this code was not checked\nSession /);
     expect(await check(sessionId)).toBe(0);
-    expect(await sent(sandbox)).toHaveLength(6);
+    expect(json()).not.toHaveProperty('check');
+    // The start, the first check with its read, and a read for each of the others.
+    expect([...sandbox.readRequests()]).toHaveLength(1 + 2 + 3);
   });
 
   test.each<FaultInput['kind']>(['reset-after', 'empty'])(
@@ -116,22 +180,37 @@ describe('volley verify check', () => {
     async (kind) => {
       const { check, started, sandbox, json } = await aVerifier();
       const { sessionId, code } = await started();
-      sandbox.setFaults([{ kind, nth: 1 }]);
+      sandbox.setFaults([{ kind, nth: 2 }]);
       expect(await check(sessionId, { code })).toBe(0);
       expect(json().status).toBe('VERIFIED');
     },
   );
 
   test('is in doubt when the answer was lost and the session still waits', async () => {
-    const { check, started, sandbox, said } = await aVerifier();
+    const { check, started, sandbox, json } = await aVerifier();
     const { sessionId, code } = await started();
-    said.stdout = '';
-    sandbox.setFaults([{ kind: 'reset-after', nth: 1 }]);
+    sandbox.setFaults([{ kind: 'reset-after', nth: 2 }]);
     await expect(check(sessionId, { code: wrongCode(code) })).rejects.toMatchObject({ code: 'in-doubt' });
-    expect(said.stdout).toBe('');
+    expect(json()).toMatchObject({ error: { code: 'in-doubt' } });
     const checks = (await sent(sandbox)).filter(({ event }) => event === 'code-checked');
     expect(checks).toHaveLength(1);
   });
+
+  test('is in doubt for a status that nobody has heard of', async () => {
+    const { origin } = await aServer({ status: 200, body: { uid: 's-1', status: 'PARKED', expiresAt: 'tomorrow' } });
+    const { flags, terminal, said } = aCaller(aService(origin));
+    expect(await checkVerification({ session: 's-1', code: undefined, ...flags, json: false }, terminal)).toBe(0);
+    expect(said.stdout).toBe('Session s-1: PARKED\n');
+  });
+
+  test.each(['', ' ', '12', '12345678901234', '47 11', '47/11'])(
+    'refuses %j, which is no code, and asks nobody',
+    async (code) => {
+      const { check, sandbox } = await aVerifier();
+      await expect(check('s-1', { code })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+      expect([...sandbox.readRequests()]).toEqual([]);
+    },
+  );
 
   test('is refused for a session that nobody knows', async () => {
     const { check } = await aVerifier();

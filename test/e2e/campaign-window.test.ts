@@ -126,9 +126,9 @@ test.concurrent('plan, status and report tell of steps without rows what they do
   const status = await workspace.volley('status', summary.directory, '--no-json');
   const report = await workspace.volley('report', summary.directory, '--no-json');
 
-  expect(status.stdout).toContain('  step 1 (campaign): PAUSED: Campaign 101 went from RUNNING to PAUSED\n');
-  expect(report.stdout).toContain('Step 1 (campaign): PAUSED: Campaign 101 went from RUNNING to PAUSED\n');
-  expect(report.stdout).toContain('Step 3 (campaign): RUNNING: Campaign 101 went from PAUSED to RUNNING\n');
+  expect(status.stdout).toContain('  step 1 (campaign): campaign 101 went from RUNNING to PAUSED\n');
+  expect(report.stdout).toContain('Step 1 (campaign): campaign 101 went from RUNNING to PAUSED\n');
+  expect(report.stdout).toContain('Step 3 (campaign): campaign 101 went from PAUSED to RUNNING\n');
 });
 
 /** Pause, send to so many people in requests of ten, let it go on. */

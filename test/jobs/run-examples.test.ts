@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -98,6 +98,23 @@ test.each(Object.entries(EXAMPLES))(
     expect(readLedger(directory, name)).toEqual(ledger);
   },
 );
+
+test('the job that number-check.yaml shows in its head checks the codes that the first one sent', async () => {
+  const directory = copyExamples();
+  const head = readFileSync(join(directory, 'jobs/number-check.yaml'), 'utf8');
+  const shown = [...head.matchAll(/^# {3}(.*)$/gm)].map(([, line]) => line).join('\n');
+  writeFileSync(join(directory, 'jobs/codes.yaml'), shown);
+  await run(directory, 'number-check');
+  const sent = readLedger(directory, 'number-check').flatMap((entry) =>
+    entry.area === 'verification' ? [`${entry.sessionId},${entry.code}`] : [],
+  );
+  writeFileSync(join(directory, 'codes.csv'), `${['sessionId,code', ...sent].join('\n')}\n`);
+
+  const { code, stdout, stderr } = await run(directory, 'codes');
+
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout).balance).toMatchObject({ read: 5, accepted: 5 });
+});
 
 function expectOnly(ledger: readonly LedgerEntry[], area: LedgerEntry['area'], count: number): void {
   expect(ledger.map((entry) => entry.area)).toEqual(Array(count).fill(area));

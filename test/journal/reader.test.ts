@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { JournalEntry } from '../../src/journal/format.js';
 import { readJournal, readLineAt } from '../../src/journal/reader.js';
-import { aLine, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
+import { continueJournal } from '../../src/journal/writer.js';
+import { aLine, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
 
 const lengthOf = (lines: readonly Buffer[]) => Buffer.concat(lines).length;
 
@@ -39,7 +41,35 @@ describe('reader', () => {
   });
 });
 
-describe('reader cuts off a tail', () => {
+describe('runner that goes on behind a torn tail', () => {
+  test('is read, whatever was torn, and what was torn stays out', async () => {
+    const lines = someLines(3, () => 0);
+    const last = lines[2]!;
+    for (let length = 1; length < last.length; length++) {
+      const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat([...lines.slice(0, 2), last.subarray(0, length)]) });
+      const end = await readJournal(files, JOURNAL_PATH, () => {});
+      const writer = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch: 2 });
+      await writer.append(anOpen({ pid: 8 }));
+      await writer.append(anIntent({ request: 5 }));
+      await writer.close();
+
+      const found: JournalEntry[] = [];
+      const after = await readJournal(files, JOURNAL_PATH, ({ entry }) => found.push(entry));
+
+      expect(found.slice(2)).toEqual([anOpen({ pid: 8 }), anIntent({ request: 5 })]);
+      expect(after).toMatchObject({ tornBytes: 0, lastSeq: 4, lastEpoch: 2 });
+    }
+  });
+
+  test('does not hide damage: one that built upon what cannot be read any more refuses the journal', async () => {
+    const [first, second] = someLines(2);
+    const open = aLine({ epoch: 2, seq: 3, durable: 2, entry: anOpen() });
+    await expect(readBytes(first!, Buffer.from('damaged\n'), open)).rejects.toMatchObject({ code: 'journal-damaged' });
+    await expect(readBytes(first!, second!, open)).resolves.toMatchObject({ seqs: [1, 2, 3] });
+  });
+});
+
+describe('reader passes over a tail', () => {
   test('that is a last line torn at any byte', async () => {
     const lines = someLines(3, () => 0);
     const last = lines[2]!;

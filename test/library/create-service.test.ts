@@ -128,6 +128,12 @@ describe('nothing is sent', () => {
     await expect(untyped()).rejects.toBeInstanceOf(UserError);
   });
 
+  test.each([undefined, null, 'acme'])('without options: %s', (options) => {
+    const untyped = createService as (options: unknown) => unknown;
+    expect(() => untyped(options)).toThrow(/^Cannot create the service: options: are missing, expected an object/);
+    expect(() => untyped(options)).toThrow(UserError);
+  });
+
   test('where certificates are not checked', () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     try {

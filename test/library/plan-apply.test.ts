@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -46,6 +46,39 @@ test('a job may be an object, whose paths begin where the program says', async (
   const { job, file, directory } = aFolder();
   const planned = await plan(job, { directory });
   expect(planned).toEqual(await plan(file));
+});
+
+test('a job that is an object must have a name, as it has no file to be named for', async () => {
+  const { job, directory } = aFolder();
+  const { name: _name, ...nameless } = job;
+  await expect(plan(nameless, { directory })).rejects.toMatchObject({
+    name: 'UserError',
+    code: 'bad-job',
+    message: 'Cannot use the job: it has no name, expected one',
+    hint: expect.stringContaining('Give it a name'),
+  });
+  expect(existsSync(join(directory, 'out'))).toBe(false);
+});
+
+test.each([undefined, null, 5])('a job that is %s is refused', async (job) => {
+  await expect((plan as (job: unknown) => Promise<unknown>)(job)).rejects.toMatchObject({ code: 'bad-job' });
+});
+
+test('of several problems the message names the first, and how many more there are', async () => {
+  const { file, directory } = aFolder({ output: 5, repeat: 'daily', failOn: 'never' });
+  const error = await plan(file).catch((thrown) => thrown);
+  expect(error).toMatchObject({ name: 'UserError', code: 'bad-job', problems: { length: 3 } });
+  expect(error.message).toMatch(/3 problems.*job\.yaml:1:\d+: output is 5.* \(and 2 more\)$/);
+  const input = (column: string) => anSmsStep({ destination: column });
+  const lacking = aFolder({ steps: [input('phone'), input('tel')] });
+  await expect(plan(lacking.file)).rejects.toThrow(/phone.* \(and 1 more\)$/);
+  expect(existsSync(join(directory, 'out'))).toBe(false);
+});
+
+test('a single problem is named once', async () => {
+  const { file } = aFolder({ repeat: 'daily' });
+  const error = await plan(file).catch((thrown) => thrown);
+  expect(error.message.match(/repeat is "daily"/g)).toHaveLength(1);
 });
 
 test('progress and log are told to the program; the streams of the process stay silent', async () => {

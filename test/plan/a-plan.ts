@@ -151,6 +151,7 @@ export interface PlanOptions {
   readonly findTaken?: FindTaken;
   readonly reader?: Partial<InputReader>;
   readonly signal?: AbortSignal;
+  readonly assertHeld?: () => Promise<void>;
 }
 
 /** Plans a job whose steps name files of its folder; the plan goes to a disk in memory, below `/out/sale`. */
@@ -186,7 +187,12 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       onProgress: () => {},
       signal: options.signal ?? new AbortController().signal,
     },
-    { jobDirectory, occurrence: options.occurrence ?? '', findTaken: options.findTaken ?? (() => undefined) },
+    {
+      jobDirectory,
+      occurrence: options.occurrence ?? '',
+      findTaken: options.findTaken ?? (() => undefined),
+      assertHeld: options.assertHeld ?? (async () => {}),
+    },
   );
   return { ...outcome, disk, job };
 }

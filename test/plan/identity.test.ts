@@ -11,6 +11,7 @@ import {
   aPlan,
   aService,
   aTemplate,
+  makeAPlan,
   type PlanOptions,
   someLimits,
 } from './a-plan.js';
@@ -74,13 +75,25 @@ describe('same job and same input', () => {
     expect(Object.keys(disk.snapshot('/out/sale'))).toEqual(Object.keys(draft));
   });
 
+  it('leave the draft as it is where the lock was lost meanwhile', async () => {
+    const disk = aMemoryDisk();
+    const { job } = await aPlan({ disk });
+    const before = disk.snapshot('/out');
+    const assertHeld = async () => {
+      throw new Error('the lock is lost');
+    };
+    const guards = { ...job.guards, maxMessages: 9 };
+    await expect(makeAPlan({ disk, job: { guards }, assertHeld })).rejects.toThrow('the lock is lost');
+    expect(disk.snapshot('/out')).toEqual(before);
+  });
+
   it('are not planned over a plan that was applied', async () => {
     const files = aFolder(PEOPLE);
     const disk = aMemoryDisk();
     const { directory } = await aPlan({ files, disk });
     disk.write(`${directory}/journal.ndjson`, '');
     const before = disk.snapshot('/out');
-    await expect(aPlan({ files, disk })).rejects.toThrow('it was applied already');
+    await expect(aPlan({ files, disk })).rejects.toMatchObject({ code: 'lock-held' });
     expect(disk.snapshot('/out')).toEqual(before);
   });
 });

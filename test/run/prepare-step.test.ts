@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Files } from '../../src/files.js';
 import type { ConversationsStep } from '../../src/job/job.js';
 import type { JournalEntry } from '../../src/journal/format.js';
 import { StopSwitch } from '../../src/run/stop.js';
@@ -45,19 +47,36 @@ function cutBehind({ disk, directory }: MadePlan, fits: (entry: JournalEntry) =>
   disk.write(path, `${lines.join('\n')}\n`);
 }
 
+/** A disk whose syncs take a while: what does not wait for one gets ahead of it. */
+function slowFiles({ disk }: MadePlan, onSynced: () => void): Files {
+  const openAppend: Files['openAppend'] = async (path) => {
+    const file = await disk.files.openAppend(path);
+    const sync = async () => {
+      for (let turns = 0; turns < 10; turns++) await setImmediate();
+      await file.sync();
+      onSynced();
+    };
+    return { ...file, sync };
+  };
+  return { ...disk.files, openAppend };
+}
+
 const isPreparing = (what: string) => (entry: JournalEntry) =>
   entry.type === 'preparing' && entry.what.startsWith(`create a ${what}`);
 
 describe('what a step needs', () => {
-  it('is noted before the call that makes it leaves, and its id behind it', async () => {
+  it('is noted durably before the call that makes it leaves, and its id behind it', async () => {
     const made = await aTestPlan();
     const before: unknown[] = [];
+    let durable: readonly JournalEntry[] = [];
     const service = aGateway(() => {
-      const { at: _, ...entry } = entriesOf(made.disk, made.directory).at(-1) as JournalEntry & { at: number };
-      before.push(entry);
+      before.push(durable.at(-1));
       return undefined;
     });
-    expect((await aRun({ made, service })).end.reason).toBe('finished');
+    const files = slowFiles(made, () => {
+      durable = entriesOf(made.disk, made.directory);
+    });
+    expect((await aRun({ made, service, deps: { files } })).end.reason).toBe('finished');
     expect(pathsOf(service)).toEqual([WEBHOOKS, CHANNELS, CONVERSATIONS]);
     expect(before).toMatchObject([
       { type: 'preparing', step: 1, what: 'create a webhook "Events"' },
@@ -144,6 +163,7 @@ describe('what a step needs', () => {
     const { end } = await aRun({ made, service });
 
     expect(end).toEqual({ reason: 'refused', detail: 'step 1 (conversations): Cannot create a webhook: No' });
+    cutBehind(made, ({ type }) => type === 'unprepared');
     expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
     expect(pathsOf(service).slice(1)).toEqual([WEBHOOKS, CHANNELS, CONVERSATIONS]);
   });

@@ -119,7 +119,16 @@ describe('a run that lost its lock', () => {
   it('before a request writes no intent for it', async () => {
     const made = await aTestPlan();
     const lost = new Error('the lock is lost');
-    await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(lost) } })).rejects.toBe(lost);
+    let calls = 0;
+    const assertHeld = () => (++calls === 1 ? Promise.resolve() : Promise.reject(lost));
+    await expect(aRun({ made, lock: { assertHeld } })).rejects.toBe(lost);
     expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open']);
+  });
+
+  it('while the journal was read writes nothing: it may have read the lines of its successor', async () => {
+    const made = await aTestPlan();
+    const lost = new Error('the lock is lost');
+    await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(lost) } })).rejects.toBe(lost);
+    expect(made.disk.list(made.directory)).not.toContain('journal.ndjson');
   });
 });

@@ -66,7 +66,7 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
   const { made } = await makePlan(
     job,
     { files: nodeFiles, reader, processId: process.pid, onProgress: () => {}, signal: new AbortController().signal },
-    { jobDirectory: join(output, job.name), findTaken: () => undefined, occurrence: '' },
+    { jobDirectory: join(output, job.name), findTaken: () => undefined, occurrence: '', assertHeld: async () => {} },
   );
   return made!;
 }

@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { ServiceError, UserError } from '../../src/errors.js';
 import type { Answer } from '../../src/service/answer.js';
 import { type CallerDeps, createCaller } from '../../src/service/caller.js';
+import { readCampaign } from '../../src/service/campaign.js';
+import { readMessages } from '../../src/service/chat.js';
 import type { Endpoint } from '../../src/service/endpoint.js';
 import { getRequest, jsonRequest } from '../../src/service/endpoint.js';
 import type { Call } from '../../src/service/transport.js';
+import { readSession } from '../../src/service/verification.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aResponse, someAddresses } from './an-answer.js';
 
@@ -253,6 +256,22 @@ describe('the error of a call', () => {
   test('carries the words of the service', async () => {
     const error = await failureOf(aCaller([aResponse({ message: 'Campaign not found.' }, 404)]).call(READ, ''));
     expect(error.message).toBe('Cannot read it: Campaign not found.');
+  });
+
+  test.each([LOST, aResponse('', 500), REFUSED])('never says of a read that it may have been done', async (answer) => {
+    for (const { name } of [READ, readCampaign, readSession, readMessages]) {
+      const { hint } = await failureOf(aCaller(repeat(answer)).call({ ...READ, name }, ''));
+      expect(hint).toMatch(/^Nothing was (changed|done)\. Try again later\.$/);
+    }
+  });
+
+  test.each([
+    [LOST, 'cannot be reached, or does not answer: UND_ERR_SOCKET'],
+    [aResponse('', 500), 'fails: HTTP 500'],
+    [aResponse('', 503), 'turns it away: HTTP 503'],
+  ])('says in words why the service is unavailable', async (answer, words) => {
+    const error = await failureOf(aCaller(repeat(answer)).call(READ, ''));
+    expect(error.message).toBe(`Cannot read it: the service ${words}`);
   });
 
   test('says that it may have been done when an earlier attempt may have come through', async () => {

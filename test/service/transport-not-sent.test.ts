@@ -3,6 +3,8 @@ import { readFailure } from '../../src/service/transport.js';
 import { aCall, aTransport, SECRET } from './a-call.js';
 import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
 
+const CLOSED = /^the connection was closed while it was made \(\w+\)$/;
+
 describe('a failure that was certainly not sent', () => {
   const notSent = (reason: RegExp) => ({
     kind: 'failure',
@@ -32,17 +34,17 @@ describe('a failure that was certainly not sent', () => {
   });
 
   test.each([
-    ['reset', { onConnection: (socket) => socket.resetAndDestroy() }],
-    ['closed', { onConnection: (socket) => socket.end() }],
-    ['answered in plain HTTP', { onConnection: (socket) => socket.end(anAnswer(400)) }],
-    ['left to stall', {}],
-  ] as const satisfies readonly (readonly [string, RawBehaviour])[])(
+    ['reset', CLOSED, { onConnection: (socket) => socket.resetAndDestroy() }],
+    ['closed', CLOSED, { onConnection: (socket) => socket.end() }],
+    ['answered in plain HTTP', /^\w+$/, { onConnection: (socket) => socket.end(anAnswer(400)) }],
+    ['left to stall', /^no connection within 1 s \(UND_ERR_CONNECT_TIMEOUT\)$/, {}],
+  ] as const satisfies readonly (readonly [string, RegExp, RawBehaviour])[])(
     'is a TLS handshake that is %s',
-    async (_, behaviour) => {
+    async (_, reason, behaviour) => {
       const server = await aRawServer(behaviour);
       const base = server.base.replace('http:', 'https:');
       const answer = await aTransport({ connectSeconds: 1, answerSeconds: 10 }).send(aCall({ base }), undefined);
-      expect(answer).toEqual(notSent(/^\w+$/));
+      expect(answer).toEqual(notSent(reason));
     },
   );
 

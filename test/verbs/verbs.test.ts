@@ -94,19 +94,23 @@ test.each(NAMES.filter((name) => name.includes(' ')))('%s is not tried without a
 
 test('verify start takes all that it sends as it is written', async () => {
   const { run, job, sandbox } = await aCommandLineToSandbox();
-  expect(await run('verify', 'start', '090000001', '--country', 'JP', '--brand', '007', ...job)).toBe(0);
+  expect(await run('verify', 'start', '09012345678', '--country', 'JP', '--brand', '007', ...job)).toBe(0);
   const sent = [];
   for await (const entry of sandbox.readLedger()) sent.push(entry);
-  expect(sent).toMatchObject([{ destination: 8190000001, text: expect.stringContaining('007') }]);
+  expect(sent).toMatchObject([{ destination: 819012345678 }]);
 });
 
 test('verify check takes session and code as they are written, zeros at the start included', async () => {
-  const { origin, requests } = await aServer({ status: 404, body: { code: 1300, message: 'no' } });
+  const { origin, requests } = await aServer({
+    status: 200,
+    body: { uid: '01234567890123456789', status: 'WAITING' },
+  });
   const caller = aCaller(aService(origin));
   const { run } = aCommandLine(caller);
   await run('verify', 'check', '01234567890123456789', '0123', '--job', caller.flags.job);
   await run('verify', 'check', '1e3', '--job', caller.flags.job);
   expect(requests).toEqual([
+    'GET /api/v2/subaccounts/acme_hq/sessions/01234567890123456789',
     'GET /api/v2/subaccounts/acme_hq/sessions/01234567890123456789?code=0123',
     'GET /api/v2/subaccounts/acme_hq/sessions/1e3',
   ]);
@@ -120,10 +124,59 @@ test('campaign status and set reach the campaign that is named', async () => {
   expect(json()).toMatchObject({ campaign: 102, target: 'PAUSED' });
 });
 
-test.each(['paused', 'NEW', 'SCHEDULED'])('campaign set refuses the status %s', async (status) => {
-  const { run, ended } = aCommandLine(aCaller({ sandbox: true }));
-  await expect(run('campaign', 'set', '101', status, '--job', 'a.yaml')).rejects.toThrow(/Choices/);
-  expect(ended).toEqual([]);
+test('campaign set takes a status in lower case', async () => {
+  const { run, job, json } = await aCommandLineToSandbox();
+  expect(await run('campaign', 'set', '102', 'paused', ...job)).toBe(0);
+  expect(json()).toMatchObject({ campaign: 102, target: 'PAUSED' });
+});
+
+test.each([
+  ['chat read --page-size x --job', '--page-size is "x"'],
+  ['campaign set 101 NEW --job', '"NEW"'],
+  ['sandbox --port abc', '--port is "abc"'],
+  ['listen --output events.ndjson --port 8e1', '--port is "8e1"'],
+  ['listen --output events.ndjson --port 65536', '--port is "65536"'],
+])('%s is refused with what was written', async (typed, told) => {
+  const { terminal, flags } = aCaller({ sandbox: true });
+  const { run } = aCommandLine({ terminal });
+  const args = typed.split(' ');
+  expect(await run(...args, ...(typed.endsWith('--job') ? [flags.job] : []))).toMatchObject({
+    name: 'UserError',
+    code: 'bad-flag',
+    message: expect.stringContaining(told),
+  });
+});
+
+test.each([
+  ['run', 'An argument is missing: 0 given, expected 1', 'run <job>', 'run'],
+  ['status', 'An argument is missing: 0 given, expected 1', 'status <run>', 'status'],
+  [
+    'campaign set 101',
+    'An argument is missing: 1 given, expected 2',
+    'campaign set <id> <status> --job <file>',
+    'campaign set',
+  ],
+  ['verify start +6590000001', 'Missing required argument: job', 'verify start <number> --job <file>', 'verify start'],
+  ['chat read --roon ops --job a.yaml', 'Unknown: roon', 'chat read --job <file>', 'chat read'],
+  ['gateway frob', 'Unknown: frob', 'gateway <webhook|channel|update|send>', 'gateway'],
+  ['gateway', 'Name what to do: webhook, channel, update or send.', 'gateway <webhook|channel|update|send>', 'gateway'],
+  ['schema x', 'Unknown: x', 'schema', 'schema'],
+])('the misuse "%s" is told before anything else, without the whole help', async (typed, told, usage, verb) => {
+  const left: number[] = [];
+  const caller = aCaller({ sandbox: true });
+  const leave = (exitCode: number) => {
+    left.push(exitCode);
+    throw new Error('left');
+  };
+  const { run, ended } = aCommandLine({ terminal: { ...caller.terminal, leave } });
+  await expect(run(...typed.split(' '))).rejects.toThrow('left');
+  expect(caller.said.stderr).toBe(`${told}\nUsage: volley ${usage}; see volley ${verb} --help\n`);
+  expect([left, ended]).toEqual([[2], []]);
+});
+
+test('--help of verify check says when a code is checked', async () => {
+  const text = await aCommandLine(aCaller({ sandbox: true })).help('verify', 'check');
+  expect(text.replace(/\s+/g, ' ')).toContain('Checked only while the session waits');
 });
 
 test('chat posts a text that looks like a number as it is written, and reads as many messages as asked for', async () => {

@@ -1,0 +1,114 @@
+import { parse } from 'csv-parse/sync';
+import type { CrashDisk } from './crash-disk.js';
+import type { Row, Scenario } from './scenario.js';
+import type { Ledger } from './sim-service.js';
+import { Violation } from './watch.js';
+
+const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
+type Output = (typeof OUTPUTS)[number];
+type Cells = Readonly<Record<string, string>>;
+
+/** Compares the outputs of a finished job, row by row, with what the service's ledger says. */
+export function checkAccount(disk: CrashDisk, scenario: Scenario, ledger: Ledger): void {
+  checkOnce(ledger.sent, 'messages');
+  checkOnce(ledger.conversations, 'conversations');
+  const accounted = new Set<string>();
+  for (const [index, { kind }] of scenario.job.steps.entries()) {
+    const rows = new Map<string, Output>();
+    for (const { output, cells } of readOutputs(disk, `${index + 1}-${kind}`)) {
+      const { _row: row = '', _clientMessageId: id = '' } = cells;
+      if (rows.has(row)) throw new Violation(`step ${index + 1}: row ${row} is in ${rows.get(row)} and in ${output}`);
+      rows.set(row, output);
+      checkRow({ kind, output, cells, ledger, fate: scenario.rows[Number(row) - 1]?.fate });
+      if (output === 'results' || output === 'in-doubt') accounted.add(id);
+    }
+    if (rows.size === scenario.rows.length) continue;
+    throw new Violation(`step ${index + 1}: ${rows.size} of ${scenario.rows.length} rows are accounted for`);
+  }
+  const lost = [...ledger.messages.keys()].find((id) => !accounted.has(id));
+  if (lost !== undefined) throw new Violation(`${lost} was accepted, and is neither in the results nor in doubt`);
+}
+
+/** All rows of the outputs of a step. */
+function* readOutputs(disk: CrashDisk, step: string): Generator<{ output: Output; cells: Cells }> {
+  const directory = findRunDirectory(disk);
+  for (const output of OUTPUTS) {
+    for (const cells of readOutput(disk, `${directory}/${step}.${output}.csv`)) yield { output, cells };
+  }
+}
+
+function checkOnce(times: ReadonlyMap<string, number>, what: string): void {
+  for (const [who, count] of times) if (count > 1) throw new Violation(`${who} got ${count} ${what}`);
+}
+
+/** Rows of each step that are in doubt, as `<kind> <name>`. */
+export function listInDoubt(disk: CrashDisk, { job }: Scenario): string[] {
+  const directory = findRunDirectory(disk);
+  return job.steps.flatMap(({ kind }, index) =>
+    readOutput(disk, `${directory}/${index + 1}-${kind}.in-doubt.csv`).map(({ name }) => `${kind} ${name}`),
+  );
+}
+
+/** A row in one of the outputs, with all that there is to compare it with. */
+interface Accounted {
+  readonly kind: string;
+  readonly output: Output;
+  readonly cells: Cells;
+  readonly fate: Row['fate'] | undefined;
+  readonly ledger: Ledger;
+}
+
+function checkRow(row: Accounted): void {
+  if (row.output === 'unprocessed') throw new Violation(`row ${row.cells._row} is unprocessed in a finished run`);
+  if (row.kind === 'sms') checkMessage(row);
+  if (row.kind === 'contacts' && row.output === 'results') checkContact(row);
+  if (row.kind === 'conversations') checkConversation(row);
+}
+
+const OUTPUT_OF_FATE = { planned: undefined, invalid: 'rejections', duplicate: 'skipped' } as const;
+
+function checkMessage({ output, cells, fate = 'planned', ledger: { messages } }: Accounted): void {
+  const { _row: row, _clientMessageId: id = '', _stage: stage } = cells;
+  const expected = OUTPUT_OF_FATE[fate];
+  if (expected !== undefined && output !== expected) throw new Violation(`row ${row} is ${fate}, and in ${output}`);
+  if (output === 'rejections' && stage === 'send') {
+    for (const { destination } of messages.values()) {
+      if (destination === cells.mobile) throw new Violation(`row ${row} is rejected, and got its message`);
+    }
+  }
+  if (output !== 'results') return;
+  const message = messages.get(id);
+  if (message === undefined) throw new Violation(`row ${row} is accepted, and the service never took ${id}`);
+  const isOwn = message.destination === cells.mobile && message.text === `Hi ${cells.name}`;
+  if (!isOwn || message.umid !== cells._umid) throw new Violation(`row ${row} has the message of another`);
+}
+
+function checkContact({ cells, ledger: { contacts } }: Accounted): void {
+  const { _row: row, _contactId: id, mobile = '' } = cells;
+  if (String(contacts.get(mobile)) !== id) throw new Violation(`row ${row} has contact ${id}, which is another's`);
+}
+
+function checkConversation({ output, cells, ledger: { conversations } }: Accounted): void {
+  const { _row: row, name = '' } = cells;
+  const isThere = conversations.has(name);
+  if (output === 'results' && (!isThere || cells._conversationId !== `c-${name}`)) {
+    throw new Violation(`row ${row} is handed over as ${cells._conversationId}, which is not so`);
+  }
+  if (output === 'rejections' && isThere) throw new Violation(`row ${row} is rejected, and was handed over`);
+}
+
+function readOutput(disk: CrashDisk, path: string): Cells[] {
+  const text = disk.volume.readFileSync(path, 'utf8');
+  const records = parse(String(text), { columns: true, bom: true, relax_column_count: false }) as Cells[];
+  // A cell that a spreadsheet would run has an apostrophe in front.
+  return records.map((record) =>
+    Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, cell.replace(/^'(?=[=+\-@])/, '')])),
+  );
+}
+
+function findRunDirectory(disk: CrashDisk): string {
+  const names = disk.volume.readdirSync('/out/sim').map(String);
+  const runs = names.filter((name) => disk.volume.existsSync(`/out/sim/${name}/plan.json`));
+  if (runs.length !== 1) throw new Violation(`one job and one file made ${runs.length} plans`);
+  return `/out/sim/${runs[0]}`;
+}

@@ -1,0 +1,132 @@
+import type { Job } from '../../src/job/job.js';
+import { parseJob } from '../../src/job/load.js';
+import type { Random } from '../../src/sandbox/random.js';
+import { type FaultRates, NO_FAULTS } from './sim-service.js';
+
+/** What happens to a process: after so many of its operations, this. */
+export interface Mishap {
+  readonly afterOperations: number;
+  /** `kill`: it dies. `power`: all processes die, and what was not synced may be lost. `signal`: SIGTERM. `stop`: SIGSTOP, for a time. `disk`: one operation fails. */
+  readonly kind: 'kill' | 'power' | 'signal' | 'stop' | 'disk';
+}
+
+export interface Scenario {
+  readonly job: Job;
+  /** Path → content. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly rows: readonly Row[];
+  readonly faults: FaultRates;
+  /** Of each life of the first runner, until mishaps end. */
+  readonly mishaps: readonly (Mishap | undefined)[];
+  /** Of a second runner on another host, or on the same; undefined where there is one runner alone. */
+  readonly rival:
+    | { readonly isOnSameHost: boolean; readonly delayMs: number; readonly mishap: Mishap | undefined }
+    | undefined;
+}
+
+/** A row of people.csv; an invalid one is rejected at plan time, one with a known number is skipped. */
+export interface Row {
+  readonly name: string;
+  readonly mobile: string;
+  readonly fate: 'planned' | 'invalid' | 'duplicate';
+}
+
+const KINDS: readonly Mishap['kind'][] = ['kill', 'kill', 'power', 'power', 'signal', 'stop', 'disk'];
+
+export function createScenario(random: Random): Scenario {
+  const rows = createRows(1 + pick(random, 30), random);
+  const csv = `name,mobile\n${rows.map(({ name, mobile }) => `${name},${mobile}\n`).join('')}`;
+  const isFaulty = random() < 0.8;
+  const lives = pick(random, 6);
+  return {
+    job: createJob(random),
+    files: { '/in/people.csv': csv },
+    rows,
+    faults: isFaulty ? createFaults(random) : NO_FAULTS,
+    mishaps: Array.from({ length: lives }, () => createMishap(random)),
+    rival:
+      random() < 0.3
+        ? {
+            isOnSameHost: random() < 0.5,
+            delayMs: random() * 400,
+            mishap: random() < 0.5 ? createMishap(random) : undefined,
+          }
+        : undefined,
+  };
+}
+
+function createRows(count: number, random: Random): Row[] {
+  const rows: Row[] = [];
+  for (let at = 0; at < count; at++) {
+    const mobile = `+65${91_000_000 + at}`;
+    const earlier = rows.find(({ fate }) => fate === 'planned');
+    const chance = random();
+    if (chance < 0.05) rows.push({ name: `P${at}`, mobile: 'n/a', fate: 'invalid' });
+    else if (earlier !== undefined && chance < 0.1) {
+      rows.push({ name: `P${at}`, mobile: earlier.mobile, fate: 'duplicate' });
+    } else rows.push({ name: `P${at}`, mobile, fate: 'planned' });
+  }
+  return rows;
+}
+
+function createMishap(random: Random): Mishap | undefined {
+  if (random() < 0.15) return undefined;
+  return { kind: KINDS[pick(random, KINDS.length)] ?? 'kill', afterOperations: 1 + pick(random, 260) };
+}
+
+function createFaults(random: Random): FaultRates {
+  const share = () => (random() < 0.5 ? 0 : random() * 0.25);
+  return {
+    notSent: share(),
+    lostBefore: share(),
+    lostAfter: share(),
+    status5xx: share(),
+    busy: share(),
+    badAnswer: share(),
+    unauthorized: random() < 0.1 ? 0.05 : 0,
+    slow: random() < 0.2 ? 0.1 : 0,
+  };
+}
+
+function createJob(random: Random): Job {
+  const base = 'http://127.0.0.1:1';
+  const key = { apiKey: { env: 'KEY' } };
+  const limits = (most: number) => ({ concurrency: 1 + pick(random, most) });
+  const input = { files: '/in/people.csv' };
+  const sms = {
+    kind: 'sms',
+    input,
+    destination: 'mobile',
+    template: { source: 'ACME', text: 'Hi {{ name }}' },
+    batchSize: 1 + pick(random, 7),
+    limits: limits(4),
+  };
+  const contacts = { kind: 'contacts', input, fields: { firstName: 'name', msisdn: 'mobile' }, limits: limits(4) };
+  const webhook = { name: 'events', url: `${base}/hook` };
+  const conversations = {
+    kind: 'conversations',
+    input,
+    channel: { name: 'bot', queue: '100', webhook },
+    user: { name: 'name', phone: 'mobile' },
+    limits: limits(3),
+  };
+  const steps = [...(random() < 0.4 ? [contacts] : []), sms, ...(random() < 0.3 ? [conversations] : [])];
+  const written = {
+    name: 'sim',
+    service: {
+      account: 'acme',
+      bases: { sms: base, contacts: base, gateway: base },
+      credentials: { ...key, gateway: key },
+      giveUpAfterSeconds: 60,
+    },
+    steps,
+    failOn: 'nothing',
+    guards: { maxFailedPercent: 100 },
+    output: '/out',
+  };
+  return parseJob(JSON.stringify(written), '/in/sim.json');
+}
+
+function pick(random: Random, count: number): number {
+  return Math.floor(random() * count);
+}

@@ -1,0 +1,265 @@
+// Loaded beforehand: what a process loads in the middle of its work would take real time.
+import '../../src/read/spool.js';
+import '../../src/report/write-report.js';
+import '../../src/run/apply.js';
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../src/clock.js';
+import type { Host } from '../../src/commands/deps.js';
+import { exitCodeOfError } from '../../src/commands/print-error.js';
+import { runLoadedJob } from '../../src/commands/run.js';
+import type { World } from '../../src/commands/world.js';
+import type { SourceRecord } from '../../src/domain.js';
+import type { Job } from '../../src/job/job.js';
+import { findColumn } from '../../src/read/columns.js';
+import type { Lane, LaneOptions } from '../../src/run/ports.js';
+import type { Random } from '../../src/sandbox/random.js';
+import type { Call } from '../../src/service/transport.js';
+import { LaneStopped } from '../../src/throttle/lane-stopped.js';
+import type { CrashDisk } from './crash-disk.js';
+import type { Mishap, Scenario } from './scenario.js';
+import { createSimFiles, type Perform } from './sim-files.js';
+import type { SimService } from './sim-service.js';
+import type { SimProcess, Timeline } from './timeline.js';
+
+/** What all processes of a simulation share. */
+export interface Stage {
+  readonly timeline: Timeline;
+  readonly disk: CrashDisk;
+  readonly service: SimService;
+  readonly random: Random;
+  readonly scenario: Scenario;
+  readonly trace: (line: string) => void;
+  /** Told of each request at the moment in which its first byte leaves. */
+  readonly onLeave: (call: Call) => void;
+  readonly cutPower: () => void;
+  readonly isAlive: (pid: number) => boolean;
+}
+
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+/** One life of `volley run`, from its start to its end or its death. */
+export class Runner implements SimProcess {
+  readonly name: string;
+  readonly pid: number;
+  isAlive = true;
+  stoppedUntilMs = 0;
+  /** Undefined while it lives, and where it died. */
+  exitCode: number | undefined;
+  error: unknown;
+  operations = 0;
+  /** What it printed: the summary, as JSON. */
+  stdout = '';
+  readonly #stage: Stage;
+  readonly #host: string;
+  readonly #mishap: Mishap | undefined;
+  #hear: (signal: string) => void = () => {};
+
+  constructor(stage: Stage, own: { pid: number; host: string; mishap: Mishap | undefined }) {
+    this.#stage = stage;
+    this.pid = own.pid;
+    this.name = `p${own.pid}`;
+    this.#host = own.host;
+    this.#mishap = own.mishap;
+  }
+
+  start(job: Job): void {
+    this.#stage.trace(`${this.name} starts on ${this.#host}`);
+    runLoadedJob(job, { again: false, json: true }, this.#createHost()).then(
+      (exitCode) => this.#end(exitCode, undefined),
+      (error: unknown) => this.#end(exitCodeOfError(error), error),
+    );
+  }
+
+  die(why: string): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.#stage.trace(`${this.name} dies: ${why}`);
+  }
+
+  get isOver(): boolean {
+    return !this.isAlive || this.exitCode !== undefined;
+  }
+
+  #end(exitCode: number, error: unknown): void {
+    if (!this.isAlive) return;
+    this.exitCode = exitCode;
+    this.error = error;
+    this.isAlive = false;
+    this.#stage.trace(`${this.name} ends: ${exitCode} ${error instanceof Error ? error.message : ''}`);
+  }
+
+  readonly #perform: Perform = (name, act, tear) =>
+    new Promise((resolve, reject) => {
+      const { timeline, random, trace } = this.#stage;
+      const run = () => {
+        this.operations += 1;
+        trace(`${this.name} ${name}`);
+        const mishap = this.operations === this.#mishap?.afterOperations ? this.#mishap.kind : undefined;
+        if (mishap === 'kill' || mishap === 'power') {
+          doPartly(act, tear, random);
+          if (mishap === 'power') this.#stage.cutPower();
+          else this.die('kill -9');
+          return;
+        }
+        if (mishap === 'disk') {
+          tear?.();
+          reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' }));
+          return;
+        }
+        if (mishap === 'signal') this.#hear('SIGTERM');
+        if (mishap === 'stop') this.stoppedUntilMs = timeline.nowMs + 1000 + random() * 120_000;
+        try {
+          resolve(act());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      timeline.schedule(random() * 2, run, this);
+    });
+
+  #createHost(): Host {
+    return {
+      env: { KEY: 'k3y' },
+      stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },
+      isStdoutTerminal: false,
+      isStderrTerminal: false,
+      writeStdout: async (text) => {
+        this.stdout += text;
+      },
+      writeStderr: () => {},
+      onSignal: (listener) => {
+        this.#hear = listener;
+        return () => {};
+      },
+      leave: () => {
+        this.die('a second signal');
+        throw new Error('left');
+      },
+      createLog: () => ({
+        info: () => {},
+        warn: (text) => this.#stage.trace(`${this.name} says ${text}`),
+        error: () => {},
+      }),
+      world: this.#createWorld(),
+    };
+  }
+
+  #createWorld(): World {
+    const { timeline, random, disk, service, scenario, onLeave, isAlive } = this.#stage;
+    const clock: Clock = {
+      now: () => NOON + Math.round(timeline.nowMs),
+      monotonicMs: () => timeline.nowMs,
+      sleep: (delayMs, signal) =>
+        new Promise((resolve) => {
+          if (signal?.aborted) return resolve();
+          const wake = () => {
+            signal?.removeEventListener('abort', wake);
+            resolve();
+          };
+          signal?.addEventListener('abort', wake);
+          timeline.schedule(delayMs, wake, this);
+        }),
+    };
+    const files = createSimFiles(disk, this.#perform, { pid: this.pid, nowMs: clock.now });
+    return {
+      files,
+      clock,
+      random,
+      owner: { host: this.#host, pid: this.pid, instance: `i${this.pid}` },
+      isProcessAlive: isAlive,
+      loadReader: async () => createReader(scenario),
+      loadLane: async () => (options) => createSimLane(options, timeline, this),
+      loadTransport: async () => () => service.transportOf(this, onLeave),
+    };
+  }
+}
+
+/** What is left of the operation in which a process dies: a part of it, all of it, or nothing. */
+function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Random): void {
+  try {
+    if (tear !== undefined && random() < 0.5) tear();
+    else if (random() < 0.3) act();
+  } catch {
+    // It would have failed; nobody is there to hear of it.
+  }
+}
+
+/** So many at a time, in order; a pause holds them all. Rates are the real lane's affair. */
+function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, process: SimProcess): Lane {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  let freeAtMs = 0;
+  const enter = () =>
+    new Promise<void>((resolve) => {
+      if (running < limits.concurrency) {
+        running += 1;
+        resolve();
+      } else waiting.push(resolve);
+    });
+  const leave = () => {
+    running -= 1;
+    const next = waiting.shift();
+    if (next === undefined) return;
+    running += 1;
+    next();
+  };
+  const gate = () =>
+    new Promise<void>((resolve, reject) => {
+      const stop = () => reject(new LaneStopped());
+      const pass = () => {
+        if (timeline.nowMs < freeAtMs) return timeline.schedule(freeAtMs - timeline.nowMs, pass, process);
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop);
+      timeline.schedule(1, pass, process);
+    });
+  return {
+    run: async (_cost, task) => {
+      await enter();
+      try {
+        if (signal.aborted) throw new LaneStopped();
+        return await task(gate);
+      } finally {
+        leave();
+      }
+    },
+    pauseFor: (delayMs) => {
+      freeAtMs = Math.max(freeAtMs, timeline.nowMs + delayMs);
+    },
+    slowDown: () => {},
+    noteSuccess: () => {},
+    close: () => {},
+  };
+}
+
+/** The rows of the scenario as the reader of files would give them. */
+function createReader({ files, rows }: Scenario): Awaited<ReturnType<World['loadReader']>> {
+  const digest = (path: string) =>
+    createHash('sha256')
+      .update(files[path] ?? '')
+      .digest('hex');
+  return {
+    listInputs: async (patterns) => patterns.map((path) => ({ path, shown: path.slice(1), format: 'csv' })),
+    digestInput: async (path) => ({ sha256: digest(path), bytes: Buffer.byteLength(files[path] ?? '') }),
+    digestContent: async () => undefined,
+    findColumn,
+    readRecords: (file) => ({
+      columns: ['name', 'mobile'],
+      notices: [],
+      open: async () => {},
+      sha256: digest(file.path),
+      batches: async function* () {
+        yield rows.map(
+          ({ name, mobile }, at): SourceRecord => ({
+            cells: [name, mobile],
+            line: at + 2,
+            row: at + 1,
+            fault: undefined,
+          }),
+        );
+      },
+    }),
+  };
+}

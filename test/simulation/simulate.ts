@@ -1,0 +1,201 @@
+import { InternalError, UserError } from '../../src/errors.js';
+import { decodeRowLine } from '../../src/plan/file.js';
+import { createRandom } from '../../src/sandbox/random.js';
+import { checkAccount, listInDoubt } from './account.js';
+import { CrashDisk } from './crash-disk.js';
+import { createScenario, type Mishap, type Scenario } from './scenario.js';
+import { Runner, type Stage } from './sim-process.js';
+import { NO_FAULTS, SimService } from './sim-service.js';
+import { Timeline } from './timeline.js';
+import { entriesIn, IntentWatch, Violation } from './watch.js';
+
+export interface Simulated {
+  /** Of everything that happened, in its order. */
+  readonly traceDigest: string;
+  readonly trace: readonly string[];
+  readonly lives: number;
+  readonly requests: number;
+  readonly inDoubt: number;
+}
+
+/** Processes begin anew a minute and a bit later: every lease is over by then. */
+const BETWEEN_LIVES_MS = 61_000;
+/** Without mishaps and faults a run must come to its end in so many lives: 75 for a breaker that is still open, a lock … */
+const LIVES_TO_FINISH = 5;
+const DONE = new Set([0, 1, 3]);
+
+/**
+ * Runs a job on a simulated disk, clock and service until it is finished, through all that the seed has in store: kills,
+ * power cuts, signals, a second runner, faults. Throws a Violation where a promise does not hold.
+ */
+export async function simulate(seed: number, { keepTrace = false } = {}): Promise<Simulated> {
+  const simulation = new Simulation(seed, keepTrace);
+  try {
+    return await simulation.run();
+  } catch (error) {
+    throw Object.assign(error as Error, { trace: simulation.trace });
+  }
+}
+
+class Simulation {
+  readonly trace: string[] = [];
+  readonly #keepTrace: boolean;
+  readonly #scenario: Scenario;
+  readonly #stage: Stage;
+  readonly #runners: Runner[] = [];
+  /** Rows that nobody can know of: `sms P7`. */
+  readonly #unknowable = new Set<string>();
+  #digest = 0;
+  #violation: Violation | undefined;
+  #nextPid = 100;
+
+  constructor(seed: number, keepTrace: boolean) {
+    this.#keepTrace = keepTrace;
+    this.#scenario = createScenario(createRandom(seed, 1));
+    const timeline = new Timeline(createRandom(seed, 2));
+    const disk = new CrashDisk(this.#scenario.files);
+    const trace = (line: string) => this.#note(`${Math.round(timeline.nowMs)} ${line}`);
+    const service = new SimService(timeline, createRandom(seed, 3), {
+      trace,
+      onUnknown: (row) => this.#unknowable.add(row),
+    });
+    const random = createRandom(seed, 4);
+    const watch = new IntentWatch(disk);
+    this.#stage = {
+      ...{ timeline, disk, service, random, scenario: this.#scenario, trace },
+      onLeave: (call) => this.#guard(() => watch.check(call)),
+      cutPower: () => {
+        for (const runner of this.#runners) runner.die('power cut');
+        disk.cutPower(random);
+      },
+      isAlive: (pid) => this.#runners.some((runner) => runner.pid === pid && runner.isAlive),
+    };
+    service.faults = this.#scenario.faults;
+  }
+
+  async run(): Promise<Simulated> {
+    const { mishaps, rival } = this.#scenario;
+    const { service } = this.#stage;
+    let lives = 0;
+    let last: Runner | undefined;
+    for (const mishap of mishaps) {
+      lives += 1;
+      last = await this.#live(mishap, rival !== undefined);
+      if (last.exitCode !== undefined && DONE.has(last.exitCode)) break;
+    }
+    service.faults = NO_FAULTS;
+    for (let more = 0; last?.exitCode === undefined || !DONE.has(last.exitCode); more++) {
+      if (more === LIVES_TO_FINISH)
+        throw new Violation(`the run does not end: ${last?.exitCode} ${last?.error} ${last?.stdout}`);
+      lives += 1;
+      last = await this.#live(undefined, false);
+    }
+    const before = service.ledger.requests;
+    const again = await this.#live(undefined, false);
+    if (again.exitCode !== 0)
+      throw new Violation(`a finished run repeated ends with ${again.exitCode}: ${again.error}`);
+    if (service.ledger.requests !== before) throw new Violation('a finished run repeated sends');
+    checkAccount(this.#stage.disk, this.#scenario, service.ledger);
+    const inDoubt = listInDoubt(this.#stage.disk, this.#scenario);
+    if (rival === undefined) {
+      const known = inDoubt.filter((row) => !this.#unknowable.has(row));
+      if (known.length > 0) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
+    }
+    const traceDigest = (this.#digest >>> 0).toString(16).padStart(8, '0');
+    return { traceDigest, trace: this.trace, lives, requests: before, inDoubt: inDoubt.length };
+  }
+
+  /** One life of the first runner, with that of its rival beside it, to the end of both. */
+  async #live(mishap: Mishap | undefined, hasRival: boolean): Promise<Runner> {
+    const { timeline } = this.#stage;
+    const first = this.#start('node-a', mishap);
+    const { rival } = this.#scenario;
+    const others: Runner[] = [];
+    if (hasRival && rival !== undefined) {
+      const challenge = (attempt: number) => {
+        if (first.isOver || attempt > 6) return;
+        others.push(this.#start(rival.isOnSameHost ? 'node-a' : 'node-b', attempt === 0 ? rival.mishap : undefined));
+        timeline.schedule(25_000, () => challenge(attempt + 1));
+      };
+      timeline.schedule(rival.delayMs, () => challenge(0));
+    }
+    await timeline.runUntil(() => {
+      if (this.#violation !== undefined) throw this.#violation;
+      return first.isOver && others.every((other) => other.isOver);
+    });
+    for (const runner of [first, ...others]) this.#noteEnd(runner);
+    let isLater = false;
+    timeline.schedule(BETWEEN_LIVES_MS, () => {
+      isLater = true;
+    });
+    await timeline.runUntil(() => isLater);
+    return first;
+  }
+
+  #start(host: string, mishap: Mishap | undefined): Runner {
+    const runner = new Runner(this.#stage, { pid: this.#nextPid++, host, mishap });
+    this.#runners.push(runner);
+    runner.start(this.#scenario.job);
+    return runner;
+  }
+
+  /** A process may be turned away, stopped, or fail with its disk; anything else is a bug. */
+  #noteEnd({ error, name }: Runner): void {
+    const isExpected =
+      error === undefined ||
+      (error instanceof UserError && ['lock-held', 'interrupted'].includes(error.code)) ||
+      (error instanceof InternalError && error.code === 'write-failed') ||
+      isDiskError(error, 'ENOSPC') ||
+      // Who was ousted may find that its unfinished files were cleared away.
+      (this.#scenario.rival !== undefined && isDiskError(error, 'ENOENT'));
+    if (!isExpected) throw new Violation(`${name} fails: ${error instanceof Error ? error.stack : error}`);
+    this.#noteOpenRows();
+  }
+
+  /** Rows of intents without an outcome when a process is gone: they may have been sent. */
+  #noteOpenRows(): void {
+    const { disk } = this.#stage;
+    if (!disk.volume.existsSync('/out/sim')) return;
+    for (const name of disk.volume.readdirSync('/out/sim').map(String)) {
+      const path = `/out/sim/${name}/journal.ndjson`;
+      if (!disk.volume.existsSync(path)) continue;
+      const planned = listPlanned(this.#scenario, disk, `/out/sim/${name}`);
+      const open = new Map<string, { step: number; rows: readonly [number, number] }>();
+      for (const entry of entriesIn(disk.volume.readFileSync(path) as Buffer)) {
+        if (entry.type === 'intent') open.set(`${entry.step}-${entry.request}-${entry.part}`, entry);
+        if (entry.type === 'outcome') open.delete(`${entry.step}-${entry.request}-${entry.part}`);
+      }
+      for (const { step, rows } of open.values()) {
+        for (let row = rows[0]; row < rows[0] + rows[1]; row++) this.#unknowable.add(planned[step - 1]?.[row] ?? '');
+      }
+    }
+  }
+
+  #guard(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.#violation ??= error;
+    }
+  }
+
+  #note(line: string): void {
+    for (let at = 0; at < line.length; at++) this.#digest = (Math.imul(this.#digest, 31) + line.charCodeAt(at)) | 0;
+    if (this.#keepTrace) this.trace.push(line);
+  }
+}
+
+function isDiskError(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Of each step, its planned rows in their order, as `<kind> <name>`. */
+function listPlanned({ job }: Scenario, disk: CrashDisk, directory: string): string[][] {
+  return job.steps.map(({ kind }, index) => {
+    const path = `${directory}/${index + 1}-${kind}.rows.ndjson`;
+    const lines = String(disk.volume.readFileSync(path, 'utf8')).trimEnd().split('\n');
+    const rows = lines.map((line) => decodeRowLine(line, path)).filter(({ state }) => state === 'planned');
+    return rows.map(({ cells }) => `${kind} ${cells[0]}`);
+  });
+}
