@@ -17,7 +17,7 @@ export interface PlanOutcome {
 /**
  * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent.
  * Refuses with one UserError 'bad-input' that carries the problems of all files; no directory is left then.
- * The caller holds the job's lock; `assertHeld` throws once it has lost it, and the plan does not get its name.
+ * The caller holds the job's lock; `assertHeld` throws once it has lost it: then nothing is said, and no plan gets its name.
  */
 export async function makePlan(
   job: Job,
@@ -39,6 +39,8 @@ export async function makePlan(
   try {
     if (selection.steps.every((step) => step.inputs.length === 0)) {
       problems.throwIfAny();
+      // Whoever has lost the lock may be looking at the run of another, which is not at its end.
+      await options.assertHeld();
       return { made: undefined, leftOut };
     }
     const id = identifyPlan(job, selection, occurrence);

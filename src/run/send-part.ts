@@ -42,7 +42,7 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
     const result: Result = told.kind === 'told' ? { kind: 'settled', outcomes: told.outcomes } : judged.result;
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
     // What stays in doubt is as bad an answer as it was before asking.
-    const isSettled = told.kind === 'told' && !isUnknown(result);
+    const isSettled = told.kind === 'told' && !isUnknown(result) && decision?.kind !== 'stop';
     return { result, decision: isSettled ? { kind: 'read' } : decision, laterMs: judged.laterMs };
   };
   const isRepeatable = kind.isRepeatable(context.step);

@@ -13,7 +13,7 @@ export type Told =
   | { readonly kind: 'told'; readonly outcomes: RowOutcomes }
   /** The service does not tell. */
   | { readonly kind: 'untold' }
-  /** The run is stopping before the service could tell: it is to be asked another time. */
+  /** The run stops before the service could tell: it is to be asked another time. */
   | { readonly kind: 'unasked' };
 
 /** Asks the service what became of a request whose outcome is unknown, where its kind can; reads only, each through the gate. */
@@ -35,7 +35,8 @@ export async function settleByAsking(
       const outcomes = settling.readOutcomes(answer, requestPart, body);
       return outcomes === undefined ? { kind: 'untold' } : { kind: 'told', outcomes };
     }
-    if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'untold' };
+    if (decision.kind === 'stop') stop.request(decision.reason, `${decision.why} from the service`);
+    else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'untold' };
   }
   return { kind: stop.isRequested ? 'unasked' : 'untold' };
 }

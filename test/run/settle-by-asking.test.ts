@@ -105,6 +105,31 @@ describe('check that was in flight when its process died', () => {
   });
 });
 
+describe('check that cannot be asked for, as the service turns the run away', () => {
+  it('keeps its intent, the run stops, and the next one asks', async () => {
+    const made = await aCheckPlan(['s1']);
+    await dieInFlight(made);
+
+    const turned = await applyScript(made, () => response(401, {}), { epoch: 2 });
+
+    expect(turned.end.reason).toBe('unauthorized');
+    expect(turned.summary.balance).toMatchObject({ inDoubt: 1 });
+    const next = await applyScript(made, is('VERIFIED', 0), { epoch: 3 });
+    expect(next.summary.balance).toMatchObject({ accepted: 1, inDoubt: 0 });
+  });
+
+  it('stops the run also where the check itself was redirected and its session tells', async () => {
+    const made = await aCheckPlan(['s1', 's2', 's3', 's4', 's5', 's6']);
+    const answer = (call: Call) => (hasCode(call) ? response(303, {}) : aSession(call, 'VERIFIED', 0));
+
+    const { end, summary } = await applyScript(made, answer);
+
+    expect(end.reason).toBe('redirected');
+    expect(summary.balance.accepted).toBeGreaterThan(0);
+    expect(summary.balance.unprocessed).toBeGreaterThan(0);
+  });
+});
+
 describe('check that is in flight when the run stops', () => {
   const CHECKED = ['s1?code=1234'];
 

@@ -35,6 +35,7 @@ export function createSimFiles(
 
   const openHandle = (fd: number, path: string, isDirectory: boolean): Handle => {
     const inode = Number(disk.volume.fstatSync(fd).ino);
+    let isClosed = false;
     const content = () => {
       const bytes = Buffer.alloc(Number(disk.volume.fstatSync(fd).size));
       disk.volume.readSync(fd, bytes, 0, bytes.length, 0);
@@ -60,7 +61,12 @@ export function createSimFiles(
       datasync: () => sync('datasync'),
       truncate: (length: number) => perform(`truncate ${path}`, () => disk.volume.ftruncateSync(fd, length)),
       stat: async () => disk.volume.fstatSync(fd),
-      close: async () => disk.volume.closeSync(fd),
+      close: async () => {
+        // Its number may be another file's by then.
+        if (isClosed) throw Object.assign(new Error('EBADF: file closed'), { code: 'EBADF', syscall: 'close' });
+        isClosed = true;
+        disk.volume.closeSync(fd);
+      },
     } as unknown as Handle;
   };
 
