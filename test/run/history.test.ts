@@ -19,6 +19,19 @@ describe('history of a job', () => {
     expect(await readHistory(aMemoryDisk().files, '/out/none')).toEqual([]);
   });
 
+  it('that a disk cannot read is an error at every operation, and never an empty one: its files would be sent again', async () => {
+    const disk = aMemoryDisk();
+    await aRun({ made: await planOn(disk) });
+    const before = disk.operations;
+    await history(disk);
+    const count = disk.operations - before;
+    expect(count).toBeGreaterThan(5);
+    for (let n = 1; n <= count; n++) {
+      disk.failAt(n);
+      await expect(history(disk), `operation ${n} of ${count}`).rejects.toMatchObject({ code: 'EIO' });
+    }
+  });
+
   it('of the sandbox does not count for the service: nobody got those messages', async () => {
     const disk = aMemoryDisk();
     const made = await planOn(disk);

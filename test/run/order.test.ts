@@ -39,6 +39,12 @@ async function traceOf(concurrency: number): Promise<string[]> {
       settle();
       trace.push('gate');
     },
+    deps: {
+      onProgress: ({ accepted }) => {
+        settle();
+        trace.push(`${accepted} counted`);
+      },
+    },
   });
   settle();
   return trace;
@@ -55,6 +61,14 @@ describe('order of a request', () => {
       expect(intent).toBeGreaterThan(0);
       expect(trace.slice(intent, sent)).toContain('gate');
       expect(trace.indexOf(`outcome ${request} durable`)).toBeGreaterThan(sent);
+    }
+  });
+
+  it('counts a row only behind its outcome', async () => {
+    const trace = await traceOf(1);
+    for (let request = 1; request <= 6; request++) {
+      const counted = trace.indexOf(`${request * 2} counted`);
+      expect(counted).toBeGreaterThan(trace.indexOf(`outcome ${request} durable`));
     }
   });
 

@@ -1,0 +1,173 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code
+
+/** A deliberate fault: one place of the source, and the tests of which one must turn red. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  readonly tests: readonly string[];
+}
+
+const SIMULATION = 'test/simulation/simulation.test.ts';
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'the journal is not synced',
+    file: 'src/journal/writer.ts',
+    find: '        await this.#file.sync();\n      } catch (cause)',
+    replace: '      } catch (cause)',
+    tests: [SIMULATION],
+  },
+  {
+    name: 'the intent is written after the request was sent',
+    file: 'src/run/send-part.ts',
+    find: "  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });\n",
+    replace:
+      "  void deps.clock.sleep(0).then(() => journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows }));\n",
+    tests: ['test/run/order.test.ts'],
+  },
+  {
+    name: 'the outcome is counted before it is durable',
+    file: 'src/run/send-part.ts',
+    find: "    await journal.append({ type: 'outcome', ",
+    replace: "    void journal.append({ type: 'outcome', ",
+    tests: ['test/run/order.test.ts'],
+  },
+  {
+    name: 'the checksum of a journal line is not looked at',
+    file: 'src/journal/format.ts',
+    find: '  if (written !== actual) return undefined;\n',
+    replace: '  void [written, actual];\n',
+    tests: ['test/journal'],
+  },
+  {
+    name: 'messages are known by their attempt',
+    file: 'src/steps/ids.ts',
+    find: 'return `${planId}-${step}-`;',
+    replace: 'return `${planId}-${step}${Math.random()}-`;',
+    tests: ['test/run', 'test/plan'],
+  },
+  {
+    name: 'answers are joined to rows by position',
+    file: 'src/steps/sms.ts',
+    find: '    const row = (readMessageIndex(message.clientMessageId, prefix) ?? -1) - part.first;\n',
+    replace: '    void [readMessageIndex, prefix];\n    const row = answer.messages.indexOf(message);\n',
+    tests: ['test/steps/sms-outcomes.test.ts'],
+  },
+  {
+    name: 'what was begun is remembered by its highest number',
+    file: 'src/journal/replay.ts',
+    find: '  progress.begunAhead.set(request, endOffset);\n',
+    replace:
+      '  progress.begunAhead.clear();\n  progress.nextRequest = request;\n  progress.begunAhead.set(request, endOffset);\n',
+    tests: ['test/journal/replay.test.ts', 'test/journal/replay.property.test.ts'],
+  },
+  {
+    name: 'a 400 is sent again',
+    file: 'src/service/retry.ts',
+    find: "  if (status >= 400 && status < 500) return { kind: 'refused', status };\n",
+    replace: "  if (status >= 400 && status < 500) return { kind: 'again', why, mayHaveBeenProcessed: false };\n",
+    tests: ['test/service/retry.test.ts'],
+  },
+  {
+    name: 'a lost answer is taken for not sent',
+    file: 'src/service/retry.ts',
+    find: "  return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };\n",
+    replace: "  return { kind: 'again', why, mayHaveBeenProcessed: isRepeatable };\n",
+    tests: ['test/service/retry.test.ts'],
+  },
+  {
+    name: 'the lane does not wait as long as Retry-After says',
+    file: 'src/throttle/lane.ts',
+    find: '      timeline.holdUntil(pausedUntilMs);\n',
+    replace: '',
+    tests: ['test/throttle'],
+  },
+  {
+    name: 'a batch that is halved loses its last row',
+    file: 'src/journal/replay.ts',
+    find: 'rows: [first + firstCount, count - firstCount]',
+    replace: 'rows: [first + firstCount, count - firstCount - (count > 3 ? 1 : 0)]',
+    tests: ['test/run/bisection.test.ts', 'test/journal'],
+  },
+  {
+    name: 'the lock is not asked for before a request',
+    file: 'src/run/lock.ts',
+    find: '    if ((await deps.files.stat(next)) !== undefined) throw lostLock();\n',
+    replace: '',
+    tests: ['test/run/lock.test.ts'],
+  },
+  {
+    name: 'a runner that was ousted while it read goes on',
+    file: 'src/run/apply.ts',
+    find: '  await lock.assertHeld();\n  if (end.tornBytes > 0) {',
+    replace: '  if (end.tornBytes > 0) {',
+    tests: ['test/run/lock.test.ts', 'test/run'],
+  },
+  {
+    name: 'lines of an older epoch count',
+    file: 'src/journal/reader.ts',
+    find: 'if (line !== undefined && line.epoch < this.#lastEpoch) {',
+    replace: 'if (line !== undefined && line.epoch < 0) {',
+    tests: ['test/journal'],
+  },
+  {
+    name: 'the directory of a renamed file is not synced',
+    file: 'src/files.ts',
+    find: '    await raw.rename(from, to);\n    await syncDirectory(dirname(to));\n',
+    replace: '    await raw.rename(from, to);\n',
+    tests: ['test/files.test.ts', SIMULATION],
+  },
+  {
+    name: 'the name of a new journal is not synced',
+    file: 'src/files.ts',
+    find: '        await syncDirectory(dirname(path));\n        return appendFile(',
+    replace: '        return appendFile(',
+    tests: ['test/files.test.ts', SIMULATION],
+  },
+  {
+    name: 'a run that cannot be read is taken for none',
+    file: 'src/run/history.ts',
+    find: "if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE))) === undefined) continue;",
+    replace:
+      "if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) === undefined) continue;",
+    tests: ['test/run/history.test.ts', SIMULATION],
+  },
+  {
+    name: 'rejected rows are shifted by one',
+    file: 'src/report/step-outputs.ts',
+    find: 'row.line, row.row] as const;',
+    replace: 'row.line, row.row + 1] as const;',
+    tests: ['test/report'],
+  },
+  {
+    name: 'a number that stands twice is sent to twice',
+    file: 'src/steps/sms-planner.ts',
+    find: "if (step.duplicates === 'skip') {",
+    replace: "if (step.duplicates !== 'skip') {",
+    tests: ['test/plan/duplicates.test.ts'],
+  },
+  {
+    name: 'a cell that a spreadsheet would run is written as it is',
+    file: 'src/report/format.ts',
+    find: 'const text = neutralizeCell(cell);',
+    replace: 'const text = cell;\n  void neutralizeCell;',
+    tests: ['test/report/format.test.ts'],
+  },
+  {
+    name: 'secrets are not scrubbed from the log',
+    file: 'src/log.ts',
+    find: '      destination.write(scrubSecrets(line, forms));',
+    replace: '      destination.write(line);\n      void forms;',
+    tests: ['test/log.test.ts'],
+  },
+  {
+    name: 'an event is acknowledged before it is durable',
+    file: 'src/listen/event-writer.ts',
+    find: '        await this.#deps.file.sync();\n',
+    replace: '',
+    tests: ['test/listen/event-writer.test.ts'],
+  },
+];
