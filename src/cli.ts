@@ -7,6 +7,7 @@ import { addGatewayVerbs } from './verbs/gateway.js';
 import { addJobVerbs } from './verbs/job.js';
 import { addSchemaVerb } from './verbs/schema.js';
 import { addServerVerbs } from './verbs/server.js';
+import { brief } from './verbs/verb.js';
 import { addVerifyVerbs } from './verbs/verify.js';
 
 /**
@@ -67,8 +68,8 @@ async function main(): Promise<void> {
     addSchemaVerb,
   ];
   await addVerbs
-    .reduce((verbs, add) => add(verbs, context), cli)
-    .demandCommand(1, 'Name a verb, such as run; --help lists them.')
+    .reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', terminal))
+    .demandCommand(1, 'Name a verb, such as run.')
     .recommendCommands()
     .strict()
     .help()
@@ -76,11 +77,6 @@ async function main(): Promise<void> {
       'Exit codes: 0 every row accepted · 1 some rows rejected · 2 did not start · 3 rows in doubt · ' +
         '4 stopped, a person must look · 75 stopped before the end, run the same command to go on',
     )
-    .fail((message, error, parser) => {
-      if (error) throw error;
-      terminal.writeStderr(`${parser.help()}\n\n${message}\n`);
-      process.exit(2);
-    })
     .wrap(Math.min(120, process.stdout.columns ?? 100))
     .parseAsync();
 }

@@ -1,17 +1,18 @@
 import { systemClock } from '../clock.js';
 import { ServiceError, UserError } from '../errors.js';
+import { nodeFiles } from '../files.js';
 import type { Job, Limits } from '../job/job.js';
+import { loadJob } from '../job/load.js';
 import { type Log, scrubSecrets } from '../log.js';
 import { acquireLock } from '../run/lock.js';
 import { StopSwitch } from '../run/stop.js';
-import type { Answer } from '../service/answer.js';
-import { type CallLane, createCaller } from '../service/caller.js';
+import { createCaller } from '../service/caller.js';
 import type { CallService } from '../service/endpoint.js';
-import type { Transport } from '../service/transport.js';
 import { defaultLimits } from '../throttle/ceilings.js';
 import { createLane } from '../throttle/lane.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
-import { loadServiceOf, openService } from './open-service.js';
+import { describeTrial, watchFirstTrial } from './first-trial.js';
+import { openService } from './open-service.js';
 import { printResult } from './print.js';
 import { jobDirectoryOf } from './session.js';
 import { createLog, SecretKeeper, type Terminal } from './terminal.js';
@@ -58,7 +59,7 @@ export async function callService<T>(
   called: Called,
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
-  const job = await loadServiceOf(called.job);
+  const job = await loadJob(called.job, nodeFiles, { withoutSteps: true });
   assertCallable(job, called);
   const secrets = new SecretKeeper();
   const log = createLog(terminal, secrets);
@@ -151,41 +152,6 @@ async function withService<T>(
   } finally {
     await lock?.release();
   }
-}
-
-/** The way of one call, which tells of the first answer that makes the lane pause, and how long. */
-function watchFirstTrial(
-  { lane, transport }: { lane: CallLane; transport: Transport },
-  onPause: (answer: Answer, delayMs: number) => void,
-): { lane: CallLane; transport: Transport } {
-  let last: Answer | undefined;
-  let isTold = false;
-  return {
-    transport: {
-      send: async (call, signal) => {
-        last = await transport.send(call, signal);
-        return last;
-      },
-      close: () => transport.close(),
-    },
-    lane: {
-      run: (cost, task) => lane.run(cost, task),
-      pauseFor: (delayMs) => {
-        if (last !== undefined && !isTold) onPause(last, delayMs);
-        isTold = true;
-        lane.pauseFor(delayMs);
-      },
-      slowDown: () => lane.slowDown(),
-      noteSuccess: () => lane.noteSuccess(),
-    },
-  };
-}
-
-/** A person who waits is told for what, and how long. */
-function describeTrial(answer: Answer, { base, untilMs }: { base: string; untilMs: number }): string {
-  const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
-  const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';
-  return `${what} ${new URL(base).origin}: ${problem}; trying again until ${new Date(untilMs).toISOString()}`;
 }
 
 async function printServiceError(error: ServiceError, called: Called, terminal: Terminal): Promise<void> {

@@ -1,18 +1,8 @@
-import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { z } from 'zod';
+import { join } from 'node:path';
 import type { Area } from '../domain.js';
 import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
-import { explainIssues } from '../job/explain.js';
-import { fillJob } from '../job/fill.js';
 import type { Job, ServiceSettings } from '../job/job.js';
-import { checkName } from '../job/job-name.js';
-import { loadJob } from '../job/load.js';
-import { findBrokenRules } from '../job/rules.js';
-import { type CheckedJob, writtenJob } from '../job/schema.js';
-import { readTree } from '../job/tree.js';
-import { isMapping } from '../job/written-steps.js';
-import { readYaml } from '../job/yaml.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import type { Transport } from '../service/transport.js';
 import { areasOf } from '../steps/table.js';
@@ -58,58 +48,6 @@ export async function openService(
       await sandbox?.close();
     },
   };
-}
-
-/**
- * The job of a single call: its steps are not done, so they may be at fault, or left out. Refuses what is wrong in the rest
- * of the file as `loadJob` does; which access an area needs is the call's own matter.
- */
-export async function loadServiceOf(path: string): Promise<Job> {
-  let text = '';
-  const readText = async (file: string) => {
-    const found = await nodeFiles.readText(file);
-    text = found ?? '';
-    return found;
-  };
-  try {
-    return { ...(await loadJob(path, { stat: nodeFiles.stat, readText })), steps: [] };
-  } catch (error) {
-    if (!(error instanceof UserError) || error.problems.length === 0) throw error;
-    return readBesideSteps(text.replace(/^\uFEFF/, ''), path, error);
-  }
-}
-
-const writtenBesideSteps = writtenJob.omit({ steps: true });
-
-/** `refusal` has the problems of the whole file, with their places. */
-function readBesideSteps(text: string, file: string, refusal: UserError): Job {
-  const yaml = readYaml(text);
-  if (yaml.findings !== undefined) throw refusal;
-  const tree = readTree(yaml.root);
-  if (!isMapping(tree.value)) throw refusal;
-  const { steps: _steps, ...job } = tree.value;
-  const name = basename(file, extname(file));
-  const checked = writtenBesideSteps.safeParse(job);
-  // A job of the sandbox needs no access.
-  const anyAccess = { ...job, service: isMapping(job.service) ? { ...job.service, sandbox: true } : job.service };
-  const findings = [
-    ...tree.findings,
-    ...findBrokenRules(anyAccess),
-    ...checkName(job, name),
-    ...(checked.success ? [] : explainIssues(checked.error as z.ZodError<CheckedJob>, tree)),
-  ];
-  if (checked.success && findings.length === 0) {
-    return fillJob({ ...checked.data, steps: [] }, { name, directory: dirname(resolve(file)) });
-  }
-  const messages = new Set(findings.map(({ message }) => message));
-  const problems = refusal.problems.filter(({ message }) => messages.has(message));
-  const [first] = problems;
-  if (first === undefined) throw refusal;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  throw new UserError(refusal.code, `Cannot use the job ${file}: ${first.message} (${first.where})${more}`, {
-    hint: 'Nothing was sent. Mend the job file and try again.',
-    problems,
-  });
 }
 
 async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, jobDirectory: string) {

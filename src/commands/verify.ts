@@ -6,7 +6,14 @@ import { normalizeNumber } from '../normalize/number.js';
 import { EXIT } from '../report/exit-code.js';
 import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../service/documented.js';
 import type { CallService } from '../service/endpoint.js';
-import { type CodeInput, checkCode, createSession, readSession, type Session } from '../service/verification.js';
+import {
+  type CodeInput,
+  checkCode,
+  createSession,
+  readSession,
+  type Session,
+  VERIFICATION_CODE,
+} from '../service/verification.js';
 import { callService } from './call-service.js';
 import { keepGiven } from './keep-given.js';
 import { printResult } from './print.js';
@@ -83,13 +90,10 @@ export interface CheckFlags {
   readonly json: boolean | undefined;
 }
 
-/** Longest code that the service makes, with its dash. */
-const CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max + 1}}$`);
-
 /** `volley verify check SESSION [CODE]`: 0 for a right code, 1 for a wrong one and for a session that was over before. */
 export async function checkVerification(flags: CheckFlags, terminal: Terminal): Promise<number> {
   const { job, json, session: sessionId, code } = flags;
-  if (code !== undefined && !CODE.test(code)) {
+  if (code !== undefined && !VERIFICATION_CODE.test(code)) {
     const expected = `expected ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
     throw new UserError('bad-flag', `Cannot check a verification code: it has not the form of one, ${expected}`);
   }

@@ -1,4 +1,5 @@
 import { basename, dirname, extname, resolve } from 'node:path';
+import { z } from 'zod';
 import { type Problem, UserError } from '../errors.js';
 import { type Files, nodeFiles } from '../files.js';
 import { explainIssues } from './explain.js';
@@ -7,14 +8,27 @@ import { type Finding, valueAt } from './finding.js';
 import type { Job } from './job.js';
 import { checkName } from './job-name.js';
 import { findBrokenRules } from './rules.js';
-import { writtenJob } from './schema.js';
+import { type CheckedStep, writtenJob } from './schema.js';
 import { readTree, type Tree } from './tree.js';
+import { isMapping } from './written-steps.js';
 import { MAX_JOB_BYTES, readYaml } from './yaml.js';
 
 const MAX_PROBLEMS = 100;
 
+export interface LoadOptions {
+  /**
+   * For a job that only says which service: its steps may be at fault, or left out, and it has none when loaded. Nor is it
+   * asked for the access that they need.
+   */
+  readonly withoutSteps?: boolean;
+}
+
 /** Reads a job file. Refuses with one `bad-job` that carries every problem of the file, each with its line and column. */
-export async function loadJob(path: string, deps: Pick<Files, 'readText' | 'stat'> = nodeFiles): Promise<Job> {
+export async function loadJob(
+  path: string,
+  deps: Pick<Files, 'readText' | 'stat'> = nodeFiles,
+  options: LoadOptions = {},
+): Promise<Job> {
   const refuse = (what: string, hint: string) =>
     new UserError('bad-job', `Cannot read the job ${path}: ${what}`, { hint });
   let text: string | undefined;
@@ -35,23 +49,25 @@ export async function loadJob(path: string, deps: Pick<Files, 'readText' | 'stat
     throw refuse(`the disk says ${code}, expected a file that can be read`, 'Check its permissions.');
   }
   if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');
-  return parseJob(text, path);
+  return parseJob(text, path, options);
 }
 
 /** The job that a text says; `file` is its path, from which places, the default name and the paths of the job follow. Refuses as `loadJob` does. */
-export function parseJob(text: string, file: string): Job {
+export function parseJob(text: string, file: string, { withoutSteps = false }: LoadOptions = {}): Job {
   const clean = text.replace(/^\uFEFF/, '');
   const yaml = readYaml(clean);
   if (yaml.findings !== undefined) throw refuseJob(yaml.findings, { file, text: clean });
 
   const tree = readTree(yaml.root);
   const name = basename(file, extname(file));
-  const checked = writtenJob.safeParse(tree.value);
+  // What is no map of keys and values has no steps to pass over.
+  const isPartial = withoutSteps && isMapping(tree.value);
+  const checked = (isPartial ? writtenJobOfAnySteps : writtenJob).safeParse(tree.value);
   const findings = [
     ...tree.findings,
     ...dropRepeats(
       [
-        ...findBrokenRules(tree.value),
+        ...findBrokenRules(isPartial ? leaveOutSteps(tree.value) : tree.value),
         ...checkName(tree.value, name),
         ...(checked.success ? [] : explainIssues(checked.error, tree)),
       ],
@@ -59,9 +75,21 @@ export function parseJob(text: string, file: string): Job {
     ),
   ];
   if (findings.length > 0 || !checked.success) {
-    throw refuseJob(findings, { file, text: clean, tree });
+    throw (isPartial ? refusePartOfJob : refuseJob)(findings, { file, text: clean, tree });
   }
   return fillJob(checked.data, { name, directory: dirname(resolve(file)) });
+}
+
+const writtenJobOfAnySteps = writtenJob.extend({
+  steps: z
+    .unknown()
+    .optional()
+    .transform((): CheckedStep[] => []),
+});
+
+/** The job as its rules are held against it without its steps: one of the sandbox, as that needs no access. */
+function leaveOutSteps({ steps: _steps, ...job }: Record<string, unknown>): unknown {
+  return { ...job, service: isMapping(job.service) ? { ...job.service, sandbox: true } : job.service };
 }
 
 /** One finding for one place, the first; none where the tree has said already why it cannot be read. */
@@ -91,6 +119,17 @@ function refuseJob(findings: readonly Finding[], source: Source): UserError {
       : `it has ${findings.length} problems, expected none`;
   return new UserError('bad-job', `Cannot use the job ${source.file}: ${what}`, {
     hint: 'Nothing was read or sent. Mend the job file and try again.',
+    problems,
+  });
+}
+
+/** The refusal for a single call, which names the first problem. */
+function refusePartOfJob(findings: readonly Finding[], source: Source): UserError {
+  const problems = toProblems(findings, source);
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return new UserError('bad-job', `Cannot use the job ${source.file}: ${first?.message} (${first?.where})${more}`, {
+    hint: 'Nothing was sent. Mend the job file and try again.',
     problems,
   });
 }

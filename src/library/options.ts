@@ -33,17 +33,9 @@ export interface ServiceOptions {
 }
 
 /** The secrets themselves: they are kept in memory, and in no error. */
-export interface CredentialOptions {
+export interface CredentialOptions extends ServiceSecrets {
   /** For sms, contacts and verification, where they have none of their own. */
   readonly apiKey?: string | undefined;
-  readonly sms?: string | undefined;
-  readonly contacts?: string | undefined;
-  readonly verification?: string | undefined;
-  readonly gateway?: string | undefined;
-  readonly chat?: string | undefined;
-  readonly campaign?:
-    | { readonly username: string; readonly dataToken: string; readonly actionToken?: string | undefined }
-    | undefined;
 }
 
 /** Messages and segments are counted for sms alone. */

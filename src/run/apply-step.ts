@@ -22,7 +22,7 @@ export async function applyStep(context: StepContext): Promise<void> {
     signal: stop.nothingNew,
   });
   try {
-    await new StepRunner({ ...context, prepared }, reader, lane).run();
+    await new StepRunner({ ...context, kind: kind.forRun?.() ?? kind, prepared }, reader, lane).run();
   } finally {
     await lane.close();
     areas.note(kind.area, deps.clock.now());

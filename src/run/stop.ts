@@ -34,7 +34,10 @@ export class StopSwitch {
     this.#nothingNew.abort();
   }
 
-  /** What is in flight becomes in doubt. */
+  /**
+   * Ends what is in flight. Its outcome is unknown then: the next run sends again what may be repeated, asks where the kind
+   * can, and the rest is in doubt.
+   */
   abandon(): void {
     this.#nothingMore.abort();
   }

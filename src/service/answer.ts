@@ -13,7 +13,7 @@ export interface Failure {
   readonly kind: 'failure';
   /** False only when it is certain that no byte of the request was processed. */
   readonly mayHaveBeenProcessed: boolean;
-  /** Short and free of secrets: an error code such as `ECONNREFUSED`. */
+  /** Short and free of secrets: "no answer within 60 s (UND_ERR_HEADERS_TIMEOUT)", or a code that says as much, `ECONNREFUSED`. */
   readonly reason: string;
 }
 

@@ -1,12 +1,13 @@
 import { ServiceError } from '../errors.js';
 import type { Answer, Response } from './answer.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint, WireRequest } from './endpoint.js';
 import { isKeyFault, readErrorBody } from './errors.js';
 import type { Decision } from './retry.js';
 
 /** A call that came to its end without a good answer. */
 export interface FailedCall {
   readonly endpoint: Pick<Endpoint<never, unknown>, 'name'>;
+  readonly method: WireRequest['method'];
   readonly decision: Decision;
   readonly answer: Answer;
   readonly isRepeatable: boolean;
@@ -75,10 +76,11 @@ function describeRedirect(name: string, why: string, answer: Answer): ServiceErr
   });
 }
 
-function describeUnavailable({ endpoint, decision, answer, mayHaveBeenDone }: FailedCall, why: string): ServiceError {
+function describeUnavailable(failed: FailedCall, why: string): ServiceError {
+  const { endpoint, decision, answer } = failed;
   const problem = decision.kind === 'wait' ? 'turns it away' : NO_ANSWER[answer.kind];
   return new ServiceError('unavailable', `Cannot ${endpoint.name}: the service ${problem}: ${why}`, {
-    hint: describeDone(endpoint.name, mayHaveBeenDone),
+    hint: describeDone(failed),
     ...statusOf(answer),
   });
 }
@@ -88,10 +90,9 @@ const NO_ANSWER: Readonly<Record<Answer['kind'], string>> = {
   failure: 'cannot be reached, or does not answer',
 };
 
-function describeDone(name: string, mayHaveBeenDone: boolean): string {
+function describeDone({ method, mayHaveBeenDone }: FailedCall): string {
   if (!mayHaveBeenDone) return 'Nothing was done. Try again later.';
-  // The name of an endpoint says what it does.
-  return name.startsWith('read ')
+  return method === 'GET'
     ? 'Nothing was changed. Try again later.'
     : 'It may have been done; it is safe to do it again later.';
 }

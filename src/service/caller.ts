@@ -38,7 +38,8 @@ export function createCaller(deps: CallerDeps): CallService {
   return async (endpoint, input) => {
     const lane = deps.laneOf(endpoint.area);
     const wire = endpoint.request(deps.service, input);
-    const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(endpoint.area, wire.method) } };
+    const { method } = wire;
+    const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(endpoint.area, method) } };
     const isRepeatable = endpoint.isRepeatable(input);
     const untilMs = deps.clock.monotonicMs() + deps.giveUpAfterMs;
     let mayHaveBeenDone = false;
@@ -59,7 +60,7 @@ export function createCaller(deps: CallerDeps): CallService {
       if (decision.kind === 'wait') lane.slowDown();
       // Turned away, the next call must not come too early either when this one gives up.
       if (pauseMs !== undefined && (!isOver || decision.kind === 'wait')) lane.pauseFor(pauseMs);
-      if (isOver) throw describeFailure({ endpoint, decision, answer, isRepeatable, mayHaveBeenDone });
+      if (isOver) throw describeFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
     }
   };
 }

@@ -1,16 +1,10 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Timeouts } from '../job/job.js';
 import type { Answer, Failure } from './answer.js';
+import type { WireRequest } from './endpoint.js';
 
-/** One HTTP call, ready to go. */
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Origin and path prefix, without a trailing slash. */
-  readonly base: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | undefined;
-}
+/** One HTTP call, ready to go: its authentication is among the headers. */
+export type Call = WireRequest;
 
 /** Sends a call exactly once and never throws: whatever happens is an answer. */
 export interface Transport {

@@ -1,6 +1,7 @@
 import { UserError } from '../errors.js';
 import type { Addresses } from '../job/job.js';
 import { type Response, readJsonBody } from './answer.js';
+import { CODE_LENGTH } from './documented.js';
 import { type Endpoint, encodeJson, encodePathId, getRequest, jsonRequest, type WireRequest } from './endpoint.js';
 import { isObject, readId, readInteger, readText, readTime } from './json-value.js';
 
@@ -33,6 +34,9 @@ export interface CodeInput extends SessionInput {
   /** What the end user gave. */
   readonly code: string;
 }
+
+/** The form of a code: the longest is that which the service makes, with its dash. */
+export const VERIFICATION_CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max + 1}}$`);
 
 /** Both forms of the contract's session, its creation's and its read's, as one. Undefined is what the answer does not say. */
 export interface Session {
@@ -118,8 +122,8 @@ function readAskedSession(response: Response, { sessionId }: SessionInput): Sess
   return session !== undefined && foldSessionId(session.sessionId) === foldSessionId(sessionId) ? session : undefined;
 }
 
-/** The service writes the same id with and without the dashes of a UUID. */
-function foldSessionId(sessionId: string): string {
+/** The service writes the same id with and without the dashes of a UUID: what is the same once folded is one session. */
+export function foldSessionId(sessionId: string): string {
   return sessionId.replaceAll('-', '').toLowerCase();
 }
 

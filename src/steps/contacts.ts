@@ -3,16 +3,10 @@ import type { ContactField, ContactsStep } from '../job/job.js';
 import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
 import type { Response } from '../service/answer.js';
 import { contactRequest, readAddresses, readContactAnswer } from '../service/contacts.js';
-import {
-  type BindProblems,
-  describeMissing,
-  type PlannerContext,
-  type RequestPart,
-  type RowPlanner,
-  type RowReader,
-  type StepKind,
-} from './kind.js';
+import { searchColumns } from './column-search.js';
+import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
+import { planRowByRow } from './row-by-row.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat (facts: Contacts). */
 export const contactsKind: StepKind<ContactsStep> = {
@@ -27,13 +21,7 @@ export const contactsKind: StepKind<ContactsStep> = {
 };
 
 function createPlanner(step: ContactsStep, context: PlannerContext): RowPlanner {
-  return {
-    rowsPerRequest: 1,
-    segmentsPerRequest: Number.POSITIVE_INFINITY,
-    bind: (columns) => bindColumns(step, columns, context),
-    openBody: () => '',
-    closeBody: '',
-  };
+  return planRowByRow((columns) => bindColumns(step, columns, context));
 }
 
 function bindColumns(
@@ -41,12 +29,7 @@ function bindColumns(
   columns: readonly string[],
   context: PlannerContext,
 ): RowReader | BindProblems {
-  const problems: { column: string; message: string; hint: string }[] = [];
-  const find = (column: string, key: string): number => {
-    const found = context.findColumn(columns, column);
-    if (found === undefined) problems.push(describeMissing(column, key, columns));
-    return found?.index ?? -1;
-  };
+  const { find, problems } = searchColumns(columns, context);
   const fieldColumns: Partial<Record<ContactField, number>> = {};
   for (const [field, column] of Object.entries(step.fields)) {
     fieldColumns[field as ContactField] = find(column, `fields.${field}`);

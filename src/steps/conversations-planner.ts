@@ -2,16 +2,17 @@ import type { Rejection } from '../domain.js';
 import type { ConversationsStep, UserColumns } from '../job/job.js';
 import { QUEUE_ASSIGNMENT } from '../service/documented.js';
 import type { ConversationRequest, ConversationUser } from '../service/gateway.js';
+import { searchColumns } from './column-search.js';
 import { type Parsed, parseHistory, parseUser } from './conversation-parts.js';
 import {
   type BindProblems,
   cellText,
-  describeMissing,
   type PlannerContext,
   type RowPlan,
   type RowPlanner,
   type RowReader,
 } from './kind.js';
+import { planRowByRow } from './row-by-row.js';
 
 type Cells = Parameters<typeof cellText>[0];
 type History = NonNullable<ConversationRequest['history']>;
@@ -21,26 +22,15 @@ type Refused = { readonly ok: false; readonly rejection: Rejection };
 
 /** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the step or the row. */
 export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
-  return {
-    rowsPerRequest: 1,
-    segmentsPerRequest: Number.POSITIVE_INFINITY,
-    bind: (columns) => bindColumns(step, columns, context),
-    openBody: () => '',
-    closeBody: '',
-  };
+  return planRowByRow((columns) => bindColumns(step, columns, context));
 }
 
 function bindColumns(
   step: ConversationsStep,
   columns: readonly string[],
-  { findColumn }: PlannerContext,
+  context: PlannerContext,
 ): RowReader | BindProblems {
-  const problems: { column: string; message: string; hint: string }[] = [];
-  const find = (column: string, key: string): number => {
-    const found = findColumn(columns, column);
-    if (found === undefined) problems.push(describeMissing(column, key, columns));
-    return found?.index ?? -1;
-  };
+  const { find, problems } = searchColumns(columns, context);
   const readUser =
     typeof step.user === 'string'
       ? bindObject<ConversationUser>(step.user, find(step.user, 'user'), parseUser)

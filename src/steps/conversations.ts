@@ -5,7 +5,6 @@ import { type Response, readJsonBody } from '../service/answer.js';
 import type { CallService } from '../service/endpoint.js';
 import { conversationRequest, readConversationBody } from '../service/gateway.js';
 import { createChannel, createWebhook } from '../service/gateway-settings.js';
-import { noteRequest, takeConversationId } from './conversations-ids.js';
 import { createConversationsPlanner } from './conversations-planner.js';
 import type { RequestPart, StepKind } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
@@ -24,12 +23,13 @@ export const conversationsKind: StepKind<ConversationsStep> = {
     isNeeded: ({ channel }) => !('id' in channel),
     makers: [makeWebhook, makeChannel],
   },
-  call: (service, body, prepared) => {
-    noteRequest(body, service);
-    return conversationRequest(service, addChannel(body, prepared[1]));
-  },
+  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[1])),
   splitBody: (body) => body,
-  readOutcomes,
+  readOutcomes: (response, part) => readOutcomes(response, part, new Set()),
+  forRun: () => {
+    const taken = new Set<string>();
+    return { ...conversationsKind, readOutcomes: (response, part) => readOutcomes(response, part, taken) };
+  },
 };
 
 async function makeWebhook(step: ConversationsStep, call: CallService): Promise<string> {
@@ -54,16 +54,33 @@ function addChannel(body: Buffer, channelId: string | undefined): Buffer {
   return Buffer.concat([Buffer.from(`{"channelId":${JSON.stringify(channelId)},`), body.subarray(1)]);
 }
 
-/** Facts: "Chat gateway": 202 with the conversation's id. */
-function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
+/** Facts: "Chat gateway": 202 with the conversation's id. `taken`: those that the service gave to other rows of this run. */
+function readOutcomes(response: Response, { count }: RequestPart, taken: Set<string>): RowOutcomes {
   const conversation = readConversationBody(readJsonBody(response));
   if (conversation === undefined) {
     return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no conversation`));
   }
   const { conversationId, createdAt } = conversation;
-  if (!takeConversationId(body, conversationId)) {
+  if (!takeId(taken, conversationId)) {
     return giveAllRows(count, inDoubt('foreign-answer', 'The answer names the conversation of another row'));
   }
   const verdict = { status: 'accepted', code: 'CREATED', reason: 'The conversation was handed over' } as const;
   return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };
+}
+
+/** So many of the latest are kept, some 10 MB: an answer that belongs to another request comes soon after that one's own. */
+const MOST_IDS = 100_000;
+
+/**
+ * False when the conversation is another row's already: no answer tells whose it is, so this is how an answer that belongs
+ * to another request shows. What a resumed run finds in its journal does not count.
+ */
+function takeId(taken: Set<string>, id: string): boolean {
+  if (taken.has(id)) return false;
+  taken.add(id);
+  if (taken.size > MOST_IDS) {
+    const [oldest = ''] = taken;
+    taken.delete(oldest);
+  }
+  return true;
 }

@@ -5,7 +5,7 @@ import type { CallService, WireRequest } from '../service/endpoint.js';
 
 /**
  * What a kind of step with rows must say, so that planner and applier need to know none: what a row must have, how rows
- * become requests, and how an answer becomes outcomes. Every kind is pure; the table is in table.ts.
+ * become requests, and how an answer becomes outcomes. Every kind is pure, save for what `forRun` gives; the table is in table.ts.
  */
 export interface StepKind<S extends RowStep = RowStep> {
   readonly area: Area;
@@ -28,6 +28,11 @@ export interface StepKind<S extends RowStep = RowStep> {
   readRefusal?(refusal: Refusal, step: S, nowMs: number): RefusalMeaning;
   /** How an unknown outcome can be settled by asking; absent where nothing tells it. */
   readonly settling?: Settling;
+  /**
+   * The same kind with a memory of its own, for one process that applies one step; absent where no answer is read in the
+   * light of others.
+   */
+  forRun?(): StepKind<S>;
 }
 
 /** The service's error: its own code where it gave one, and how long it asked to wait. */
@@ -150,15 +155,8 @@ export function cellText(cells: readonly Cell[], index: number): string {
   return cells[index] ?? '';
 }
 
-/** A problem for a column that a job names and a file does not have. */
-export function describeMissing(
-  column: string,
-  key: string,
-  columns: readonly string[],
-): { column: string; message: string; hint: string } {
-  return {
-    column,
-    message: `there is no one column "${column}", which the job names as ${key}; expected one of ${columns.join(', ')}`,
-    hint: 'Correct the name in the job, or the header of the file.',
-  };
+/** The plan of a row whose number or session stands in an earlier one already. */
+export function skipDuplicate(what: 'number' | 'session', earlier: number, context: PlannerContext): RowPlan {
+  const reason = `The same ${what} stands in ${context.describeRow(earlier)}, which is kept`;
+  return { kind: 'skipped', skip: { code: 'duplicate', reason } };
 }

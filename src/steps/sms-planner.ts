@@ -6,15 +6,16 @@ import type { BoundTemplate } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
 import { parseTemplate, type Template } from '../template/parse.js';
 import { boundBatch } from './batch-bounds.js';
+import { searchColumns } from './column-search.js';
 import { clientBatchIdOf, messageIdPrefix } from './ids.js';
 import {
   type BindProblems,
   cellText,
-  describeMissing,
   type PlannerContext,
   type RowPlan,
   type RowPlanner,
   type RowReader,
+  skipDuplicate,
 } from './kind.js';
 
 /** The columns that an SMS row is made of, found in one file. */
@@ -58,7 +59,7 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
     if (!check.ok) return reject(check.rejection);
     if (step.duplicates === 'skip') {
       const kept = seen.add(number.e164, ordinal);
-      if (kept !== undefined) return skipDuplicate(context.describeRow(kept));
+      if (kept !== undefined) return skipDuplicate('number', kept, context);
     }
     const own = constant === undefined ? `,"text":${JSON.stringify(rendering.text)}` : '';
     const { segments, firstUcs2Character } = check.count;
@@ -102,18 +103,13 @@ function bindColumns(
   },
 ): RowReader | BindProblems {
   const { countryColumn } = step.input;
-  const destination = context.findColumn(columns, step.destination);
-  const country = countryColumn === undefined ? undefined : context.findColumn(columns, countryColumn);
+  const { find, problems } = searchColumns(columns, context);
+  const destination = find(step.destination, 'destination');
+  const country = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
   const text = template.bind(columns, context.findColumn);
-  const problems = [
-    ...(destination === undefined ? [describeMissing(step.destination, 'destination', columns)] : []),
-    ...(countryColumn !== undefined && country === undefined
-      ? [describeMissing(countryColumn, 'input.countryColumn', columns)]
-      : []),
-    ...('problems' in text ? text.problems : []),
-  ];
-  if (problems.length > 0 || destination === undefined || 'problems' in text) return { problems };
-  const bound = { destination: destination.index, country: country?.index, text };
+  if ('problems' in text) return { problems: [...problems, ...text.problems] };
+  if (problems.length > 0) return { problems };
+  const bound = { destination, country, text };
   return (record, ordinal, index) => readRow(bound, record, ordinal, index);
 }
 
@@ -136,8 +132,4 @@ function sharedProperties(step: SmsStep, text: string | undefined): Record<strin
 
 function reject(rejection: Rejection): RowPlan {
   return { kind: 'rejected', rejection };
-}
-
-function skipDuplicate(kept: string): RowPlan {
-  return { kind: 'skipped', skip: { code: 'duplicate', reason: `The same number stands in ${kept}, which is kept` } };
 }

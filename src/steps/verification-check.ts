@@ -1,20 +1,23 @@
 import type { Rejection, RowOutcomes, Verdict } from '../domain.js';
 import type { VerificationCheckStep } from '../job/job.js';
 import type { Response } from '../service/answer.js';
+import { CODE_LENGTH } from '../service/documented.js';
 import { PATH_ID } from '../service/endpoint.js';
-import { checkCode, readSession, type Session } from '../service/verification.js';
+import { checkCode, foldSessionId, readSession, type Session, VERIFICATION_CODE } from '../service/verification.js';
+import { searchColumns } from './column-search.js';
 import {
   type BindProblems,
   cellText,
-  describeMissing,
   type PlannerContext,
   type RequestPart,
   type RowPlan,
   type RowPlanner,
   type RowReader,
   type StepKind,
+  skipDuplicate,
 } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
+import { planRowByRow } from './row-by-row.js';
 
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
@@ -66,13 +69,7 @@ function readBody(body: Buffer): CheckBody {
 function createPlanner(step: VerificationCheckStep, context: PlannerContext): RowPlanner {
   // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
   const firstRowOf = new Map<string, number>();
-  return {
-    rowsPerRequest: 1,
-    segmentsPerRequest: Number.POSITIVE_INFINITY,
-    bind: (columns) => bindColumns(step, columns, { context, firstRowOf }),
-    openBody: () => '',
-    closeBody: '',
-  };
+  return planRowByRow((columns) => bindColumns(step, columns, { context, firstRowOf }));
 }
 
 function bindColumns(
@@ -80,36 +77,22 @@ function bindColumns(
   columns: readonly string[],
   { context, firstRowOf }: { context: PlannerContext; firstRowOf: Map<string, number> },
 ): RowReader | BindProblems {
-  const { findColumn, describeRow } = context;
-  const session = findColumn(columns, step.session);
-  const code = step.code === undefined ? undefined : findColumn(columns, step.code);
-  const problems = [
-    ...(session === undefined ? [describeMissing(step.session, 'session', columns)] : []),
-    ...(step.code !== undefined && code === undefined ? [describeMissing(step.code, 'code', columns)] : []),
-  ];
-  if (problems.length > 0 || session === undefined) return { problems };
+  const { find, problems } = searchColumns(columns, context);
+  const sessionIndex = find(step.session, 'session');
+  const codeIndex = step.code === undefined ? undefined : find(step.code, 'code');
+  if (problems.length > 0) return { problems };
   return ({ cells }, ordinal) => {
-    const sessionId = cellText(cells, session.index).trim();
-    const plan = planRow(step, sessionId, code && cellText(cells, code.index).trim());
+    const sessionId = cellText(cells, sessionIndex).trim();
+    const code = codeIndex === undefined ? undefined : cellText(cells, codeIndex).trim();
+    const plan = planRow(step, sessionId, code);
     if (plan.kind !== 'planned') return plan;
     const key = foldSessionId(sessionId);
     const first = firstRowOf.get(key);
-    if (first === undefined) {
-      firstRowOf.set(key, ordinal);
-      return plan;
-    }
-    const reason = `The same session stands in ${describeRow(first)}, which is kept`;
-    return { kind: 'skipped', skip: { code: 'duplicate', reason } };
+    if (first !== undefined) return skipDuplicate('session', first, context);
+    firstRowOf.set(key, ordinal);
+    return plan;
   };
 }
-
-/** The same id comes with and without the dashes of a UUID. */
-function foldSessionId(sessionId: string): string {
-  return sessionId.replaceAll('-', '').toLowerCase();
-}
-
-/** Longest code that the service makes, with its dash: facts, "Verification". */
-const CODE = /^[A-Za-z0-9-]{3,11}$/;
 
 function planRow(step: VerificationCheckStep, sessionId: string, code: string | undefined): RowPlan {
   if (!PATH_ID.test(sessionId)) {
@@ -118,11 +101,15 @@ function planRow(step: VerificationCheckStep, sessionId: string, code: string | 
       ? reject({ field, code: 'missing-value', reason: 'There is no session id' })
       : reject({ field, code: 'bad-session-id', reason: 'The session id has characters that no id has' });
   }
-  if (code !== undefined && !CODE.test(code)) {
+  if (code !== undefined && !VERIFICATION_CODE.test(code)) {
     const field = step.code ?? '';
     return code === ''
       ? reject({ field, code: 'missing-value', reason: 'There is no code' })
-      : reject({ field, code: 'bad-code', reason: 'A code is 3 to 10 letters or digits' });
+      : reject({
+          field,
+          code: 'bad-code',
+          reason: `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`,
+        });
   }
   return {
     kind: 'planned',

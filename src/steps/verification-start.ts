@@ -5,10 +5,10 @@ import { createNumberSet } from '../plan/dedupe.js';
 import type { Response } from '../service/answer.js';
 import { RESEND_TOO_EARLY } from '../service/documented.js';
 import { createSession, sessionRequest } from '../service/verification.js';
+import { searchColumns } from './column-search.js';
 import {
   type BindProblems,
   cellText,
-  describeMissing,
   type PlannerContext,
   type Refusal,
   type RefusalMeaning,
@@ -17,8 +17,10 @@ import {
   type RowPlanner,
   type RowReader,
   type StepKind,
+  skipDuplicate,
 } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
+import { planRowByRow } from './row-by-row.js';
 
 /** A session, and so an SMS with a code, for each row. Nothing makes it safe to ask for one twice. */
 export const verificationStartKind: StepKind<VerificationStartStep> = {
@@ -52,10 +54,7 @@ function createPlanner(step: VerificationStartStep, context: PlannerContext): Ro
       return { kind: 'rejected', rejection: { stage: 'normalize', field: step.destination, code, reason } };
     }
     const kept = step.duplicates === 'skip' ? seen.add(number.e164, ordinal) : undefined;
-    if (kept !== undefined) {
-      const reason = `The same number stands in ${context.describeRow(kept)}, which is kept`;
-      return { kind: 'skipped', skip: { code: 'duplicate', reason } };
-    }
+    if (kept !== undefined) return skipDuplicate('number', kept, context);
     return {
       kind: 'planned',
       row: {
@@ -69,13 +68,7 @@ function createPlanner(step: VerificationStartStep, context: PlannerContext): Ro
       },
     };
   };
-  return {
-    rowsPerRequest: 1,
-    segmentsPerRequest: Number.POSITIVE_INFINITY,
-    bind: (columns) => bindColumns(step, columns, { context, readRow }),
-    openBody: () => '',
-    closeBody: '',
-  };
+  return planRowByRow((columns) => bindColumns(step, columns, { context, readRow }));
 }
 
 function bindColumns(
@@ -90,18 +83,13 @@ function bindColumns(
   },
 ): RowReader | BindProblems {
   const { country, countryColumn } = step.input;
-  const destination = context.findColumn(columns, step.destination);
-  const byRow = countryColumn === undefined ? undefined : context.findColumn(columns, countryColumn);
-  const problems = [
-    ...(destination === undefined ? [describeMissing(step.destination, 'destination', columns)] : []),
-    ...(countryColumn !== undefined && byRow === undefined
-      ? [describeMissing(countryColumn, 'input.countryColumn', columns)]
-      : []),
-  ];
-  if (problems.length > 0 || destination === undefined) return { problems };
+  const { find, problems } = searchColumns(columns, context);
+  const destinationIndex = find(step.destination, 'destination');
+  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
+  if (problems.length > 0) return { problems };
   return ({ cells }, ordinal) => {
-    const named = byRow === undefined ? '' : cellText(cells, byRow.index).trim();
-    return readRow(cellText(cells, destination.index), named === '' ? country : named, ordinal);
+    const named = countryIndex === undefined ? '' : cellText(cells, countryIndex).trim();
+    return readRow(cellText(cells, destinationIndex), named === '' ? country : named, ordinal);
   };
 }
 

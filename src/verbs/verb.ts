@@ -29,14 +29,15 @@ export const single = {
 } as const;
 
 /**
- * The builder of a verb, whose misuse is told in a few words: what is wrong, how the verb is used (`usage`, such as
- * "run <job>"), and where its help is. Ends the command with exit code 2.
+ * The builder of a verb, or of the whole command, whose misuse is told in a few words: what is wrong, how it is used
+ * (`usage`, such as "run <job>"), and where its help is. Ends the command with exit code 2.
  */
 export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }: Terminal): Argv<T> {
-  const verb = usage.replace(/ (?:[<[]|--).*/, '');
+  const whole = `volley ${usage}`;
+  const named = whole.replace(/ (?:[<[]|--).*/, '');
   return command.fail((message, error) => {
     if (error) throw error;
-    writeStderr(`${wordMisuse(message)}\nUsage: volley ${usage}; see volley ${verb} --help\n`);
+    writeStderr(`${wordMisuse(message)}\nUsage: ${whole}; see ${named} --help\n`);
     leave(2);
   });
 }
@@ -45,7 +46,7 @@ export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }
 function wordMisuse(message: string): string {
   const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
   if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
-  return message.replace(/^Unknown arguments?: /, 'Unknown: ');
+  return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');
 }
 
 /** The number that a flag was given; refuses what is none as it was typed. */

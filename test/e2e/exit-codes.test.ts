@@ -39,6 +39,7 @@ describe.concurrent('exit code', () => {
     const ended = await Promise.all([
       start(['run', 'job.yaml', '--agian']),
       start(['rnu', 'job.yaml']),
+      start(['translate', 'job.yaml']),
       start([]),
       start(['run']),
       start(['run', 'none.yaml']),
@@ -49,10 +50,12 @@ describe.concurrent('exit code', () => {
     ]);
 
     expect(ended.map(({ code, stdout }) => ({ code, stdout }))).toEqual(ended.map(() => ({ code: 2, stdout: '' })));
-    const [flag, verb, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
+    const [flag, verb, unknown, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
     expect(flag).toContain('agian');
-    expect(verb).toMatch(/rnu|run/);
-    expect(none).toContain('Name a verb');
+    const usage = 'Usage: volley <verb>; see volley --help\n';
+    expect(verb).toBe(`There is no such verb. Did you mean run?\n${usage}`);
+    expect(unknown).toBe(`Unknown: translate, job.yaml\n${usage}`);
+    expect(none).toBe(`Name a verb, such as run.\n${usage}`);
     expect(positional).toContain('job');
     expect(file).toContain('none.yaml');
     expect(typo).toMatch(/batchSize.*colour/s);

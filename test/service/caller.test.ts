@@ -259,10 +259,14 @@ describe('the error of a call', () => {
   });
 
   test.each([LOST, aResponse('', 500), REFUSED])('never says of a read that it may have been done', async (answer) => {
-    for (const { name } of [READ, readCampaign, readSession, readMessages]) {
-      const { hint } = await failureOf(aCaller(repeat(answer)).call({ ...READ, name }, ''));
-      expect(hint).toMatch(/^Nothing was (changed|done)\. Try again later\.$/);
-    }
+    const certain = /^Nothing was (changed|done)\. Try again later\.$/;
+    const reads = [
+      aCaller(repeat(answer)).call({ ...READ, name: 'look at it' }, ''),
+      aCaller(repeat(answer)).call(readCampaign, { campaignId: 101 }),
+      aCaller(repeat(answer)).call(readSession, { sessionId: 's1' }),
+      aCaller(repeat(answer)).call(readMessages, {}),
+    ];
+    for (const read of reads) expect((await failureOf(read)).hint).toMatch(certain);
   });
 
   test.each([
@@ -275,7 +279,8 @@ describe('the error of a call', () => {
   });
 
   test('says that it may have been done when an earlier attempt may have come through', async () => {
-    const doubtful = await failureOf(aCaller([LOST, ...repeat(REFUSED)]).call(UPSERT, TEXT));
+    const upsert = { ...UPSERT, name: 'read it into the book' };
+    const doubtful = await failureOf(aCaller([LOST, ...repeat(REFUSED)]).call(upsert, TEXT));
     expect(doubtful.hint).toMatch(/may have been done/);
     const certain = await failureOf(aCaller(repeat(REFUSED)).call(UPSERT, TEXT));
     expect(certain.hint).toMatch(/Nothing was done/);

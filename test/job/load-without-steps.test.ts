@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { UserError } from '../../src/errors.js';
+import type { Job } from '../../src/job/job.js';
+import { parseJob } from '../../src/job/load.js';
+import { allCredentials, anSmsStep, aService, refusalOf } from './a-job-file.js';
+
+const FILE = '/jobs/calls.yaml';
+
+/** Loads a job that is written line by line, so that every key has a place of its own. */
+function load(written: Record<string, unknown> | string): Job {
+  return parseJob(textOf(written), FILE, { withoutSteps: true });
+}
+
+function textOf(written: Record<string, unknown> | string): string {
+  return typeof written === 'string' ? written : JSON.stringify(written, undefined, 1);
+}
+
+function refusal(written: Record<string, unknown> | string): UserError {
+  try {
+    load(written);
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+  throw new Error('The job was accepted, expected a refusal');
+}
+
+describe('a job that is loaded without its steps', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['no steps', {}],
+    ['an empty list of steps', { steps: [] }],
+    ['steps that no run would take', { steps: [{ kind: 'smss' }, { kind: 'chat', text: '{{ nothing }}' }] }],
+    ['only steps without rows', { steps: [{ kind: 'campaign', campaign: 101, set: 'PAUSED' }] }],
+    ['steps that are no list', { steps: 'later' }],
+    ['steps', { steps: [anSmsStep()] }],
+  ])('may have %s, of which nothing is left', (_, written) => {
+    const { name, service, output, steps } = load({ service: aService(), ...written, output: 'runs' });
+    expect({ name, account: service.account, directory: output.directory, steps }).toEqual({
+      name: 'calls',
+      account: 'acme',
+      directory: '/jobs/runs',
+      steps: [],
+    });
+  });
+
+  test('need not say how the areas of its steps are reached, nor whose account it is', () => {
+    const { chat } = allCredentials();
+    const { service } = load({ service: { credentials: { chat } }, steps: [anSmsStep()] });
+    expect(service).toMatchObject({ account: '', credentials: { chat: { apiKey: { env: 'CHAT_KEY' } } } });
+  });
+
+  test('has the account that its file gives, sandbox or not', () => {
+    expect(load({ service: { account: 'umbrella' } }).service).toMatchObject({ account: 'umbrella', sandbox: false });
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['key of the service', { service: { regoin: 'asia' } }, '"regoin" is not a key of service'],
+    ['account', { service: { account: 'a'.repeat(50) } }, 'service.account with _hq is no subaccount'],
+    ['name', { name: 'Spring Sale' }, 'name is no name of a directory'],
+    ['output', { output: 5 }, 'output is 5'],
+    ['guard', { guards: { maxMessages: -1 } }, 'guards.maxMessages is -1'],
+    ['reference', { service: { sandbox: true, account: `\${ACME}` } }, 'service.account holds $'],
+    ['key', { stepz: [] }, '"stepz" is not a key'],
+    ['step, if something else is at fault', { steps: [{ kind: 'smss' }], repeat: 'daily' }, 'repeat is "daily"'],
+  ])('is refused for a bad %s, with its place, and without a word on the steps', (_, written, problem) => {
+    const job = { service: aService(), ...written };
+    const whole = refusalOf(textOf(job), FILE);
+    const { code, message, hint, problems } = refusal(job);
+    expect(problems).toEqual(whole.problems.filter((found) => found.message.includes(problem)));
+    expect(problems).toHaveLength(1);
+    expect({ code, message, hint }).toEqual({
+      code: 'bad-job',
+      message: `Cannot use the job ${FILE}: ${problems[0]?.message} (${problems[0]?.where})`,
+      hint: 'Nothing was sent. Mend the job file and try again.',
+    });
+  });
+
+  test('is refused with all its problems, and names the first', () => {
+    const { message, problems } = refusal({ service: aService(), output: 5, repeat: 'daily' });
+    expect(problems).toHaveLength(2);
+    expect(message).toMatch(/output is 5.* \(and 1 more\)$/);
+  });
+
+  test.each(['service: {', 'just text', '', '- service'])(
+    'is refused as any other where it is no job at all: %j',
+    (text) => {
+      expect(refusal(text)).toEqual(refusalOf(text, FILE));
+    },
+  );
+});
