@@ -110,13 +110,26 @@ function createJob(random: Random): Job {
     user: { name: 'name', phone: 'mobile' },
     limits: limits(3),
   };
-  const steps = [...(random() < 0.4 ? [contacts] : []), sms, ...(random() < 0.3 ? [conversations] : [])];
+  const rowSteps = [...(random() < 0.4 ? [contacts] : []), sms, ...(random() < 0.3 ? [conversations] : [])];
+  const campaign = { kind: 'campaign', campaign: 101 };
+  const isWindow = random() < 0.25;
+  const steps = isWindow
+    ? [
+        { ...campaign, set: 'PAUSED' },
+        ...rowSteps,
+        { ...campaign, expect: ['RUNNING', 'PAUSED'], set: 'RUNNING', always: true },
+        { kind: 'chat', text: '{{ state }}' },
+      ]
+    : rowSteps;
   const written = {
     name: 'sim',
     service: {
       account: 'acme',
-      bases: { sms: base, contacts: base, gateway: base },
-      credentials: { ...key, gateway: key },
+      bases: { sms: base, contacts: base, gateway: base, campaign: base, chat: base },
+      credentials: {
+        ...{ ...key, gateway: key, chat: key },
+        campaign: { username: 'acme', dataToken: { env: 'KEY' }, actionToken: { env: 'KEY' } },
+      },
       giveUpAfterSeconds: 60,
     },
     steps,

@@ -16,6 +16,10 @@ export interface Ledger {
   readonly conversations: Map<string, number>;
   /** Things that a step made before its first request: webhooks and channels. */
   readonly made: string[];
+  /** The dialer: 3 runs, 8 is paused. */
+  campaignStatus: number;
+  /** Texts in the chat room. */
+  readonly posts: string[];
   requests: number;
 }
 
@@ -64,6 +68,8 @@ export class SimService {
     contacts: new Map(),
     conversations: new Map(),
     made: [],
+    campaignStatus: 3,
+    posts: [],
     requests: 0,
   };
   faults: FaultRates = NO_FAULTS;
@@ -166,14 +172,32 @@ export class SimService {
     return respond(done.status, { ...body, messages: kept });
   }
 
-  #process({ path, body }: Call): Done {
+  #process({ path, body, method }: Call): Done {
     const content = JSON.parse(body?.toString('utf8') ?? 'null');
     if (path.endsWith('/messages/batch')) return this.#takeBatch(content);
     if (path.endsWith('/contacts')) return this.#takeContact(content);
     if (path.endsWith('/conversations')) return this.#takeConversation(content);
     if (path.endsWith('/webhooks')) return this.#make('webhook', content);
     if (path.endsWith('/channels')) return this.#make('channel', content);
+    if (path.includes('/campaigns/')) return method === 'GET' ? this.#readCampaign() : this.#changeCampaign(content);
+    if (path.endsWith('/chat/v1/messages')) return this.#takePost(content);
     throw new Error(`the simulated service has no ${path}`);
+  }
+
+  #readCampaign(): Done {
+    const { campaignStatus: status } = this.ledger;
+    const campaign = { 'campaign-name': 'c', 'campaign-id': 101, enabled: 'Y', 'dynamic-campaign': 'Y', status };
+    return { status: 200, body: { campaign } };
+  }
+
+  #changeCampaign({ status }: { status: string }): Done {
+    this.ledger.campaignStatus = status === 'PAUSED' ? 8 : 3;
+    return { status: 200, body: { message: 'Campaign status changed.' } };
+  }
+
+  #takePost({ messageRaw }: { messageRaw: string }): Done {
+    this.ledger.posts.push(messageRaw);
+    return { status: 200, body: { parsed: messageRaw } };
   }
 
   #takeBatch({ clientBatchId, template, messages }: Batch): Done {

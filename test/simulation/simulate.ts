@@ -1,7 +1,7 @@
 import { InternalError, UserError } from '../../src/errors.js';
 import { decodeRowLine } from '../../src/plan/file.js';
 import { createRandom } from '../../src/sandbox/random.js';
-import { checkAccount, listInDoubt } from './account.js';
+import { checkAccount, hasRows, listInDoubt } from './account.js';
 import { CrashDisk } from './crash-disk.js';
 import { createScenario, type Mishap, type Scenario } from './scenario.js';
 import { Runner, type Stage } from './sim-process.js';
@@ -193,6 +193,7 @@ function isDiskError(error: unknown, code: string): boolean {
 /** Of each step, its planned rows in their order, as `<kind> <name>`. */
 function listPlanned({ job }: Scenario, disk: CrashDisk, directory: string): string[][] {
   return job.steps.map(({ kind }, index) => {
+    if (!hasRows(kind)) return [];
     const path = `${directory}/${index + 1}-${kind}.rows.ndjson`;
     const lines = String(disk.volume.readFileSync(path, 'utf8')).trimEnd().split('\n');
     const rows = lines.map((line) => decodeRowLine(line, path)).filter(({ state }) => state === 'planned');
