@@ -57,7 +57,11 @@ module.exports = {
       '^src/throttle/',
       '^src/(plan|journal|report|read|run|steps|service|normalize|template)/',
     ),
-    layer('listen-is-an-adapter', '^src/listen/', '^src/(?!listen/|domain|errors|clock|files|log|formula|text-buffer)'),
+    layer(
+      'listen-is-an-adapter',
+      '^src/listen/',
+      '^src/(?!listen/|domain|errors|clock|files|group-commit|log|formula|text-buffer)',
+    ),
     layer('only-commands-reach-listen', '^src/(?!commands/|listen/)', '^src/listen/'),
     layer('only-commands-reach-sandbox', '^src/(?!commands/|sandbox/)', '^src/sandbox/'),
     {

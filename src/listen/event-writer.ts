@@ -1,5 +1,6 @@
 import { InternalError, UserError } from '../errors.js';
 import type { AppendFile } from '../files.js';
+import { GroupCommit } from '../group-commit.js';
 
 export interface EventWriterDeps {
   readonly file: AppendFile;
@@ -9,75 +10,41 @@ export interface EventWriterDeps {
   readonly onFailure: (error: Error) => void;
 }
 
-/**
- * Appends lines with group commit: while one write and sync is under way, lines gather; the next sync takes them all.
- * `append` resolves once its line is durable. The first failure is final, as the disk's state is then unknown: what
- * waits and all that comes later is refused.
- */
+/** Appends lines with group commit. `append` resolves once its line is durable; after a failure every line is refused. */
 export class EventWriter {
-  readonly #deps: EventWriterDeps;
-  #waiting: Waiting[] = [];
-  #flushing: Promise<void> | undefined;
-  #failure: Error | undefined;
+  readonly #file: AppendFile;
+  readonly #commit: GroupCommit<string>;
 
-  constructor(deps: EventWriterDeps) {
-    this.#deps = deps;
+  constructor({ file, assertHeld, onFailure }: EventWriterDeps) {
+    this.#file = file;
+    const write = async (lines: readonly string[]) => {
+      await assertHeld();
+      await file.append(Buffer.from(lines.join('')));
+      await file.sync();
+    };
+    this.#commit = new GroupCommit({ write, describeFailure, onFailure });
   }
 
   append(line: string): Promise<void> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ line, resolve, reject });
-      this.#flushing ??= this.#flush();
-    });
+    return this.#commit.add(line);
   }
 
   /** Waits for what is under way, then closes the file; throws what ended the writing, if anything did. */
   async close(): Promise<void> {
-    await this.#flushing;
-    const failure = this.#failure;
-    this.#failure ??= new InternalError('write-failed', 'Cannot write an event: the file is closed');
-    await this.#deps.file.close();
-    if (failure !== undefined) throw failure;
-  }
-
-  async #flush(): Promise<void> {
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
-      try {
-        await this.#deps.assertHeld();
-        await this.#deps.file.append(Buffer.from(group.map(({ line }) => line).join('')));
-        await this.#deps.file.sync();
-      } catch (cause) {
-        this.#fail(group, cause);
-        break;
-      }
-      for (const { resolve } of group) resolve();
-    }
-    this.#flushing = undefined;
-  }
-
-  #fail(group: readonly Waiting[], cause: unknown): void {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    const failure =
-      cause instanceof UserError
-        ? cause
-        : new InternalError(
-            'write-failed',
-            `Cannot write events: ${said}. What was not written was not acknowledged`,
-            cause,
-          );
-    this.#failure = failure;
-    this.#deps.onFailure(failure);
-    for (const { reject } of [...group, ...this.#waiting]) reject(failure);
-    this.#waiting = [];
+    const closed = new InternalError('write-failed', 'Cannot write an event: the file is closed');
+    await this.#commit.end(closed);
+    await this.#file.close();
+    const { failure } = this.#commit;
+    if (failure !== closed) throw failure;
   }
 }
 
-interface Waiting {
-  readonly line: string;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
+function describeFailure(cause: unknown): Error {
+  if (cause instanceof UserError) return cause;
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return new InternalError(
+    'write-failed',
+    `Cannot write events: ${said}. What was not written was not acknowledged`,
+    cause,
+  );
 }

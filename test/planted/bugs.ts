@@ -16,8 +16,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the journal is not synced',
     file: 'src/journal/writer.ts',
-    find: '        await this.#file.sync();\n      } catch (cause)',
-    replace: '      } catch (cause)',
+    find: '    await this.#file.sync();\n    this.#durable',
+    replace: '    this.#durable',
     tests: [SIMULATION],
   },
   {
@@ -166,7 +166,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event is acknowledged before it is durable',
     file: 'src/listen/event-writer.ts',
-    find: '        await this.#deps.file.sync();\n',
+    find: '      await file.sync();\n',
     replace: '',
     tests: ['test/listen/event-writer.test.ts'],
   },

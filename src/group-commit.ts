@@ -1,0 +1,72 @@
+export interface GroupCommitDeps<Item> {
+  /** Writes a group, in order, and makes it durable. */
+  readonly write: (group: readonly Item[]) => Promise<void>;
+  /** What is told of a write that failed, to all that waited for it and to all that come later. */
+  readonly describeFailure: (cause: unknown) => Error;
+  /** Called once, with that. */
+  readonly onFailure?: (failure: Error) => void;
+}
+
+/**
+ * While one write and sync is under way, items gather; the next one takes them all. The first failure is final: the disk's
+ * state is then unknown, so nothing is tried again (a failed fsync must not be repeated as if it could succeed).
+ */
+export class GroupCommit<Item> {
+  readonly #deps: GroupCommitDeps<Item>;
+  #waiting: Waiting<Item>[] = [];
+  #flushing: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor(deps: GroupCommitDeps<Item>) {
+    this.#deps = deps;
+  }
+
+  /** What ended the writing; undefined while it goes on. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Resolves once the item is durable. */
+  add(item: Item): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  /** Waits for what is under way; then nothing more is taken, and `failure` says why. */
+  async end(failure: Error): Promise<void> {
+    await this.#flushing;
+    this.#failure ??= failure;
+  }
+
+  async #flush(): Promise<void> {
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#deps.write(group.map(({ item }) => item));
+      } catch (cause) {
+        this.#fail(group, this.#deps.describeFailure(cause));
+        break;
+      }
+      for (const { resolve } of group) resolve();
+    }
+    this.#flushing = undefined;
+  }
+
+  #fail(group: readonly Waiting<Item>[], failure: Error): void {
+    this.#failure = failure;
+    this.#deps.onFailure?.(failure);
+    for (const { reject } of [...group, ...this.#waiting]) reject(failure);
+    this.#waiting = [];
+  }
+}
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
