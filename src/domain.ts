@@ -57,6 +57,17 @@ export interface Verdict {
   readonly reason: string;
 }
 
+/** A row that was not sent, for certain, and that its run will not send. No answer says so: a row in doubt may come to it, or one is given up. */
+export interface NotSent {
+  readonly status: 'not-sent';
+  /** How it is known. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** What a row comes to in the end. */
+export type RowVerdict = Verdict | NotSent;
+
 /** The answers for all rows of one request: for each row, in order, the index of its verdict and the ids it was given. */
 export interface RowOutcomes {
   readonly verdicts: readonly Verdict[];

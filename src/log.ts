@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import { maskNumbers } from './normalize/mask.js';
 
 /** What a log line may carry: figures and names. No numbers of people, no texts, no secrets (reliability: Safety). */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -10,14 +11,14 @@ export interface Log {
 }
 
 /**
- * JSON lines. Fields pass by allow-list of types (any other is left out), and every value of `secrets` is scrubbed from
- * the finished line, also in the form that JSON gives it.
+ * JSON lines. Fields pass by allow-list of types (any other is left out); every value of `secrets` is scrubbed from the
+ * finished line, also in the form that JSON gives it, numbers of people are masked, and nothing in it steers a terminal.
  */
 export function createJsonLog(destination: DestinationStream, secrets: () => readonly string[]): Log {
   const scrubbing: DestinationStream = {
     write: (line) => {
       const forms = secrets().flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-      destination.write(scrubSecrets(line, forms));
+      destination.write(escapeJson(maskNumbers(scrubSecrets(line, forms))));
     },
   };
   const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, scrubbing);
@@ -42,6 +43,16 @@ export function scrubSecrets(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
   if (longestFirst.length === 0) return text;
   return text.replace(new RegExp(longestFirst.map(escapePattern).join('|'), 'g'), '[secret]');
+}
+
+/** Controls that JSON leaves as they are, and what cannot be seen. */
+const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Co}\u2028\u2029]/gu;
+
+/** The same JSON, in which nothing would steer a terminal that shows it: it is written as an escape of JSON. */
+export function escapeJson(json: string): string {
+  return json.replace(UNSEEN, (character) =>
+    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
 }
 
 function escapePattern(text: string): string {

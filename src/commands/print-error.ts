@@ -1,9 +1,14 @@
 import { InternalError, ServiceError, type ServiceErrorCode, UserError } from '../errors.js';
+import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import { escapeText } from './terminal.js';
 
-/** What a person reads when a command fails: the message, each problem with its place, and what to do. */
+/** What a person reads when a command fails: the message, each problem with its place, and what to do. Numbers are masked. */
 export function formatError(error: unknown): string {
+  return maskNumbers(describeError(error));
+}
+
+function describeError(error: unknown): string {
   if (error instanceof UserError) {
     return `${escapeText(error.message)}\n${formatProblems(error)}${formatHint(error)}`;
   }

@@ -9,14 +9,16 @@ export function summarizePlan(plan: Plan, directory: string): object {
     ...step,
     inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
   }));
-  return { plan: plan.id, job: plan.job.name, directory, state: 'planned', steps };
+  const retryOf = plan.retryOf?.run ?? null;
+  return { plan: plan.id, job: plan.job.name, retryOf, directory, state: 'planned', steps };
 }
 
 /** What would happen, for a person. */
 export function formatPlan(plan: Plan, directory: string): string {
   const steps = plan.steps.map(formatStep).join('\n');
+  const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
   return (
-    `Plan ${plan.id} of job ${plan.job.name}: nothing was sent.\n\n${steps}\n` +
+    `Plan ${plan.id} of job ${plan.job.name}${retry}: nothing was sent.\n\n${steps}\n` +
     `Plan in ${directory}\nSend exactly this: volley apply ${directory} --confirm ${plan.id}\n`
   );
 }

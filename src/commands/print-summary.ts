@@ -20,8 +20,8 @@ function describeSandbox({ directory }: Summary): string {
   return `This was the sandbox: no message left this machine. What it accepted: ${escapeText(ledger)}\n`;
 }
 
-function describeState({ job, plan, state, stop }: Summary): string {
-  const run = `Run ${plan} of job ${job}`;
+function describeState({ job, plan, retryOf, state, stop }: Summary): string {
+  const run = `Run ${plan} of job ${job}${retryOf === null ? '' : `, which retries rows of run ${retryOf},`}`;
   switch (state) {
     case 'finished':
       return `${run} is finished: every row is accounted for.`;
@@ -69,7 +69,9 @@ function describeNext({ balance, exitCode, state }: Summary): string {
   if (exitCode === 75) return 'Run the same command to go on.';
   if (exitCode === 4) return 'A person must look at it; then run the same command to go on.';
   if (balance.inDoubt > 0)
-    return 'Rows in doubt may or may not have been sent; they are never sent again by themselves.';
+    return 'Rows in doubt may or may not have been sent; they are never sent again by themselves. See volley settle.';
+  if (balance.unprocessed > 0)
+    return 'Rows that were in doubt, and were not sent, can be: volley retry --only not-sent.';
   if (balance.rejected > 0) return 'Mend the rejections file and give it to the job as input.';
   return '';
 }

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../errors.js';
+import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
@@ -9,6 +10,7 @@ import type { Summary } from '../report/summary.js';
 import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import { assertInputsUnchanged } from '../run/resume.js';
+import { assertGiven } from '../run/retry-given.js';
 import { StopSwitch } from '../run/stop.js';
 import { type Host, openLog, worldOf } from './deps.js';
 import { planNewInput } from './make-plan.js';
@@ -65,7 +67,7 @@ export async function applyRunDirectory(
   run: string,
   { confirm, ignoreChangedInputs }: { confirm: string | undefined; ignoreChangedInputs: boolean },
 ): Promise<{ plan: Plan; summary: Summary }> {
-  const { directory, plan } = await openRunDirectory(run);
+  const { directory, plan } = await openRunDirectory(run, worldOf(host).files);
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
       hint: 'Look at the plan again; nothing was sent.',
@@ -76,7 +78,10 @@ export async function applyRunDirectory(
   }
   checkGuards(plan, plan.job.guards);
   const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
-    assertNotTaken(plan, await readHistory(session.world.files, session.jobDirectory));
+    const { jobDirectory, world } = session;
+    const history = await readHistory(world.files, jobDirectory);
+    assertNotTaken(plan, history);
+    await assertGiven(world.files, { plan, jobDirectory, history });
     return session.applyAndReport(directory, plan, plan.job);
   });
   return { plan, summary };
@@ -183,6 +188,29 @@ async function applyThenReport(context: {
   } finally {
     view.close();
   }
+  await lock.assertHeld();
   await removeUnfinished(world, directory);
-  return writeReport(files, directory, plan);
+  return writeReport(whileHeld(files, lock), directory, plan);
+}
+
+/** No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it. */
+function whileHeld(files: Files, lock: Lock): Files {
+  return {
+    ...files,
+    createWhole: async (path) => {
+      const file = await files.createWhole(path);
+      return {
+        write: (chunk) => file.write(chunk),
+        discard: () => file.discard(),
+        finish: async () => {
+          await lock.assertHeld();
+          await file.finish();
+        },
+      };
+    },
+    writeWhole: async (path, text) => {
+      await lock.assertHeld();
+      await files.writeWhole(path, text);
+    },
+  };
 }

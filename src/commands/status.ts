@@ -46,17 +46,21 @@ function describeStep({ action, ...step }: ReturnType<typeof countStep>): string
   if (action !== undefined) return escapeText(action === null ? 'had no turn yet' : describeAction(action));
   return (
     `${format(step.accepted)} accepted, ${format(step.rejected)} rejected, ${format(step.inDoubt)} in doubt, ` +
+    `${step.notSent > 0 ? `${format(step.notSent)} not sent, ` : ''}${step.retried > 0 ? `${format(step.retried)} retried, ` : ''}` +
     `${format(step.inFlight)} in flight, ${format(step.open)} to go of ${format(step.planned)} rows`
   );
 }
 
 /** `action` is undefined for a step with rows, and null for one without that had no turn yet. */
 function countStep({ number, kind, counts }: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
-  const { settledRows, open, action } = state.step(number);
+  const { settledRows, retriedRows, open, action } = state.step(number);
   const step = job.steps[number - 1];
   const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
-  const { accepted, rejected, 'in-doubt': inDoubt } = settledRows;
-  const settled = accepted + rejected + inDoubt;
+  const { accepted, 'in-doubt': inDoubt } = settledRows;
+  const rejected = settledRows.rejected - retriedRows.rejected;
+  const notSent = settledRows['not-sent'] - retriedRows['not-sent'];
+  const retried = retriedRows.rejected + retriedRows['not-sent'];
+  const settled = accepted + rejected + inDoubt + notSent + retried;
   return {
     number,
     kind,
@@ -64,6 +68,8 @@ function countStep({ number, kind, counts }: PlannedStep, { state, job }: { stat
     accepted,
     rejected,
     inDoubt,
+    notSent,
+    retried,
     inFlight,
     open: counts.planned - settled - inFlight,
     ...(step === undefined || isRowStep(step) ? {} : { action: action?.verdict ?? null }),

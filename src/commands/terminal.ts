@@ -1,5 +1,6 @@
 import type { Log } from '../log.js';
 import { createJsonLog, scrubSecrets } from '../log.js';
+import { maskNumbers } from '../normalize/mask.js';
 
 /** What a command sees of the world: streams, environment, signals. `cli.ts` hands it in; nothing else reads them. */
 export interface Terminal {
@@ -30,7 +31,8 @@ export class SecretKeeper {
   }
 }
 
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
+/** The letters at the end take no room and show nothing. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u034f\u17b4\u17b5]/gu;
 
 /** Whatever comes from a file or an answer: no control, bidi or invisible character reaches a terminal. */
 export function escapeText(text: string): string {
@@ -45,6 +47,7 @@ export function createLog(terminal: Terminal, secrets: SecretKeeper): Log {
   if (!terminal.isStderrTerminal) {
     return createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);
   }
-  const say = (message: string) => terminal.writeStderr(`${scrubSecrets(escapeText(message), secrets.values)}\n`);
+  const say = (message: string) =>
+    terminal.writeStderr(`${maskNumbers(scrubSecrets(escapeText(message), secrets.values))}\n`);
   return { info: say, warn: (message) => say(`! ${message}`), error: (message) => say(`✗ ${message}`) };
 }

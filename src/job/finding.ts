@@ -34,8 +34,8 @@ export function showValue(path: Path, value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'a map';
   if (isSecret(path)) return typeof value === 'string' ? 'plain text' : `a ${typeof value}`;
-  if (typeof value === 'string') return hasPassword(value) ? 'an address with a password' : JSON.stringify(cut(value));
-  return String(value);
+  if (typeof value !== 'string') return String(value);
+  return hasPassword(value) ? 'an address with a password' : JSON.stringify(cut(hideQuery(value)));
 }
 
 /** True from `service.credentials` down: nothing that is written there may be repeated. */
@@ -56,6 +56,11 @@ export function valueAt(value: unknown, path: Path): unknown {
 /** A long text, shortened to what fits into a sentence. */
 export function cut(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** What stands behind the ? of an address may be a key, save where it is too short for one. */
+function hideQuery(text: string): string {
+  return text.includes('://') ? text.replace(/[?#].{8,}/s, (query) => `${query.charAt(0)}…`) : text;
 }
 
 function hasPassword(text: string): boolean {

@@ -1,3 +1,5 @@
+import { trimEndOf } from '../trim-end.js';
+
 /**
  * Where the service is reached, by region, and what a base address may be.
  * The contract names asia (default), europe and indonesia; north-america is newer and stands in the public documentation only,
@@ -55,7 +57,7 @@ export function findBaseFault(text: string): string | undefined {
 /** Origin and path prefix, without a slash at the end; the address must be faultless. */
 export function normalizeBase(text: string): string {
   const url = new URL(text);
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  return trimEndOf(`${url.origin}${url.pathname}`, '/');
 }
 
 function isLoopback(hostname: string): boolean {

@@ -1,5 +1,6 @@
 import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
+import { trimEndOf } from '../trim-end.js';
 import type { SecretSource } from './job.js';
 
 /** Longer than any key; a file beyond it is not the file that was meant. */
@@ -37,7 +38,7 @@ export async function readSecret(source: SecretSource, deps: SecretDeps, what: s
     throw refuse('env' in source ? 'is not set' : 'is not there', 'it to hold the secret', hint);
   }
 
-  const secret = text.replace(/[\r\n]+$/, '');
+  const secret = trimEndOf(text, '\r\n');
   if (secret === '') throw refuse('is empty', 'it to hold the secret', 'Put the secret there.');
   if (secret.length > MAX_LENGTH || !/^[\x21-\x7e]+$/.test(secret)) {
     const hint = 'Look for blanks, quotes from a word processor, or a second line.';

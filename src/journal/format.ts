@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
-import type { RowOutcomes, Verdict } from '../domain.js';
+import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain.js';
 
 /**
- * The journal on disk, version 2 (1 has no entries but open, intent, outcome and close; it is read as well): `journal.ndjson`,
- * one entry a line, appended only.
+ * The journal on disk, version 3: `journal.ndjson`, one entry a line, appended only. Older ones are read as well: 2 has no
+ * entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close.
  *
  *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
  *
@@ -14,7 +14,7 @@ import type { RowOutcomes, Verdict } from '../domain.js';
  * written: so a reader can tell a tail that was never synced, and may be cut off, from damage to
  * lines that other lines have built upon, which refuses the run.
  */
-export const JOURNAL_VERSION = 2;
+export const JOURNAL_VERSION = 3;
 
 export type JournalEntry =
   | OpenEntry
@@ -26,6 +26,7 @@ export type JournalEntry =
   | ActionEntry
   | ActedEntry
   | SettleEntry
+  | RetryEntry
   | CloseEntry;
 
 /** A runner begins, or goes on with, the run. */
@@ -96,7 +97,9 @@ export type Result =
   /** Refused as a whole: its two halves take its place. */
   | { readonly kind: 'split'; readonly why: string }
   /** Every row has its verdict. */
-  | { readonly kind: 'settled'; readonly outcomes: RowOutcomes };
+  | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }
+  /** It was never processed, and this run will not send it: its rows are for another plan. The intent before it sent nothing. */
+  | { readonly kind: 'given-up'; readonly verdict: NotSent };
 
 /** A step without rows is about to change something. Durable before the first byte of it leaves. */
 export interface ActionEntry {
@@ -113,16 +116,33 @@ export interface ActedEntry {
   readonly verdict: Verdict;
 }
 
-/** Rows that were in doubt have a verdict; `by` says what told it. */
+/** Rows that were in doubt have a verdict; `by` says what told it: `receipt`, `export …` with its digest, `person …` with who said it. */
 export interface SettleEntry {
   readonly type: 'settle';
   readonly step: number;
   readonly at: number;
   readonly by: string;
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly RowVerdict[];
   /** For each row: its index among the step's planned rows, that of its verdict, and its ids. */
   readonly rows: readonly (readonly [row: number, verdict: number, ...ids: string[]])[];
 }
+
+/**
+ * Rows are given to another plan, which alone may send them from now on: one entry for all of them, so that it stands whole or
+ * not at all. Each of them is `rejected` by the service, or `not-sent`, and none was given away before.
+ */
+export interface RetryEntry {
+  readonly type: 'retry';
+  readonly at: number;
+  readonly by: string;
+  /** Id of the plan. */
+  readonly plan: string;
+  readonly status: 'rejected' | 'not-sent';
+  readonly rows: readonly RowRange[];
+}
+
+/** Of the planned rows of a step: index of the first, and how many. */
+export type RowRange = readonly [step: number, first: number, count: number];
 
 /** The runner has ended: `finished`, or why it stopped before the end. */
 export interface CloseEntry {

@@ -1,10 +1,11 @@
-import type { RowOutcomes, RowStatus, Verdict } from '../domain.js';
+import type { NotSent, RowOutcomes, RowStatus, Verdict } from '../domain.js';
 import type {
   CloseEntry,
   IntentEntry,
   JournalEntry,
   OpenEntry,
   RequestKey,
+  RetryEntry,
   SettleEntry,
   UnpreparedEntry,
 } from './format.js';
@@ -17,6 +18,8 @@ export interface OpenRequest extends RequestKey {
   readonly isInFlight: boolean;
 }
 
+export type RowCounts = Record<RowStatus | NotSent['status'], number>;
+
 export interface StepProgress {
   /** The first request that was never begun, and the byte offset of its line in the requests file. */
   nextRequest: number;
@@ -24,7 +27,9 @@ export interface StepProgress {
   /** Requests behind that one which were begun all the same: number → offset behind their line. */
   readonly begunAhead: Map<number, number>;
   /** Rows with a verdict, by status. */
-  settledRows: Record<RowStatus, number>;
+  settledRows: RowCounts;
+  /** Of these, rows that were given to another plan. */
+  retriedRows: Record<RetryEntry['status'], number>;
   /** Requests with an outcome for every row; the halves of a split one count once, together. */
   settledRequests: number;
   readonly open: Map<string, OpenRequest>;
@@ -58,7 +63,7 @@ export interface ActionProgress {
  *
  *   (none) ─intent→ in flight ─outcome again→ waiting ─intent→ in flight
  *                             ─outcome split→ its two halves, waiting
- *                             ─outcome settled→ (none)
+ *                             ─outcome settled, given up→ (none)
  *
  * A request before `nextRequest`, or in `begunAhead`, that is not open is settled; every other one was never begun.
  */
@@ -77,7 +82,8 @@ export class RunState {
         nextRequest: 1,
         nextOffset: 0,
         begunAhead: new Map(),
-        settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0 },
+        settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 },
+        retriedRows: { rejected: 0, 'not-sent': 0 },
         settledRequests: 0,
         open: new Map(),
         prepared: undefined,
@@ -139,6 +145,9 @@ export class RunState {
       case 'settle':
         settleRows(entry, this.step(entry.step).settledRows);
         return;
+      case 'retry':
+        for (const [step, , count] of entry.rows) this.step(step).retriedRows[entry.status] += count;
+        return;
       case 'close':
         this.lastClose = entry;
         for (const progress of this.steps.values()) {
@@ -171,7 +180,8 @@ export class RunState {
       this.#countParts(entry, 1);
       return;
     }
-    countRows(entry.result.outcomes, progress.settledRows);
+    if (entry.result.kind === 'given-up') progress.settledRows['not-sent'] += open.rows[1];
+    else countRows(entry.result.outcomes, progress.settledRows);
     if (this.#countParts(entry, -1) === 0) progress.settledRequests += 1;
   }
 
@@ -217,7 +227,7 @@ export function halvesOf(open: OpenRequest): [OpenRequest, OpenRequest] {
 }
 
 /** Writers settle only rows that are in doubt. */
-function settleRows({ verdicts, rows }: SettleEntry, counts: Record<RowStatus, number>): void {
+function settleRows({ verdicts, rows }: SettleEntry, counts: RowCounts): void {
   for (const [, index] of rows) {
     const verdict = verdicts[index];
     if (verdict === undefined) continue;
@@ -226,7 +236,7 @@ function settleRows({ verdicts, rows }: SettleEntry, counts: Record<RowStatus, n
   }
 }
 
-function countRows(outcomes: RowOutcomes, counts: Record<RowStatus, number>): void {
+function countRows(outcomes: RowOutcomes, counts: RowCounts): void {
   for (const [index] of outcomes.rows) {
     const verdict = outcomes.verdicts[index];
     if (verdict !== undefined) counts[verdict.status] += 1;

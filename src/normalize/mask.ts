@@ -12,3 +12,17 @@ export function maskNumber(e164: string): string {
   const hidden = digits.length - SHOWN_AT_START - SHOWN_AT_END;
   return `${plus}${digits.slice(0, SHOWN_AT_START)}${'*'.repeat(hidden)}${digits.slice(-SHOWN_AT_END)}`;
 }
+
+/** With + and seven digits or more, as it is or as people part it. */
+const NUMBER = /\+[1-9](?:[ ().-]{0,2}\d){6,}/g;
+
+/** Every international number within a text, masked: for logs and errors whose words may come from a file or from the service. */
+export function maskNumbers(text: string): string {
+  return text.replace(NUMBER, (number) => maskNumber(`+${number.replace(/\D/g, '')}`));
+}
+
+/** The name of a column, masked where it is a number: the first row of a file without a header holds people. */
+export function maskColumn(name: string): string {
+  const digits = name.replace(/\D/g, '');
+  return digits.length >= MIN_DIGITS && !/\p{L}/u.test(name) ? maskNumber(digits) : name;
+}

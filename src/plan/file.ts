@@ -6,7 +6,8 @@ import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 
 /**
- * The plan on disk, format 2 (1 is the same without steps that have no rows, and without their areas' addresses; it is read as well). In the run directory, for step n of kind k:
+ * The plan on disk, format 2 (1 is the same without steps that have no rows, and without their areas' addresses; 3 is the same
+ * with `retryOf`; all are read). In the run directory, for step n of kind k:
  *
  *   plan.json               this interface `Plan`
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
@@ -19,6 +20,8 @@ import type { Job } from '../job/job.js';
  * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
  */
 export const PLAN_FORMAT = 2;
+/** Of a plan that retries rows of another: who does not know `retryOf` must not send it. */
+export const RETRY_PLAN_FORMAT = 3;
 export const PLAN_FILE = 'plan.json';
 /** Begins to exist when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
@@ -32,6 +35,16 @@ export interface Plan {
   readonly occurrence: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
+  /** The run whose rows it retries, and which of them; it may be sent only once that run's journal gives them to it. */
+  readonly retryOf?: RetryOf;
+}
+
+export interface RetryOf {
+  /** Id of its plan. */
+  readonly run: string;
+  readonly only: 'rejected' | 'unprocessed' | 'not-sent';
+  /** Of the rejected rows those with these codes; all where there is none. */
+  readonly codes: readonly string[];
 }
 
 export interface PlannedStep {
@@ -110,8 +123,9 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
     });
   }
   const plan = parsePlan(text, directory);
-  if (plan.format !== PLAN_FORMAT && plan.format !== 1) {
-    throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, expected ${PLAN_FORMAT}`, {
+  if (![1, PLAN_FORMAT, RETRY_PLAN_FORMAT].includes(plan.format)) {
+    const expected = `expected ${RETRY_PLAN_FORMAT} or less`;
+    throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, ${expected}`, {
       hint: 'Finish it with the version of volley that made it.',
     });
   }

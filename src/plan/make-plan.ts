@@ -62,7 +62,7 @@ export async function makePlan(
 }
 
 /** What a planner that died left behind; the job's lock is held, so nobody is writing there. */
-async function removeLeftovers(files: Files, jobDirectory: string): Promise<void> {
+export async function removeLeftovers(files: Files, jobDirectory: string): Promise<void> {
   for (const name of await files.list(jobDirectory)) {
     if (name.startsWith('.') && name.endsWith('.part')) await files.remove(join(jobDirectory, name));
   }
@@ -91,7 +91,7 @@ async function writePlan(
  * draft's directory and the receipts in it stay too: a listener may be writing there. Without plan.json there is no plan,
  * so it goes first and comes last.
  */
-async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
+export async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
   if ((await files.stat(join(directory, JOURNAL_FILE))) !== undefined) {
     // Whoever holds the job's lock knows its runs: another process took it in this very moment.
     throw new UserError('lock-held', `Cannot plan: another process has taken the job, and applied ${directory}`, {

@@ -94,7 +94,10 @@ export async function selectInputs(
   return { steps, spool };
 }
 
-async function digestFile(path: string, { reader }: PlanDeps): Promise<Omit<DigestedInput, 'file'>> {
+export async function digestFile(
+  path: string,
+  { reader }: Pick<PlanDeps, 'reader'>,
+): Promise<Omit<DigestedInput, 'file'>> {
   const { sha256, bytes } = await reader.digestInput(path);
   return { sha256, bytes, contentSha256: (await reader.digestContent(path)) ?? sha256 };
 }

@@ -14,11 +14,14 @@ export interface Header {
   readonly notices: readonly string[];
 }
 
-/** Columns from the first row of a file. Refuses, all at once, names that stand twice or are forbidden, and too many. */
+/**
+ * Columns from the first row of a file. Refuses, all at once, names that stand twice or are forbidden, those of columns that
+ * outputs add where the file is no output, and too many.
+ */
 export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
   const isOwn = isOwnHeader(cells.map((cell) => cell.trim()));
   const names = cells.map((cell) => (isOwn ? restoreCell(cell) : cell).trim());
-  const problems = findProblems(names, place);
+  const problems = findProblems(names, { ...place, isOwn });
   if (problems.length > 0) throw refuseAll(problems);
   const kept = isOwn ? [...names.keys()].filter((index) => !isOwnColumn(names[index] ?? '')) : undefined;
   const columns = kept === undefined ? names : kept.map((index) => names[index] ?? '');
@@ -32,7 +35,7 @@ export function readHeader(cells: readonly string[], place: { where: string; max
 
 function findProblems(
   names: readonly string[],
-  { where, maxColumns }: { where: string; maxColumns: number },
+  { where, maxColumns, isOwn }: { where: string; maxColumns: number; isOwn: boolean },
 ): Problem[] {
   if (names.length > maxColumns) {
     const message = `the header has ${names.length} columns, expected at most ${maxColumns}`;
@@ -49,8 +52,13 @@ function findProblems(
         message: `column ${index + 1} is named ${name}, expected another name`,
         hint: 'Rename it.',
       });
+    } else if (!isOwn && isOwnColumn(name)) {
+      const message = `column ${index + 1} is named ${name} as one that our outputs add, expected another name`;
+      problems.push({ where, message, hint: 'Rename it, or take it out.' });
     } else if (first !== undefined && name !== '') {
-      const message = `columns ${first} and ${index + 1} are both named ${JSON.stringify(name)}, expected each name once`;
+      // Without a letter it may be the number of a person, in a file without a header.
+      const named = /\p{L}/u.test(name) ? `are both named ${JSON.stringify(name)}` : 'have the same name';
+      const message = `columns ${first} and ${index + 1} ${named}, expected each name once`;
       problems.push({ where, message, hint: 'Rename one of them.' });
     }
   }

@@ -1,3 +1,5 @@
+import { trimEndOf } from '../trim-end.js';
+
 /**
  * What JSON.parse does not tell: keys that stand twice, numbers that lose digits, and how deep it goes. Scans a line
  * without checking its syntax; it is right for whatever JSON.parse accepts, and ends for whatever it does not.
@@ -101,6 +103,6 @@ function significantDigits(written: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written) ?? [];
   const digits = whole + fraction;
   const leading = /^0*/.exec(digits)?.[0].length ?? 0;
-  const trimmed = digits.slice(leading).replace(/0+$/, '');
+  const trimmed = trimEndOf(digits.slice(leading), '0');
   return trimmed === '' ? '0' : `${trimmed}e${Number(exponent) + whole.length - leading}`;
 }

@@ -11,7 +11,8 @@ import { readText } from './text.js';
 
 /**
  * Reads NDJSON: one object a line; blank lines are passed over. Cells hold strings as they are, numbers and booleans
- * as JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined.
+ * as JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined. Blanks around a key count no
+ * more than around a name in a CSV header.
  * A line that is no such object is a record with a fault, whose text stands in the column `_text`.
  */
 export class NdjsonReader implements RecordReader {
@@ -86,12 +87,17 @@ export class NdjsonReader implements RecordReader {
     const names = Object.keys(parsed.values);
     const isOwn = names.length >= 4 && isOwnHeader(names);
     if (isOwn) this.#ownRows += 1;
+    const reserved = isOwn ? undefined : names.find((name) => isOwnColumn(name.trim()));
+    if (reserved !== undefined) return this.#buildFaulty(text, describeReserved(reserved));
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
     for (const name of names) {
       if (isOwn && isOwnColumn(name)) continue;
       const cell = toCell(parsed.values[name]);
       if (cell !== undefined && this.#isTooLong(cell)) return this.#buildFaulty(text, this.#describeLong(name));
-      cells[this.#indexOf(name)] = cell;
+      const index = this.#indexOf(name);
+      if (cell === undefined) continue;
+      if (cells[index] !== undefined) return this.#buildFaulty(text, describeRepeated(name.trim()));
+      cells[index] = cell;
     }
     return { cells, line: this.#line, row: this.#row, fault: undefined };
   }
@@ -116,6 +122,8 @@ export class NdjsonReader implements RecordReader {
   #indexOf(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
+    const trimmed = name.trim();
+    if (trimmed !== name) return this.#indexOf(trimmed);
     const index = this.#columns.length;
     const { maxColumns } = this.#input.limits;
     if (index >= maxColumns) {
@@ -135,6 +143,16 @@ export class NdjsonReader implements RecordReader {
     if (this.#ownRows > 0) this.notices.push('it is a file of ours: the keys that we added are left out');
     if (this.#row === 0) this.notices.push('it holds no rows');
   }
+}
+
+function describeReserved(field: string): Rejection {
+  const reason = `the key ${field} is one that our outputs add, expected another name`;
+  return { stage: 'read', field, code: 'forbidden-key', reason };
+}
+
+function describeRepeated(field: string): Rejection {
+  const reason = `the key ${JSON.stringify(field)} stands twice but for blanks around it, expected once`;
+  return { stage: 'read', field, code: 'duplicate-key', reason };
 }
 
 function toCell(value: unknown): Cell {

@@ -37,7 +37,9 @@ export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['fa
       return EXIT.again;
     case 'finished':
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
-      if ((balance.rejected > 0 || isAny('rejected')) && failOn === 'rejections') return EXIT.rejected;
+      // What a finished run did not process was in doubt, and it is known by now that it was not sent.
+      if ((balance.rejected > 0 || balance.unprocessed > 0 || isAny('rejected')) && failOn === 'rejections')
+        return EXIT.rejected;
       return EXIT.ok;
   }
 }

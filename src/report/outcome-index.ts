@@ -1,10 +1,11 @@
-import type { RowOutcomes, Verdict } from '../domain.js';
+import type { NotSent, RowOutcomes, RowVerdict } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import type { SettleEntry } from '../journal/format.js';
 import { type PlacedLine, readJournal, readLineAt } from '../journal/reader.js';
 import { keyOf, type OpenRequest, RunState } from '../journal/replay.js';
 import type { Plan } from '../plan/file.js';
+import { RowRanges } from './row-ranges.js';
 
 /** The outcome of a request, or of one of its parts, with the planned rows that it is for. */
 export interface PlacedOutcome {
@@ -12,9 +13,9 @@ export interface PlacedOutcome {
   readonly outcomes: RowOutcomes;
 }
 
-/** What a row that was in doubt came to. */
+/** What a row came to without an answer to its request: it was in doubt, or was given up. */
 export interface SettledRow {
-  readonly verdict: Verdict;
+  readonly verdict: RowVerdict;
   readonly ids: readonly string[];
 }
 
@@ -28,6 +29,8 @@ export class OutcomeIndex {
   readonly #path: string;
   readonly #steps = new Map<number, StepIndex>();
   readonly #settled = new Map<number, Map<number, SettledRow>>();
+  readonly #givenUp = new Map<number, RowRanges<NotSent>>();
+  readonly #retried = new Map<number, RowRanges<string>>();
   #window: { offset: number; bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
   #file: ReadFile | undefined;
 
@@ -60,9 +63,15 @@ export class OutcomeIndex {
     return found;
   }
 
-  /** Of a planned row that was in doubt, and is no more; it takes the place of the row's outcome. */
+  /** Of a planned row that was in doubt, and is no more, or was given up; it takes the place of the row's outcome. */
   settledRow(step: number, row: number): SettledRow | undefined {
-    return this.#settled.get(step)?.get(row);
+    const verdict = this.#givenUp.get(step)?.find(row);
+    return verdict === undefined ? this.#settled.get(step)?.get(row) : { verdict, ids: [] };
+  }
+
+  /** Id of the plan that a planned row was given to; undefined where it is this run's own. */
+  retriedBy(step: number, row: number): string | undefined {
+    return this.#retried.get(step)?.find(row);
   }
 
   /** Parts of a request that were sent and have no outcome. */
@@ -89,7 +98,14 @@ export class OutcomeIndex {
         }
       }
     }
+    if (entry.type === 'outcome' && entry.result.kind === 'given-up') {
+      const open = this.state.step(entry.step).open.get(keyOf(entry));
+      if (open !== undefined) rangesIn(this.#givenUp, entry.step).add(open.rows, entry.result.verdict);
+    }
     if (entry.type === 'settle') this.#settle(entry);
+    if (entry.type === 'retry') {
+      for (const [step, first, count] of entry.rows) rangesIn(this.#retried, step).add([first, count], entry.plan);
+    }
     this.state.apply(entry);
   }
 
@@ -121,6 +137,12 @@ export class OutcomeIndex {
     const { offset: start, bytes } = this.#window;
     return { read: async (at, count) => bytes.subarray(at - start, at - start + count) };
   }
+}
+
+function rangesIn<T>(steps: Map<number, RowRanges<T>>, step: number): RowRanges<T> {
+  const ranges = steps.get(step) ?? new RowRanges<T>();
+  steps.set(step, ranges);
+  return ranges;
 }
 
 const WINDOW_BYTES = 1 << 20;

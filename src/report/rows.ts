@@ -1,4 +1,4 @@
-import type { Cell, Rejection, Skip, Verdict } from '../domain.js';
+import type { Cell, Rejection, RowVerdict, Skip } from '../domain.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -29,9 +29,8 @@ export function describeOutput(
     case 'skipped':
       return { columns: ['_code', '_reason'], isFirst: false };
     case 'in-doubt':
-      return { columns: ['_code', '_reason', ...resultColumns], isFirst: false };
     case 'unprocessed':
-      return { columns: [...resultColumns], isFirst: false };
+      return { columns: ['_code', '_reason', ...resultColumns], isFirst: false };
   }
 }
 
@@ -48,15 +47,17 @@ export function outputCells(row: OutputRow): (Cell | number)[] {
     : [...row.cells, ...row.place, ...row.about];
 }
 
-/** Which output a row with this verdict belongs to, and what it says; undefined: never sent. */
+/** Which output a row with this verdict belongs to, and what it says; undefined: not reached yet. */
 export function describeVerdict(
-  verdict: Verdict | undefined,
+  verdict: RowVerdict | undefined,
   resultCells: readonly string[],
 ): { output: Output; about: string[] } {
-  if (verdict === undefined) return { output: 'unprocessed', about: [...resultCells] };
+  if (verdict === undefined) return { output: 'unprocessed', about: ['', '', ...resultCells] };
   if (verdict.status === 'accepted') return { output: 'results', about: [verdict.code, ...resultCells] };
-  if (verdict.status === 'in-doubt')
-    return { output: 'in-doubt', about: [verdict.code, verdict.reason, ...resultCells] };
+  if (verdict.status === 'in-doubt' || verdict.status === 'not-sent') {
+    const output = verdict.status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
+    return { output, about: [verdict.code, verdict.reason, ...resultCells] };
+  }
   return describeRejection({ stage: 'send', field: '', code: verdict.code, reason: verdict.reason });
 }
 
@@ -66,4 +67,9 @@ export function describeRejection({ stage, field, code, reason }: Rejection): { 
 
 export function describeSkip({ code, reason }: Skip): { output: Output; about: string[] } {
   return { output: 'skipped', about: [code, reason] };
+}
+
+/** A row that another plan has: what becomes of it is told there. */
+export function describeRetried(plan: string): { output: Output; about: string[] } {
+  return { output: 'skipped', about: ['retried', `Given to plan ${plan}, which tells what becomes of it`] };
 }

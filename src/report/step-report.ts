@@ -1,4 +1,4 @@
-import type { Verdict } from '../domain.js';
+import type { RowVerdict, Verdict } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { Files } from '../files.js';
 import { isRowStep } from '../job/job.js';
@@ -8,7 +8,7 @@ import { decodeRowLine, type Plan, type PlannedStep, rowsFile } from '../plan/fi
 import type { RowOutcome } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
 import type { OutcomeIndex, PlacedOutcome } from './outcome-index.js';
-import { describeRejection, describeSkip, describeVerdict } from './rows.js';
+import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
 /** Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs whole. */
@@ -26,6 +26,13 @@ export async function writeStepReport(
   const path = rowsFile(directory, planned);
   const file = await files.openRead(path);
   const isRepeatable = kind.isRepeatable(step);
+  const describePlanned = async (row: { facts: readonly string[]; request: number; index: number }) => {
+    const { verdict, outcome } = await cursor.endOf(row.request, row.index, isRepeatable);
+    const retriedBy = index.retriedBy(planned.number, row.index);
+    if (retriedBy !== undefined) return describeRetried(retriedBy);
+    const facts = { planId: plan.id, step: planned.number, index: row.index, facts: row.facts };
+    return describeVerdict(verdict, kind.resultCells(facts, outcome));
+  };
   let plannedRows = 0;
   try {
     for await (const { bytes } of splitLines(file)) {
@@ -33,10 +40,7 @@ export async function writeStepReport(
       if (row.state === 'rejected') outputs.add(row, describeRejection(row.rejection));
       else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
       else {
-        const outcome = await cursor.outcomeOf(row.request, plannedRows);
-        const facts = { planId: plan.id, step: planned.number, index: plannedRows, facts: row.facts };
-        const verdict = outcome?.verdict ?? cursor.openVerdict(plannedRows, isRepeatable);
-        outputs.add(row, describeVerdict(verdict, kind.resultCells(facts, outcome)));
+        outputs.add(row, await describePlanned({ facts: row.facts, request: row.request, index: plannedRows }));
         plannedRows += 1;
       }
       if (outputs.isFull) await outputs.flush();
@@ -50,7 +54,7 @@ export async function writeStepReport(
   }
 }
 
-/** Walks the outcomes beside the rows: the rows of a request stand together, in its order. */
+/** Walks the outcomes beside the rows, all of them: the rows of a request stand together, in its order. */
 class OutcomeCursor {
   readonly #index: OutcomeIndex;
   readonly #step: number;
@@ -63,27 +67,35 @@ class OutcomeCursor {
     this.#step = step;
   }
 
-  async outcomeOf(request: number, row: number): Promise<RowOutcome | undefined> {
+  async endOf(request: number, row: number, isRepeatable: boolean): Promise<RowEnd> {
     if (request !== this.#request) {
       this.#request = request;
       this.#outcomes = await this.#index.outcomesOf(this.#step, request, row);
       this.#inFlight = this.#index.inFlight(this.#step, request);
     }
     const settled = this.#index.settledRow(this.#step, row);
+    if (settled?.verdict.status === 'not-sent') return { verdict: settled.verdict, outcome: undefined };
     for (const { first, outcomes } of this.#outcomes) {
       const given = outcomes.rows[row - first];
       if (given === undefined) continue;
       const [index, ...ids] = given;
-      const verdict = outcomes.verdicts[index];
-      if (verdict !== undefined) return { verdict, ids, ...settled, shared: outcomes.shared };
+      const verdict = settled?.verdict ?? outcomes.verdicts[index];
+      if (verdict === undefined) continue;
+      return { verdict, outcome: { verdict, ids: settled?.ids ?? ids, shared: outcomes.shared } };
     }
-    return undefined;
+    return { verdict: this.#openVerdict(row, isRepeatable), outcome: undefined };
   }
 
   /** For a row without an outcome: was it sent by a process that died, or is it under way at this moment? */
-  openVerdict(row: number, isRepeatable: boolean): Verdict | undefined {
+  #openVerdict(row: number, isRepeatable: boolean): Verdict | undefined {
     const isOpen = this.#inFlight.some(({ rows: [first, count] }) => row >= first && row < first + count);
     if (!isOpen || isRepeatable) return undefined;
     return { status: 'in-doubt', code: 'run-ended', reason: 'Sent, and the run has no answer to it yet' };
   }
+}
+
+/** Undefined: the row was not reached yet; its outcome alone: nothing was answered. */
+interface RowEnd {
+  readonly verdict: RowVerdict | undefined;
+  readonly outcome: RowOutcome | undefined;
 }

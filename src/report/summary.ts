@@ -19,6 +19,8 @@ export const summarySchema = z.strictObject({
   format: z.literal(1),
   job: z.string(),
   plan: z.string(),
+  /** Id of the run whose rows it retries; null where it has rows of its own. */
+  retryOf: z.string().nullable(),
   /** Absolute path of the run directory. */
   directory: z.string(),
   state: z.enum(['planned', 'unfinished', 'stopped', 'finished']),

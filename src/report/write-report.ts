@@ -7,6 +7,7 @@ import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { OutcomeIndex } from './outcome-index.js';
+import { countRetried } from './progress.js';
 import { Receipts } from './receipts.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
@@ -18,8 +19,10 @@ export const SUMMARY_FILE = 'summary.json';
  * Throws InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
  */
 export async function writeReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
-  const index = await OutcomeIndex.read(files, join(directory, JOURNAL_FILE), plan);
+  const path = join(directory, JOURNAL_FILE);
+  const index = await OutcomeIndex.read(files, path, plan);
   try {
+    await syncJournal(files, path);
     const steps: StepSummary[] = [];
     for (const [at, planned] of plan.steps.entries()) {
       const step = plan.job.steps[at];
@@ -37,6 +40,20 @@ export async function writeReport(files: Files, directory: string, plan: Plan): 
     return summary;
   } finally {
     await index.close();
+  }
+}
+
+/**
+ * What was read may still be in the cache, from a process that died or is at work. An output that says more than the journal
+ * will after a power cut is a lie that a person acts upon: rows fed back as rejected would be in doubt again.
+ */
+async function syncJournal(files: Files, path: string): Promise<void> {
+  if ((await files.stat(path)) === undefined) return;
+  const journal = await files.openAppend(path);
+  try {
+    await journal.sync();
+  } finally {
+    await journal.close();
   }
 }
 
@@ -65,6 +82,7 @@ function summarizeRun(
     format: 1,
     job: plan.job.name,
     plan: plan.id,
+    retryOf: plan.retryOf?.run ?? null,
     directory,
     state: isPlanned ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
     stop:
@@ -83,6 +101,7 @@ function summarizeStep(
   state: RunState,
 ): StepSummary {
   const { number, kind, counts, skips } = planned;
+  const retried = countRetried(state.step(number));
   return {
     number,
     kind,
@@ -92,7 +111,7 @@ function summarizeStep(
     messages: counts.messages,
     segments: counts.segments,
     rejections: report.rejections,
-    skips: { ...skips },
+    skips: retried === 0 ? { ...skips } : { ...skips, retried },
     files: report.files,
     action: null,
   };
@@ -122,15 +141,16 @@ function describeAction({ isOpen, verdict }: ActionProgress): StepSummary['actio
 
 // Invariant: every row that was read stands in exactly one output, and the outputs agree with the journal.
 function assertBalanced(planned: PlannedStep, balance: StepSummary['balance'], state: RunState): void {
-  const { settledRows } = state.step(planned.number);
+  const { settledRows, retriedRows } = state.step(planned.number);
+  const notSent = settledRows['not-sent'] - retriedRows['not-sent'];
   const isWhole =
     isBalanced(balance) &&
     balance.read === planned.counts.read &&
-    balance.skipped === planned.counts.skipped &&
+    balance.skipped === planned.counts.skipped + countRetried(state.step(planned.number)) &&
     balance.accepted === settledRows.accepted &&
-    balance.rejected === planned.counts.rejected + settledRows.rejected &&
+    balance.rejected === planned.counts.rejected + settledRows.rejected - retriedRows.rejected &&
     balance.inDoubt >= settledRows['in-doubt'] &&
-    (!state.isFinished || balance.unprocessed === 0);
+    (state.isFinished ? balance.unprocessed === notSent : balance.unprocessed >= notSent);
   if (isWhole) return;
   const told = JSON.stringify({ read: planned.counts.read, outputs: balance, journal: settledRows });
   throw new InternalError('unbalanced', `Cannot account for every row of step ${planned.number}: ${told}`);

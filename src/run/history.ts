@@ -53,9 +53,10 @@ export function createFindTaken(
 
 /**
  * Refuses to begin a plan whose files another run took after it was made: they would be sent twice.
- * A plan that was begun already took its files itself.
+ * A plan that was begun already took its files itself; one that retries rows of another run takes none.
  */
 export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
+  if (plan.retryOf !== undefined) return;
   if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
   const findTaken = createFindTaken(history, {
     occurrence: plan.occurrence,
@@ -78,7 +79,7 @@ const TAIL_BYTES = 1 << 16;
 
 /**
  * The last line of the journal's highest epoch tells: reading all of every past journal would take longer each night. Lines
- * that settle rows say nothing of the run's end, and are passed over.
+ * that settle rows, or give them away, say nothing of the run's end, and are passed over.
  */
 async function readState(files: Files, path: string): Promise<PastRun['state']> {
   if ((await files.stat(path)) === undefined) return 'planned';
@@ -102,7 +103,7 @@ async function readLastEntry(file: ReadFile, start: number): Promise<JournalEntr
     // A line of an older epoch is the late word of a runner that had lost its lock.
     if (line === undefined || line.epoch < epoch) continue;
     epoch = line.epoch;
-    if (line.entry.type !== 'settle') entry = line.entry;
+    if (line.entry.type !== 'settle' && line.entry.type !== 'retry') entry = line.entry;
   }
   return entry;
 }

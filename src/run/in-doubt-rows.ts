@@ -1,10 +1,13 @@
 import { join } from 'node:path';
-import type { Verdict } from '../domain.js';
+import type { RowVerdict } from '../domain.js';
 import type { Files } from '../files.js';
+import { isRowStep } from '../job/job.js';
 import type { JournalEntry } from '../journal/format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
-import { keyOf, RunState } from '../journal/replay.js';
+import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan } from '../plan/file.js';
+import { kindOf } from '../steps/table.js';
+import { visitRowVerdicts } from './row-verdicts.js';
 
 /**
  * The rows of a run that its journal holds to be in doubt, one byte a planned row of the steps that have any. A row of a
@@ -25,6 +28,27 @@ export class InDoubtRows {
     this.#plan = plan;
   }
 
+  get count(): number {
+    let count = 0;
+    for (const marks of this.#steps.values()) for (const mark of marks) count += mark;
+    return count;
+  }
+
+  has(step: number, row: number): boolean {
+    return this.#steps.get(step)?.[row] === IN_DOUBT;
+  }
+
+  /** Rows of requests without an outcome that may have been processed: the next runner puts them in doubt, or asks. */
+  get underWay(): number {
+    let count = 0;
+    for (const [number, { open }] of this.state.steps) {
+      const step = this.#plan.job.steps[number - 1];
+      if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) continue;
+      for (const { isInFlight, rows } of open.values()) if (isInFlight) count += rows[1];
+    }
+    return count;
+  }
+
   /** Step and planned row of each, in their order. */
   *list(): Generator<{ step: number; row: number }> {
     for (const [step, marks] of [...this.#steps].sort(([one], [other]) => one - other)) {
@@ -33,19 +57,11 @@ export class InDoubtRows {
   }
 
   #apply(entry: JournalEntry): void {
-    if (entry.type === 'outcome' && entry.result.kind === 'settled') {
-      const first = this.state.step(entry.step).open.get(keyOf(entry))?.rows[0];
-      const { verdicts, rows } = entry.result.outcomes;
-      if (first !== undefined)
-        for (const [at, [index]] of rows.entries()) this.#mark(entry.step, first + at, verdicts[index]);
-    }
-    if (entry.type === 'settle') {
-      for (const [row, index] of entry.rows) this.#mark(entry.step, row, entry.verdicts[index]);
-    }
+    visitRowVerdicts(entry, this.state, ({ step, row, verdict }) => this.#mark(step, row, verdict));
     this.state.apply(entry);
   }
 
-  #mark(step: number, row: number, verdict: Verdict | undefined): void {
+  #mark(step: number, row: number, verdict: RowVerdict | undefined): void {
     const marks = this.#steps.get(step);
     if (verdict?.status !== 'in-doubt') {
       if (marks !== undefined) marks[row] = 0;

@@ -2,7 +2,7 @@ import { InternalError } from '../errors.js';
 import type { Result } from '../journal/format.js';
 import type { Answer } from '../service/answer.js';
 import { readErrorBody } from '../service/errors.js';
-import { type Decision, decideAnswer, readRetryAfterMs } from '../service/retry.js';
+import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../service/retry.js';
 import type { RequestPart, StepKind } from '../steps/kind.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import type { SendContext } from './contexts.js';
@@ -62,7 +62,11 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
   lock.assertFresh();
   const answer = await deps.transport.send(call, stop.nothingMore);
   const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
-  return settle(judge(decision, answer, { ...asked, isRepeatable }, context), decision);
+  const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
+  const isUnread = decision.kind === 'read' && isUnknown(judged.result);
+  // At once, before another request can be given the answer to this one.
+  if (isUnread || mayBeStray(answer, decision)) deps.transport.dropConnections?.();
+  return settle(judged, decision);
 }
 
 /** What an answer comes to, before it is durable. */

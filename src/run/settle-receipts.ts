@@ -7,7 +7,7 @@ import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { InDoubtRows } from './in-doubt-rows.js';
 import { acquireLock, type Lock, type LockDeps } from './lock.js';
-import { type Proof, type SettledCounts, settleRows } from './settle-rows.js';
+import { NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 /** What came of joining the receipts to their run. */
 export type JoinEnd =
@@ -69,7 +69,7 @@ async function settleReceipts(
   { lock, receipts, ...run }: { directory: string; plan: Plan; receipts: Receipts; lock: Lock | undefined },
   deps: LockDeps,
 ): Promise<SettledCounts> {
-  if (lock === undefined) return { accepted: 0, rejected: 0 };
+  if (lock === undefined) return NONE_SETTLED;
   const findProof = async ({ step, row }: { step: number; row: number }) => {
     const receipt = await receipts.receiptOf(step, row);
     return receipt === undefined ? undefined : proofOf(receipt);

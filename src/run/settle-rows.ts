@@ -1,16 +1,13 @@
-import { join } from 'node:path';
-import type { Clock } from '../clock.js';
-import type { RowStatus, Verdict } from '../domain.js';
-import type { Files } from '../files.js';
-import { JOURNAL_VERSION, type SettleEntry } from '../journal/format.js';
-import { continueJournal } from '../journal/writer.js';
-import { JOURNAL_FILE, type Plan } from '../plan/file.js';
+import type { RowVerdict, Verdict } from '../domain.js';
+import type { SettleEntry } from '../journal/format.js';
+import type { Plan } from '../plan/file.js';
+import { type AppendDeps, appendToRun } from './append-to-run.js';
 import { InDoubtRows } from './in-doubt-rows.js';
-import type { Lock, Owner } from './lock.js';
+import type { Lock } from './lock.js';
 
 /** What tells that a row in doubt was processed, or was not. */
 export interface Proof {
-  readonly verdict: Verdict & { readonly status: Exclude<RowStatus, 'in-doubt'> };
+  readonly verdict: Exclude<RowVerdict, Verdict> | (Verdict & { readonly status: 'accepted' | 'rejected' });
   /** Ids that the service gave the row. */
   readonly ids: readonly string[];
 }
@@ -28,16 +25,13 @@ export interface SettleOptions {
   readonly findProof: FindProof;
 }
 
-export interface SettleDeps {
-  readonly files: Files;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly owner: Owner;
-}
-
 export interface SettledCounts {
   readonly accepted: number;
   readonly rejected: number;
+  readonly notSent: number;
 }
+
+export const NONE_SETTLED: SettledCounts = { accepted: 0, rejected: 0, notSent: 0 };
 
 const ROWS_A_LINE = 1000;
 
@@ -45,30 +39,13 @@ const ROWS_A_LINE = 1000;
  * Gives each row in doubt that there is a proof for its verdict, durably and once: rows with any other verdict are never
  * touched, and what was settled before is not asked for again. The journal of a run that had ended ends as it did before.
  */
-export async function settleRows(options: SettleOptions, deps: SettleDeps): Promise<SettledCounts> {
+export async function settleRows(options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
   const { directory, plan, lock } = options;
   const { rows, end } = await InDoubtRows.read(deps.files, directory, plan);
   const entries = await buildEntries(options, { rows, at: deps.clock.now() });
-  if (entries.length === 0) return { accepted: 0, rejected: 0 };
-
-  await lock.assertHeld();
-  const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, lockEpoch: lock.epoch });
-  try {
-    const { lastClose } = rows.state;
-    // Lines that begin with an open one stand in spite of a torn tail, or of the last word of a runner that lost its lock.
-    if (lastClose === undefined || end.tornBytes > 0) {
-      const { host, pid } = deps.owner;
-      await writer.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
-    }
-    for (const entry of entries) {
-      await lock.assertHeld();
-      await writer.append(entry);
-    }
-    if (lastClose !== undefined) await writer.append(lastClose);
-    return countVerdicts(entries);
-  } finally {
-    await writer.close();
-  }
+  if (entries.length === 0) return NONE_SETTLED;
+  await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
+  return countVerdicts(entries);
 }
 
 async function buildEntries(
@@ -76,7 +53,7 @@ async function buildEntries(
   { rows, at }: { rows: InDoubtRows; at: number },
 ): Promise<SettleEntry[]> {
   const entries: SettleEntry[] = [];
-  let line: { step: number; verdicts: Verdict[]; rows: [number, number, ...string[]][] } | undefined;
+  let line: { step: number; verdicts: RowVerdict[]; rows: [number, number, ...string[]][] } | undefined;
   for (const { step, row } of rows.list()) {
     const proof = await findProof({ step, row });
     if (proof === undefined) continue;
@@ -89,19 +66,16 @@ async function buildEntries(
   return entries;
 }
 
-function indexOf(verdict: Verdict, verdicts: Verdict[]): number {
+function indexOf(verdict: RowVerdict, verdicts: RowVerdict[]): number {
   const { status, code, reason } = verdict;
   const known = verdicts.findIndex((each) => each.status === status && each.code === code && each.reason === reason);
-  return known === -1 ? verdicts.push({ status, code, reason }) - 1 : known;
+  return known === -1 ? verdicts.push(verdict) - 1 : known;
 }
 
 function countVerdicts(entries: readonly SettleEntry[]): SettledCounts {
-  const counts = { accepted: 0, rejected: 0 };
+  const counts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
   for (const { verdicts, rows } of entries) {
-    for (const [, index] of rows) {
-      if (verdicts[index]?.status === 'accepted') counts.accepted += 1;
-      else counts.rejected += 1;
-    }
+    for (const [, index] of rows) counts[verdicts[index]?.status ?? 'in-doubt'] += 1;
   }
-  return counts;
+  return { accepted: counts.accepted, rejected: counts.rejected, notSent: counts['not-sent'] };
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.js';
 import type { Area } from '../domain.js';
 import type { Addresses } from '../job/job.js';
-import type { Response } from './answer.js';
+import type { Answer, Response } from './answer.js';
 import type { Authorize } from './authorize.js';
 import { describeBadAnswer, describeFailure } from './call-failure.js';
 import type { CallService, Endpoint } from './endpoint.js';
-import { type Decision, decideAnswer } from './retry.js';
+import { type Decision, decideAnswer, mayBeStray } from './retry.js';
 import type { Transport } from './transport.js';
 
 /** The rate-limited path that a call takes; `throttle/` builds it. */
@@ -51,8 +51,9 @@ export function createCaller(deps: CallerDeps): CallService {
       const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
       if (decision.kind === 'read') {
         lane.noteSuccess();
-        return readOrThrow(endpoint, input, answer as Response);
+        return readOrThrow(endpoint, input, { answer: answer as Response, transport: deps.transport });
       }
+      dropStrays(deps.transport, answer, decision);
       mayHaveBeenDone ||= decision.kind === 'again' && decision.mayHaveBeenProcessed;
       const pauseMs = findPauseMs(decision, backoffMs);
       const isOver =
@@ -65,10 +66,19 @@ export function createCaller(deps: CallerDeps): CallService {
   };
 }
 
-function readOrThrow<Input, Output>(endpoint: Endpoint<Input, Output>, input: Input, answer: Response): Output {
+function readOrThrow<Input, Output>(
+  endpoint: Endpoint<Input, Output>,
+  input: Input,
+  { answer, transport }: { answer: Response; transport: Transport },
+): Output {
   const output = endpoint.read(answer, input);
-  if (output === undefined) throw describeBadAnswer(endpoint, { answer, isRepeatable: endpoint.isRepeatable(input) });
-  return output;
+  if (output !== undefined) return output;
+  transport.dropConnections?.();
+  throw describeBadAnswer(endpoint, { answer, isRepeatable: endpoint.isRepeatable(input) });
+}
+
+function dropStrays(transport: Transport, answer: Answer, decision: Decision): void {
+  if (mayBeStray(answer, decision)) transport.dropConnections?.();
 }
 
 /** Undefined: trying again would be wrong, or in vain. */

@@ -49,6 +49,12 @@ export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; n
   return hold(why, request.isRepeatable);
 }
 
+/** An answer came, and says nothing of the request: it may be that to another one, and this one's may come next on its connection. */
+export function mayBeStray(answer: Answer, decision: Decision): boolean {
+  const isUnknown = decision.kind === 'in-doubt' || (decision.kind === 'again' && decision.mayHaveBeenProcessed);
+  return answer.kind === 'response' && isUnknown;
+}
+
 /** RFC 9110, 15.4: the request belongs elsewhere. 303 says that it was processed, and where the result is. */
 const NOT_PROCESSED_HERE: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 

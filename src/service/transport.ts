@@ -1,4 +1,5 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { systemClock } from '../clock.js';
 import type { Timeouts } from '../job/job.js';
 import type { Answer, Failure } from './answer.js';
 import type { WireRequest } from './endpoint.js';
@@ -9,6 +10,11 @@ export type Call = WireRequest;
 /** Sends a call exactly once and never throws: whatever happens is an answer. */
 export interface Transport {
   send(call: Call, signal: AbortSignal | undefined): Promise<Answer>;
+  /**
+   * What is sent from now on goes over new connections. To be called when an answer says nothing of its request: where a server
+   * gave one answer too many, each one on that connection belongs to the request before. Absent where there are no connections.
+   */
+  dropConnections?(): void;
   close(): Promise<void>;
 }
 
@@ -18,30 +24,33 @@ const MAX_HEADER_BYTES = 32 * 1024;
 
 /** undici with bounded answers; follows no redirect and repeats nothing by itself. */
 export function createTransport(timeouts: Timeouts): Transport {
-  // Whole milliseconds: undici and AbortSignal.timeout refuse any other.
+  // Whole milliseconds: undici refuses any other.
   const connectMs = Math.ceil(timeouts.connectSeconds * 1000);
   const answerMs = Math.ceil(timeouts.answerSeconds * 1000);
   // Errors of connections that never stood, TLS handshake included: no request can have gone over them.
   const neverConnected = new WeakSet<Error>();
   const connect = buildConnector({ timeout: connectMs });
-  const agent = new Agent({
-    connect: (options, callback) =>
-      connect(options, (...result) => {
-        if (result[0] !== null) neverConnected.add(result[0]);
-        callback(...result);
-      }),
-    headersTimeout: answerMs,
-    bodyTimeout: answerMs,
-    maxResponseSize: MAX_ANSWER_BYTES,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    pipelining: 1,
-  });
+  const createAgent = () =>
+    new Agent({
+      connect: (options, callback) =>
+        connect(options, (...result) => {
+          if (result[0] !== null) neverConnected.add(result[0]);
+          callback(...result);
+        }),
+      headersTimeout: answerMs,
+      bodyTimeout: answerMs,
+      maxResponseSize: MAX_ANSWER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      pipelining: 1,
+    });
+  let agent = createAgent();
+  const dropped = new Set<Promise<void>>();
   return {
     send: async (call, signal) => {
       // bodyTimeout starts anew with every byte; a drip-fed answer is ended by this one.
-      const deadline = AbortSignal.timeout(connectMs + 2 * answerMs);
+      const deadline = setDeadline(connectMs + 2 * answerMs, signal);
       try {
-        return await sendOnce(agent, call, signal === undefined ? deadline : AbortSignal.any([signal, deadline]));
+        return await sendOnce(agent, call, deadline.signal);
       } catch (error) {
         const failure = readFailure(error);
         const mayHaveBeenProcessed =
@@ -51,9 +60,41 @@ export function createTransport(timeouts: Timeouts): Transport {
           mayHaveBeenProcessed,
           reason: wordReason(failure.reason, { timeouts, hasStood: mayHaveBeenProcessed }),
         };
+      } finally {
+        deadline.clear();
       }
     },
-    close: () => agent.close(),
+    dropConnections: () => {
+      // It waits for what is in flight.
+      const closing = agent.close().finally(() => dropped.delete(closing));
+      dropped.add(closing);
+      agent = createAgent();
+    },
+    close: async () => {
+      await Promise.all([agent.close(), ...dropped]);
+    },
+  };
+}
+
+/**
+ * Aborts when the time is over, or when `signal` does. Not AbortSignal.any of AbortSignal.timeout: in Node 20 nothing holds
+ * the latter, and once it is collected its time is never over.
+ */
+function setDeadline(delayMs: number, signal: AbortSignal | undefined): { signal: AbortSignal; clear(): void } {
+  const ended = new AbortController();
+  const cleared = new AbortController();
+  const abandon = () => ended.abort(signal?.reason);
+  signal?.addEventListener('abort', abandon, { once: true });
+  if (signal?.aborted) abandon();
+  void systemClock.sleep(delayMs, cleared.signal).then(() => {
+    if (!cleared.signal.aborted) ended.abort(new DOMException('No whole answer came in time', 'TimeoutError'));
+  });
+  return {
+    signal: ended.signal,
+    clear: () => {
+      cleared.abort();
+      signal?.removeEventListener('abort', abandon);
+    },
   };
 }
 

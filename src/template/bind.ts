@@ -2,6 +2,7 @@ import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liqui
 import type { Cell } from '../domain.js';
 import { UserError } from '../errors.js';
 import { suggestNearest } from '../job/suggest.js';
+import { maskColumn } from '../normalize/mask.js';
 import { BadDate } from './date.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
@@ -67,7 +68,7 @@ export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemp
 const MAX_LISTED_COLUMNS = 30;
 
 function describeUnknown(use: VariableUse, columns: readonly string[]) {
-  const listed = columns.slice(0, MAX_LISTED_COLUMNS).join(', ');
+  const listed = columns.slice(0, MAX_LISTED_COLUMNS).map(maskColumn).join(', ');
   const rest = columns.length > MAX_LISTED_COLUMNS ? `, and ${columns.length - MAX_LISTED_COLUMNS} more` : '';
   const nearest = suggestNearest(use.name, columns);
   return {

@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import { addAfterRunVerbs } from './after-run.js';
 import { type AddVerbs, brief, json, textArgument, type VerbContext } from './verb.js';
 
 const again = { describe: 'Take files once more that the job already took', type: 'boolean', default: false } as const;
@@ -11,8 +12,9 @@ const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
     textArgument('A run directory, as plan and run print it'),
   );
 
-/** `volley run|check|plan JOB`, `volley apply|status|report RUN` */
-export const addJobVerbs: AddVerbs = (cli, context) => addRunVerbs(addPlanVerbs(cli, context), context);
+/** `volley run|check|plan JOB`, `volley apply|status|report|settle|retry RUN` */
+export const addJobVerbs: AddVerbs = (cli, context) =>
+  addAfterRunVerbs(addRunVerbs(addPlanVerbs(cli, context), context), context);
 
 function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
   const { terminal, finish } = context;

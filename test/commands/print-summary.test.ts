@@ -18,6 +18,7 @@ function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps']
     format: 1,
     job: 'sale',
     plan: 'p1',
+    retryOf: null,
     directory: '/out/sale/p1',
     state: 'finished',
     stop: null,

@@ -11,6 +11,7 @@ function joined(accepted: number, deliveries: Record<string, number> = {}): Join
     format: 1,
     job: 'sale',
     plan: 'p',
+    retryOf: null,
     directory: '/out/sale/p',
     state: 'finished',
     stop: null,
@@ -21,7 +22,7 @@ function joined(accepted: number, deliveries: Record<string, number> = {}): Join
     deliveries,
     steps: [],
   };
-  return { kind: 'joined', receipts: { own: 1, foreign: 2 }, settled: { accepted, rejected: 0 }, summary };
+  return { kind: 'joined', receipts: { own: 1, foreign: 2 }, settled: { accepted, rejected: 0, notSent: 0 }, summary };
 }
 
 /** A joining that has made its first pass; each pass takes `tookMs` and ends as the next of `ends` says. */

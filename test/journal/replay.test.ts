@@ -42,7 +42,7 @@ describe('run state of a request', () => {
   test('is gone once it is settled, and its rows are counted by status', () => {
     const progress = replay(anIntent(), anOutcome({ result: aSettlement(10, 3) })).step(1);
     expect(openParts(progress)).toEqual([]);
-    expect(progress.settledRows).toEqual({ accepted: 7, rejected: 3, 'in-doubt': 0 });
+    expect(progress.settledRows).toEqual({ accepted: 7, rejected: 3, 'in-doubt': 0, 'not-sent': 0 });
     expect(progress.settledRequests).toBe(1);
   });
 
@@ -76,7 +76,7 @@ describe('run state of a request', () => {
     expect([before.settledRequests, openParts(before)]).toEqual([0, ['1/01 rows 2+1 in flight']]);
     const after = replay(...entries, last).step(1);
     expect([after.settledRequests, after.open.size]).toEqual([1, 0]);
-    expect(after.settledRows).toEqual({ accepted: 4, rejected: 1, 'in-doubt': 0 });
+    expect(after.settledRows).toEqual({ accepted: 4, rejected: 1, 'in-doubt': 0, 'not-sent': 0 });
   });
 
   test('is not changed by an outcome that belongs to none', () => {

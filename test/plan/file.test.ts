@@ -113,7 +113,7 @@ describe('plan.json', () => {
 
   it('of another format is refused by name', async () => {
     const disk = aMemoryDisk({ '/out/plan.json': '{"format":99}' });
-    await expect(readPlan(disk.files, '/out')).rejects.toThrow('its format is 99, expected 2');
+    await expect(readPlan(disk.files, '/out')).rejects.toThrow('its format is 99, expected 3 or less');
   });
 
   it('that is no JSON is refused with what to do', async () => {

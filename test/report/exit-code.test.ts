@@ -12,6 +12,7 @@ describe('exit code of a finished run', () => {
     ['nothing read', {}, [0, 0, 0]],
     ['rows skipped', { skipped: 1 }, [0, 0, 0]],
     ['rows rejected', { rejected: 1 }, [1, 0, 0]],
+    ['rows that were in doubt, and are known not to have been sent', { unprocessed: 1 }, [1, 0, 0]],
     ['rows in doubt', { inDoubt: 1 }, [3, 3, 0]],
     ['rows rejected and in doubt', { rejected: 1, inDoubt: 1 }, [3, 3, 0]],
   ])('with %s', (_what, balance, expected) => {

@@ -71,7 +71,7 @@ describe('outputs of a step', () => {
           new RegExp(`^\\${aNumber(4)},"n, 4",${place(5)},no-answer,.*,,${id(2)},,\\${aNumber(4)},1,"Sent, .*$`),
         ),
       ],
-      unprocessed: [`${aNumber(6)},"n, 6",${place(7)},,${id(4)},,${aNumber(6)},1,`],
+      unprocessed: [`${aNumber(6)},"n, 6",${place(7)},,,,${id(4)},,${aNumber(6)},1,`],
     });
     expect(summary.balance).toEqual({ read: 7, accepted: 1, rejected: 3, skipped: 1, inDoubt: 1, unprocessed: 1 });
     expect(summary.steps[0]?.rejections).toEqual({ 'not-a-number': 1, REJECTED: 1, 1002: 1 });
@@ -103,7 +103,7 @@ describe('outputs of a step', () => {
       'mobile,name,_step,_file,_line,_row,_stage,_field,_code,_reason',
       'mobile,name,_step,_file,_line,_row,_code,_reason',
       'mobile,name,_step,_file,_line,_row,_code,_reason,_umid,_clientMessageId,_batchId,_destination,_segments,_description',
-      'mobile,name,_step,_file,_line,_row,_umid,_clientMessageId,_batchId,_destination,_segments,_description',
+      'mobile,name,_step,_file,_line,_row,_code,_reason,_umid,_clientMessageId,_batchId,_destination,_segments,_description',
     ]);
   });
 
@@ -228,4 +228,15 @@ describe('a report', () => {
     await reportOf(made);
     expect(made.disk.snapshot(made.directory)).toEqual(before);
   });
+});
+
+it('outputs say nothing that the journal might forget: it is synced before the first of them is written', async () => {
+  const made = await aPlan({ files: { 'people.csv': aCsvOf(3) } });
+  await aRun({ made });
+  const operations: string[] = [];
+  made.disk.onOperation = (operation) => operations.push(operation);
+  await reportOf(made);
+  const first = (begin: string) => operations.findIndex((operation) => operation.startsWith(begin));
+  expect(first(`datasync ${made.directory}/journal.ndjson`)).toBeGreaterThan(-1);
+  expect(first(`datasync ${made.directory}/journal.ndjson`)).toBeLessThan(first(`write ${made.directory}/1-sms`));
 });

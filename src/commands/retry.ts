@@ -1,0 +1,99 @@
+import { dirname } from 'node:path';
+import { UserError } from '../errors.js';
+import type { RetryOf } from '../plan/file.js';
+import { EXIT } from '../report/exit-code.js';
+import { writeReport } from '../report/write-report.js';
+import { acquireLock } from '../run/lock.js';
+import { type RetryEnd, retryRun } from '../run/retry-run.js';
+import { createPlanDeps, type Host, openLog, worldOf } from './deps.js';
+import { namePerson } from './person.js';
+import { printResult } from './print.js';
+import { format, formatCounts, formatPlan, summarizePlan } from './print-plan.js';
+import { createProgressView } from './progress.js';
+import { openRunDirectory } from './run-directory.js';
+import { escapeText, SecretKeeper } from './terminal.js';
+import { lockDepsOf } from './world.js';
+
+export interface RetryFlags {
+  readonly run: string;
+  readonly only: string;
+  /** As typed: codes, separated by commas. */
+  readonly code: string | undefined;
+  readonly json: boolean | undefined;
+}
+
+/**
+ * `volley retry RUN`: makes a plan of rows that were not processed and gives them to it, each once, and writes the run's outputs
+ * again. Sends nothing: `volley apply` does. A signal before the rows are given leaves everything as it was.
+ */
+export async function retryRows(flags: RetryFlags, host: Host): Promise<number> {
+  const choice = chooseRows(flags);
+  const world = worldOf(host);
+  const { files, clock, owner } = world;
+  const { directory, plan } = await openRunDirectory(flags.run, files);
+  const log = openLog(host, new SecretKeeper());
+  const signalled = new AbortController();
+  const stopListening = host.onSignal(() => signalled.abort());
+  const view = await createProgressView(host, log);
+  let end: RetryEnd;
+  try {
+    const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+    try {
+      const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
+      const deps = { files, clock, owner, plan: planDeps };
+      end = await retryRun({ directory, plan, lock }, { ...choice, person: namePerson(world) }, deps);
+      await writeReport(files, directory, plan);
+    } finally {
+      await lock.release();
+    }
+  } finally {
+    view.close();
+    stopListening();
+  }
+  const { made, left, codes } = end;
+  const about = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
+  const json =
+    made === undefined
+      ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...about, rejected: codes }
+      : { ...summarizePlan(made.plan, made.directory), ...about };
+  const head = made === undefined ? formatNothing(plan.id, choice, codes) : formatPlan(made.plan, made.directory);
+  await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
+  return EXIT.ok;
+}
+
+type Choice = Pick<RetryOf, 'only' | 'codes'>;
+
+function chooseRows({ only, code }: RetryFlags): Choice {
+  if (only !== 'rejected' && only !== 'unprocessed' && only !== 'not-sent') {
+    throw new UserError(
+      'bad-flag',
+      `Cannot retry: --only is ${JSON.stringify(only)}, expected rejected, unprocessed or not-sent`,
+    );
+  }
+  const codes = (code ?? '').split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  if (code !== undefined && codes.length === 0) {
+    throw new UserError('bad-flag', 'Cannot retry: --code names no code, expected one such as 1100');
+  }
+  if (codes.length > 0 && only !== 'rejected') {
+    throw new UserError('bad-flag', `Cannot retry: --code is for --only rejected, not for --only ${only}`);
+  }
+  return { only, codes: [...new Set(codes)].sort() };
+}
+
+function formatNothing(run: string, { only, codes }: Choice, found: RetryEnd['codes']): string {
+  const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
+  const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
+  return `${escapeText(`Nothing to retry in run ${run}: no row of it is ${which}${there}.`)}\n`;
+}
+
+/** What is not in the plan, and what to do about it. */
+function formatLeft(run: string, { refusedInPlan, inDoubt, underWay, retriedBefore }: RetryEnd['left']): string {
+  const lines = [
+    refusedInPlan > 0 &&
+      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Mend its rejections file, and give that to the job as input.`,
+    inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
+    underWay > 0 && `Under way when a process ended: ${format(underWay)}. Finish the run, then settle them.`,
+    retriedBefore > 0 && `Given to other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
+  ];
+  return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');
+}

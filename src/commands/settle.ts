@@ -1,0 +1,123 @@
+import { basename, dirname, resolve } from 'node:path';
+import { UserError } from '../errors.js';
+import type { Plan } from '../plan/file.js';
+import { EXIT } from '../report/exit-code.js';
+import type { Summary } from '../report/summary.js';
+import { writeReport } from '../report/write-report.js';
+import { InDoubtRows } from '../run/in-doubt-rows.js';
+import { acquireLock, type Lock } from '../run/lock.js';
+import { type ExportEnd, settleByExport } from '../run/settle-export.js';
+import { settleByWord } from '../run/settle-word.js';
+import { type Host, worldOf } from './deps.js';
+import { namePerson } from './person.js';
+import { printResult } from './print.js';
+import { format } from './print-plan.js';
+import { openRunDirectory } from './run-directory.js';
+import { escapeText } from './terminal.js';
+import { lockDepsOf } from './world.js';
+
+export interface SettleFlags {
+  readonly run: string;
+  /** CSV file of the service's message export. */
+  readonly exported: string | undefined;
+  readonly assume: string | undefined;
+  /** As typed: how many rows are in doubt. */
+  readonly confirm: string | undefined;
+  readonly json: boolean | undefined;
+}
+
+type Means =
+  | { readonly kind: 'export'; readonly path: string }
+  | { readonly kind: 'word'; readonly assume: 'sent' | 'not-sent'; readonly confirm: number };
+
+/**
+ * `volley settle RUN`: decides rows in doubt by the service's message export, or by a person's own word, and writes the run's
+ * outputs again. Sends nothing. Returns 3 where rows are left in doubt.
+ */
+export async function settleRun(flags: SettleFlags, host: Host): Promise<number> {
+  const means = chooseMeans(flags);
+  const world = worldOf(host);
+  const { directory, plan } = await openRunDirectory(flags.run, world.files);
+  const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+  let end: ExportEnd;
+  let underWay: number;
+  let summary: Summary;
+  try {
+    end = await settleBy(means, { directory, plan, lock }, host);
+    underWay = (await InDoubtRows.read(world.files, directory, plan)).rows.underWay;
+    summary = await writeReport(world.files, directory, plan);
+  } finally {
+    await lock.release();
+  }
+  const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
+  if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
+  const { job, plan: id, balance } = summary;
+  const json = { job, plan: id, directory, settled: end.settled, inDoubt: balance.inDoubt, left };
+  await printResult(host, flags, { json, text: formatSettled(json) });
+  return balance.inDoubt > 0 ? EXIT.inDoubt : EXIT.ok;
+}
+
+const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';
+
+function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
+  if ((exported === undefined) === (assume === undefined)) {
+    throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
+      hint: 'The export is proof; --assume is your own word, for when there is none.',
+    });
+  }
+  if (exported !== undefined) {
+    if (confirm !== undefined) throw new UserError('bad-flag', 'Cannot settle: --confirm is for --assume alone');
+    return { kind: 'export', path: resolve(exported) };
+  }
+  if (assume !== 'sent' && assume !== 'not-sent') {
+    throw new UserError('bad-flag', `Cannot settle: --assume is ${JSON.stringify(assume)}, expected sent or not-sent`);
+  }
+  if (confirm === undefined || !/^\d{1,15}$/.test(confirm)) {
+    const found = confirm === undefined ? 'there is no --confirm' : `--confirm is ${JSON.stringify(confirm)}`;
+    throw new UserError('bad-flag', `Cannot settle: ${found}, expected the number of rows in doubt`, {
+      hint: 'It stands in the account of the run: volley status, or summary.json.',
+    });
+  }
+  return { kind: 'word', assume, confirm: Number(confirm) };
+}
+
+async function settleBy(
+  means: Means,
+  run: { directory: string; plan: Plan; lock: Lock },
+  host: Host,
+): Promise<ExportEnd> {
+  const world = worldOf(host);
+  const { files, clock, owner } = world;
+  if (means.kind === 'word') {
+    const settled = await settleByWord(run, { ...means, person: namePerson(world) }, { files, clock, owner });
+    return { settled, left: {} };
+  }
+  const reader = await world.loadReader();
+  const [exported, ...others] = await reader.listInputs([means.path], dirname(means.path));
+  if (exported === undefined || others.length > 0) {
+    throw new UserError('bad-flag', `Cannot settle: ${basename(means.path)} is not one file, expected one export`);
+  }
+  return settleByExport({ ...run, exported }, { files, clock, owner, reader });
+}
+
+function formatSettled(end: {
+  job: string;
+  plan: string;
+  directory: string;
+  settled: ExportEnd['settled'];
+  inDoubt: number;
+  left: readonly { reason: string; rows: number }[];
+}): string {
+  const { accepted, rejected, notSent } = end.settled;
+  const count = accepted + rejected + notSent;
+  const lines = [
+    `Run ${end.plan} of job ${end.job}: ${format(count)} rows settled, ${format(end.inDoubt)} in doubt.`,
+    `  accepted    ${format(accepted).padStart(9)}`,
+    `  rejected    ${format(rejected).padStart(9)}`,
+    `  not sent    ${format(notSent).padStart(9)}`,
+    ...end.left.map(({ reason, rows }) => `  in doubt    ${format(rows).padStart(9)}  ${reason}`),
+    ...(notSent > 0 ? [`Send what was not sent: volley retry ${end.directory} --only not-sent`] : []),
+    `The outputs were written again: ${end.directory}`,
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}

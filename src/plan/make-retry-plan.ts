@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { UserError } from '../errors.js';
+import { isRowStep, type Step } from '../job/job.js';
+import { planIdOf } from '../steps/ids.js';
+import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf, type RowLine } from './file.js';
+import { removeLeftovers, replaceDraft } from './make-plan.js';
+import { planStep } from './plan-step.js';
+import { PlannedRecords } from './planned-records.js';
+import type { InputFile, PlanDeps } from './ports.js';
+import { ProblemList } from './problems.js';
+import { type DigestedInput, digestFile, type StepSelection } from './select.js';
+
+export interface RetrySource {
+  readonly plan: Plan;
+  /** Which of its rows are retried, in words that are the same for the same rows. */
+  readonly identity: string;
+  /** Those rows of a step, in their order. */
+  rowsOf(planned: PlannedStep): AsyncGenerator<RowLine>;
+}
+
+/**
+ * Writes a plan of rows of another plan into `<jobDirectory>/<plan id>/`: the same job, the same cells, ids of its own; nothing
+ * is sent. Suppression lists are read as they are now: who opted out since is skipped. The same rows give the same id, and a plan
+ * that was never applied is replaced. The caller holds the job's lock, and must give the plan its rows before it can be sent.
+ */
+export async function makeRetryPlan(
+  source: RetrySource,
+  deps: PlanDeps,
+  options: { jobDirectory: string; retryOf: RetryOf; assertHeld: () => Promise<void> },
+): Promise<{ plan: Plan; directory: string }> {
+  const { files } = deps;
+  const { jobDirectory, retryOf, assertHeld } = options;
+  const { job, occurrence } = source.plan;
+  await removeLeftovers(files, jobDirectory);
+  const id = planIdOf(JSON.stringify({ format: RETRY_PLAN_FORMAT, run: retryOf.run, rows: source.identity }));
+  const directory = join(jobDirectory, id);
+  const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
+  await files.remove(scratch);
+  await files.makeDirectory(scratch);
+  try {
+    const problems = new ProblemList('retry the rows');
+    const steps: PlannedStep[] = [];
+    for (const planned of source.plan.steps) {
+      const step = job.steps[planned.number - 1];
+      if (step !== undefined) steps.push(await planRows(step, planned, { source, deps, problems, id, scratch }));
+    }
+    problems.throwIfAny();
+    const plan: Plan = { format: RETRY_PLAN_FORMAT, id, occurrence, job, steps, retryOf };
+    await files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
+    await files.syncDirectory(scratch);
+    await assertHeld();
+    await replaceDraft(files, scratch, directory);
+    return { plan, directory };
+  } finally {
+    await files.remove(scratch);
+  }
+}
+
+async function planRows(
+  step: Step,
+  planned: PlannedStep,
+  context: { source: RetrySource; deps: PlanDeps; problems: ProblemList; id: string; scratch: string },
+): Promise<PlannedStep> {
+  const { source, deps, problems, id, scratch } = context;
+  const { number } = planned;
+  const about = { planId: id, directory: scratch, problems };
+  if (!isRowStep(step)) return planStep({ step, number, inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
+  const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {
+    return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };
+  });
+  const places = new Map<InputFile, number>(inputs.map(({ file }, index) => [file, index]));
+  const selection = { step, number, inputs, suppression: await listSuppression(step, context), leftOut: [] };
+  const records = new PlannedRecords(planned, source.rowsOf(planned));
+  const reader: PlanDeps['reader'] = {
+    ...deps.reader,
+    readRecords: (file, input) => {
+      const index = places.get(file);
+      return index === undefined ? deps.reader.readRecords(file, input) : records.readInput(index);
+    },
+  };
+  try {
+    return await planStep(selection, { ...about, deps: { ...deps, reader } });
+  } finally {
+    await records.close();
+  }
+}
+
+/** The lists as they are now. */
+async function listSuppression(
+  step: StepSelection['step'],
+  { source, deps, problems }: { source: RetrySource; deps: PlanDeps; problems: ProblemList },
+): Promise<DigestedInput[]> {
+  if (step.kind !== 'sms' || step.suppress === undefined) return [];
+  const { files: patterns, format } = step.suppress;
+  const found = await problems.gather('suppress', async () => {
+    if (patterns.includes('-')) {
+      throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
+        hint: 'Feed the rows back as input of the job, with the list.',
+      });
+    }
+    const listed = await deps.reader.listInputs(patterns, source.plan.job.directory);
+    const digested: DigestedInput[] = [];
+    for (const file of listed) {
+      digested.push({
+        file: format === undefined ? file : { ...file, format },
+        ...(await digestFile(file.path, deps)),
+      });
+    }
+    return digested;
+  });
+  return found ?? [];
+}

@@ -1,0 +1,24 @@
+/** What is so for all rows of a range, found by a row: few entries for many rows. Ranges do not overlap. */
+export class RowRanges<T> {
+  #ranges: { readonly first: number; readonly end: number; readonly value: T }[] = [];
+  #isSorted = true;
+
+  add([first, count]: readonly [first: number, count: number], value: T): void {
+    this.#isSorted &&= (this.#ranges.at(-1)?.end ?? 0) <= first;
+    this.#ranges.push({ first, end: first + count, value });
+  }
+
+  /** Undefined for a row that is in no range. */
+  find(row: number): T | undefined {
+    if (!this.#isSorted) this.#ranges.sort((one, other) => one.first - other.first);
+    this.#isSorted = true;
+    let low = 0;
+    for (let high = this.#ranges.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if ((this.#ranges[middle]?.end ?? 0) > row) high = middle;
+      else low = middle + 1;
+    }
+    const range = this.#ranges[low];
+    return range !== undefined && range.first <= row ? range.value : undefined;
+  }
+}

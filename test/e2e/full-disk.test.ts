@@ -1,0 +1,148 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { numbersOf } from './a-job.js';
+import type { Workspace } from './a-workspace.js';
+import { expectEveryRowOnce } from './account.js';
+import { aJobOf, expectDiskError, expectFinishes, expectOnlyIntended, PEOPLE } from './disk-errors.js';
+import { hasStrace, runUnder, underLimit } from './run-under.js';
+
+describe.concurrent('a file that may not grow beyond a limit', () => {
+  test.each([
+    ['the lock, and nothing else', 1],
+    ['a part of the plan', 9],
+    ['the plan, and a part of the journal', 41],
+    ['the plan, and most of the journal', 56],
+  ])('which leaves room for %s: 75, the error of the disk, and the same command finishes', async (room, blocks) => {
+    const workspace = await aJobOf({ batchSize: 1 });
+
+    const ended = await runUnder(workspace, underLimit(`-f ${blocks}`));
+
+    expectDiskError(ended, 'EFBIG');
+    await expectOnlyIntended(workspace);
+    expect((await workspace.sms()).length > 0).toBe(room.includes('journal'));
+    await expectFinishes(workspace);
+  });
+
+  test('too small for the outputs: all is sent, and the same command writes them', async () => {
+    const workspace = await aJobOf({ batchSize: 10 });
+
+    const ended = await runUnder(workspace, underLimit('-f 16'));
+
+    expectDiskError(ended, 'EFBIG');
+    expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
+    expect(existsSync(workspace.path(`out/sale/${workspace.runs()[0]}/summary.json`))).toBe(false);
+    const { requests } = await expectFinishes(workspace);
+    expect(requests).toBe(0);
+  });
+});
+
+describe.skipIf(!mayMount())('a disk of its own (where one may be mounted)', () => {
+  test.concurrent('that is full in the middle of a run: 75, and with room again the same command finishes', async ({
+    onTestFinished,
+  }) => {
+    const workspace = await aJobOf({ batchSize: 1 });
+    const mounted = aMountedDisk(workspace, { options: 'size=64k', onTestFinished });
+
+    const ended = await workspace.run();
+
+    expectDiskError(ended, 'ENOSPC');
+    await expectOnlyIntended(workspace);
+    expect((await workspace.sms()).length).toBeGreaterThan(0);
+    mounted.again('remount,size=8m');
+    await expectFinishes(workspace);
+  });
+
+  test.concurrent('that has become read-only: 75, nothing sent, and once it can be written to the same command finishes', async ({
+    onTestFinished,
+  }) => {
+    const workspace = await aJobOf({ batchSize: 10 });
+    const mounted = aMountedDisk(workspace, { options: 'size=8m', onTestFinished });
+    await workspace.volley('plan', 'job.yaml');
+    mounted.again('remount,ro');
+
+    const ended = await workspace.run();
+
+    expectDiskError(ended, 'EROFS');
+    expect(workspace.requests()).toEqual([]);
+    mounted.again('remount,rw');
+    await expectFinishes(workspace);
+  });
+});
+
+test.concurrent('an output directory that may not be written to: 75, nothing sent, and with the right to the same command finishes', async () => {
+  const workspace = await aJobOf({ batchSize: 10 });
+  mkdirSync(workspace.path('out'));
+  chmodSync(workspace.directory, 0o755);
+  chmodSync(workspace.path('out'), 0o555);
+
+  const ended = await workspace.finish(workspace.start(['run', 'job.yaml'], AS_NOBODY));
+
+  expectDiskError(ended, 'EACCES');
+  expect(workspace.requests()).toEqual([]);
+  chmodSync(workspace.path('out'), 0o777);
+  const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], AS_NOBODY));
+  expect(code).toBe(0);
+  expectEveryRowOnce(summary);
+  expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
+});
+
+describe.skipIf(!hasStrace())('a disk that says that it did not keep what it was given (where there is strace)', () => {
+  test.concurrent.each([
+    ['fdatasync', 'EIO', 1],
+    ['fdatasync', 'EIO', 4],
+    ['fdatasync', 'ENOSPC', 9],
+    ['write', 'ENOSPC', 6],
+  ])(
+    '%s of the journal is %s at its call number %i: 75, it is not tried again, and the same command finishes',
+    async (name, error, nth) => {
+      const workspace = await aJobOf({ batchSize: 2 });
+      await workspace.volley('plan', 'job.yaml');
+      const journal = workspace.path(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
+      const inject = [`-e`, `trace=${name}`, '-e', `inject=${name}:error=${error}:when=${nth}`];
+
+      const ended = await runUnder(
+        workspace,
+        ['strace', '-f', '-o', workspace.path('trace'), '-P', journal, ...inject],
+        {
+          // One thread: strace counts the calls of each.
+          env: { UV_USE_IO_URING: '0', UV_THREADPOOL_SIZE: '1' },
+        },
+      );
+
+      expect([ended.code, ended.stderr]).toEqual([75, expect.stringContaining(error)]);
+      const calls = workspace.read('trace').match(new RegExp(`${name}\\(`, 'g'));
+      expect(calls).toHaveLength(nth);
+      await expectOnlyIntended(workspace);
+      await expectFinishes(workspace);
+    },
+  );
+});
+
+/** Root may write anywhere. */
+const AS_NOBODY = {
+  nodeArguments: ['--import', 'data:text/javascript,if (process.getuid() === 0) process.seteuid(65534)'],
+};
+
+function aMountedDisk(
+  workspace: Workspace,
+  { options, onTestFinished }: { options: string } & Pick<TestContext, 'onTestFinished'>,
+) {
+  mkdirSync(workspace.path('out'));
+  const mount = (flags: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', flags, 'none', workspace.path('out')]);
+  mount(options);
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', workspace.path('out')]);
+  });
+  return { again: mount };
+}
+
+function mayMount(): boolean {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-mount-'));
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', directory]).status === 0;
+  if (isMounted) execFileSync('umount', [directory]);
+  rmSync(directory, { recursive: true });
+  return isMounted;
+}

@@ -1,0 +1,26 @@
+import type { Host } from '../../src/commands/deps.js';
+import { runLoadedJob } from '../../src/commands/run.js';
+import { thisWorld, type World } from '../../src/commands/world.js';
+import type { Job } from '../../src/job/job.js';
+
+/** `volley run` in this process, on a world that the test may watch or change. Gives the exit code, or throws as the command does. */
+export function runInProcess(
+  job: Job,
+  { env, world, onSent = () => {} }: { env: Host['env']; world: Partial<World>; onSent?: NonNullable<Host['onSent']> },
+): Promise<number> {
+  const host: Host = {
+    env,
+    stdin: (async function* () {})(),
+    isStdoutTerminal: false,
+    isStderrTerminal: false,
+    writeStdout: async () => {},
+    writeStderr: () => {},
+    onSignal: () => () => {},
+    leave: () => {
+      throw new Error('it is not asked to');
+    },
+    onSent,
+    world: { ...thisWorld, ...world },
+  };
+  return runLoadedJob(job, { again: false, json: true }, host);
+}

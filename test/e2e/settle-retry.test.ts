@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+
+const HOUR = 3_600_000;
+
+/** What the service would export: all that it accepted, and two messages of somebody else, a day before and two hours after. */
+async function exportMessages(workspace: Workspace): Promise<void> {
+  const line = (cells: readonly string[]) => `${cells.join(',')}\n`;
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+  const other = (createdAt: string) => ['o', 'acme_hq', '1', 'SG', 'delivered', '+659******0', createdAt, ''];
+  const rows = (await workspace.sms()).map((entry: SmsEntry) => {
+    return [entry.umid, 'acme_hq', '1', 'SG', 'sent', entry.destination, at(0), entry.clientMessageId ?? ''];
+  });
+  const header = 'umid,subaccountid,direction,country,status_value,msisdn,createdat,clientmessageid'.split(',');
+  workspace.write('export.csv', [header, other(at(-24 * HOUR)), ...rows, other(at(2 * HOUR))].map(line).join(''));
+}
+
+/** Forty people in batches of ten: the answers to the second and third are lost, the third itself as well. */
+async function aRunInDoubt() {
+  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 }, { kind: 'reset-before', nth: 3 });
+  workspace.write('people.csv', people(40));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance.inDoubt]).toEqual([3, 20]);
+  return { workspace, summary };
+}
+
+describe('rows in doubt, from the message export to the last message', () => {
+  test('what was sent is known, what was not is sent, once each', async () => {
+    const { workspace, summary } = await aRunInDoubt();
+    await exportMessages(workspace);
+
+    const settled = await workspace.volley('settle', summary.directory, '--export', 'export.csv');
+
+    expect(settled.code).toBe(0);
+    expect(JSON.parse(settled.stdout)).toMatchObject({
+      plan: summary.plan,
+      settled: { accepted: 10, rejected: 0, notSent: 10 },
+      inDoubt: 0,
+      left: [],
+    });
+    expect(readOutput(summary, 1, 'unprocessed').map((row) => row._destination)).toEqual(numbersOf(10, 21));
+
+    const retried = await workspace.volley('retry', summary.directory, '--only', 'not-sent');
+
+    expect(retried.code).toBe(0);
+    const plan = JSON.parse(retried.stdout);
+    expect(plan).toMatchObject({ retryOf: summary.plan, steps: [{ counts: { read: 10, planned: 10 } }] });
+    expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(10, 31)]);
+
+    const applied = await workspace.volley('apply', plan.directory);
+
+    expect([applied.code, applied.summary.balance.accepted]).toEqual([0, 10]);
+    expect(await workspace.destinations()).toEqual(numbersOf(40));
+    expect(readOutput(applied.summary, 1, 'results').map((row) => row._row)).toEqual(
+      Array.from({ length: 10 }, (_, index) => String(21 + index)),
+    );
+    const again = await workspace.volley('retry', summary.directory, '--only', 'not-sent');
+    expect([again.code, JSON.parse(again.stdout)]).toMatchObject([
+      0,
+      { state: 'nothing-to-retry', left: { retriedBefore: 10 } },
+    ]);
+    const whole = await workspace.run();
+    expect([whole.code, JSON.parse(whole.stdout).state]).toEqual([0, 'nothing-new']);
+    expect(await workspace.destinations()).toEqual(numbersOf(40));
+  });
+
+  test('an export that shows too little settles what it holds, and says why the rest is left: exit 3', async () => {
+    const { workspace, summary } = await aRunInDoubt();
+    await exportMessages(workspace);
+    workspace.write('export.csv', workspace.read('export.csv').split('\n').slice(0, -2).join('\n'));
+
+    const { code, stdout } = await workspace.volley('settle', summary.directory, '--export', 'export.csv', '--no-json');
+
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/10 rows settled, 10 in doubt/);
+    expect(stdout).toMatch(
+      /in doubt +10 {2}it is not in the export, but .* from after .*: send one then, and export again/,
+    );
+  });
+
+  test("a person's word is taken for as many rows as are in doubt: else exit 2", async () => {
+    const { workspace, summary } = await aRunInDoubt();
+
+    const wrong = await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '19');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('expected 20')]);
+
+    const right = await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '20');
+    expect([right.code, JSON.parse(right.stdout).settled.accepted]).toEqual([0, 20]);
+    expect(workspace.read(`out/sale/${summary.plan}/journal.ndjson`)).toMatch(/"by":"person \S+ on \S+"/);
+  });
+});
+
+test('rows that the service refused are retried by their code, and those that the plan refused are not', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `${people(12)}Nobody,n/a\n`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 4 })] }));
+  workspace.setFaults({ kind: 'reject-rows', nth: 2 });
+  const first = await workspace.run();
+  const codes = first.summary.steps[0]!.rejections;
+  expect(codes.REJECTED).toBeGreaterThan(0);
+
+  const none = await workspace.volley('retry', first.summary.directory, '--only', 'rejected', '--code', '1100');
+  expect(JSON.parse(none.stdout)).toMatchObject({ state: 'nothing-to-retry', rejected: { REJECTED: codes.REJECTED } });
+  const { stdout } = await workspace.volley('retry', first.summary.directory, '--only', 'rejected', '--no-json');
+
+  expect(stdout).toContain(`which retries rows of run ${first.summary.plan}`);
+  expect(stdout).toContain(`Refused while run ${first.summary.plan} was planned: 1.`);
+  const child = workspace.runs().find((name) => name !== first.summary.plan)!;
+  const applied = await workspace.volley('apply', `out/sale/${child}`);
+  expect(applied.summary.balance).toMatchObject({ read: codes.REJECTED, accepted: codes.REJECTED });
+  expect(await workspace.destinations()).toEqual(numbersOf(12));
+});

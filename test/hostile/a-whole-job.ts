@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { exitCodeOfError, formatError } from '../../src/commands/print-error.js';
+import { runJob } from '../../src/commands/run.js';
+import type { Terminal } from '../../src/commands/terminal.js';
+import { UserError } from '../../src/errors.js';
+import type { Summary } from '../../src/report/summary.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { expectEveryRowOnce } from '../e2e/account.js';
+import { aFastDirectory } from './a-fast-directory.js';
+
+export interface Ended {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Undefined where the command threw. */
+  readonly summary: Summary | undefined;
+  readonly error: unknown;
+  /** Messages and contacts that the service took. */
+  readonly ledger: readonly LedgerEntry[];
+  readonly taken: number;
+  /** That of the job file, gone once the next job begins. */
+  readonly directory: string;
+}
+
+export interface JobToRun {
+  readonly files: Readonly<Record<string, string | Uint8Array>>;
+  readonly steps: readonly object[];
+  /** Beside name, service, steps and output. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** `volley run` in this process, job after job against one sandbox, each in a directory of its own. */
+export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
+  const { directory: root, remove } = aFastDirectory();
+  let sandbox: Sandbox;
+  let count = 0;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ rateLimits: false });
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    remove();
+  });
+  return async ({ files, steps, more }) => {
+    rmSync(join(root, String(count)), { recursive: true, force: true });
+    count += 1;
+    const directory = join(root, String(count));
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true });
+      writeFileSync(join(directory, name), content);
+    }
+    const job = {
+      name: 'sale',
+      service: {
+        account: 'acme',
+        credentials: { apiKey: { env: 'KEY' } },
+        bases: { sms: sandbox.origin, contacts: sandbox.origin },
+      },
+      guards: { maxFailedPercent: 100 },
+      steps,
+      output: 'out',
+      ...more,
+    };
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'job.yaml'), JSON.stringify(job));
+    await sandbox.clearLedger();
+    const ended = await run(join(directory, 'job.yaml'), sandbox.credentials.apiKey);
+    const ledger: LedgerEntry[] = [];
+    for await (const entry of sandbox.readLedger()) ledger.push(entry);
+    return { ...ended, ledger, taken: ledger.length, directory };
+  };
+}
+
+async function run(job: string, key: string): Promise<Omit<Ended, 'ledger' | 'taken' | 'directory'>> {
+  const said = { stdout: '', stderr: '' };
+  const terminal: Terminal = {
+    env: { KEY: key },
+    stdin: (async function* () {})(),
+    isStdoutTerminal: false,
+    isStderrTerminal: true,
+    writeStdout: async (text) => {
+      said.stdout += text;
+    },
+    writeStderr: (text) => {
+      said.stderr += text;
+    },
+    onSignal: () => () => {},
+    leave: () => {
+      throw new Error('The command left at once, expected an end');
+    },
+  };
+  try {
+    const exitCode = await runJob({ job, again: false, json: true }, terminal);
+    return { ...said, exitCode, summary: JSON.parse(said.stdout), error: undefined };
+  } catch (error) {
+    return { ...said, exitCode: exitCodeOfError(error), summary: undefined, error };
+  }
+}
+
+/** A run with its account in order, or a refusal that says what and where, and has left nothing behind. Returns which. */
+export function expectAccountOrRefusal(ended: Ended): 'account' | 'refusal' {
+  const { error, summary, taken } = ended;
+  if (summary === undefined) {
+    if (!(error instanceof UserError)) throw error;
+    expect(error.code).toBe('bad-input');
+    expect(error.problems.length).toBeGreaterThan(0);
+    for (const { where, message } of error.problems) expect([where, message]).not.toContain('');
+    expect(formatError(error).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+    expect(taken).toBe(0);
+    expect(listRuns(ended)).toEqual([]);
+    return 'refusal';
+  }
+  expect(summary.state).toBe('finished');
+  expectEveryRowOnce(summary);
+  expect(taken).toBe(summary.balance.accepted);
+  return 'account';
+}
+
+/** Run directories, and whatever a plan left behind. */
+function listRuns({ directory }: Ended): string[] {
+  const out = join(directory, 'out', 'sale');
+  return existsSync(out) ? readdirSync(out).filter((name) => !name.startsWith('lock-')) : [];
+}

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatError } from '../../src/commands/print-error.js';
+import type { Terminal } from '../../src/commands/terminal.js';
+
+/** A secret of each kind, with all that JSON, an address or a pattern would write in another form. */
+export const SECRETS = {
+  CONNECT_KEY: 'CANARY-connect-"q\\b/+%&=<>{}$^',
+  GATEWAY_KEY: 'CANARY-gateway-"q\\b/+%&=<>{}$^',
+  CHAT_KEY: 'CANARY-chat-"q\\b/+%&=<>{}$^',
+  DATA_TOKEN: 'CANARY-data-"q\\b/+%&=<>{}$^',
+  ACTION_TOKEN: 'CANARY-action-"q\\b/+%&=<>{}$^',
+} as const;
+
+export const CREDENTIALS = {
+  apiKey: { env: 'CONNECT_KEY' },
+  gateway: { apiKey: { env: 'GATEWAY_KEY' } },
+  chat: { apiKey: { env: 'CHAT_KEY' } },
+  campaign: { username: 'acme', dataToken: { env: 'DATA_TOKEN' }, actionToken: { env: 'ACTION_TOKEN' } },
+};
+
+/** Of a person, as a service might repeat it; it stands in the input too. */
+export const NUMBER = '+6590009999';
+
+/** Would clear a screen, colour it, turn the direction of writing, hide, and write over what stands there. */
+export const STEERING = '\u001b[2J\u009b31m\u202e\u200b\u007f\r\u2066';
+
+/** How a secret may be written: whatever it looks like, some letters of it stand there as they are. */
+const FORMS = Object.values(SECRETS).flatMap((secret) => [
+  secret,
+  secret.slice(0, secret.indexOf('"')),
+  Buffer.from(secret).toString('base64'),
+  // In front of a Basic token stands the user name.
+  Buffer.from(`acme:${secret}`).toString('base64'),
+  Buffer.from(secret).toString('hex'),
+]);
+
+export function holdsSecret(text: string): boolean {
+  return FORMS.some((form) => text.includes(form));
+}
+
+/** Its national part is enough. */
+export function holdsNumber(text: string): boolean {
+  return text.includes(NUMBER.slice(3));
+}
+
+export function steersTerminal(text: string): boolean {
+  return /[\p{Cc}\p{Cf}]/u.test(text.replaceAll('\n', ''));
+}
+
+/** Every file below a directory, by its path in there. */
+export function readAll(directory: string): [string, string][] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [path.slice(directory.length + 1), readFileSync(path, 'utf8')];
+    });
+}
+
+/** Streams of a command, and what of the canaries they hold that they must not. */
+export async function findLeaks(
+  command: (terminal: Terminal) => Promise<unknown>,
+  { isTerminal, env = SECRETS }: { isTerminal: boolean; env?: Readonly<Record<string, string>> },
+): Promise<string[]> {
+  const said = { stdout: '', stderr: '' };
+  await command(aTerminal(isTerminal, { env, said })).catch((error: unknown) => {
+    said.stderr += formatError(error);
+  });
+  return Object.entries(said).flatMap(([stream, text]) => [
+    ...(holdsSecret(text) ? [`a secret in ${stream}`] : []),
+    ...((stream === 'stderr' || text.startsWith('{"error":')) && holdsNumber(text) ? [`a number in ${stream}`] : []),
+    ...(steersTerminal(text) ? [`what steers a terminal in ${stream}`] : []),
+  ]);
+}
+
+function aTerminal(
+  isTerminal: boolean,
+  { env, said }: { env: Terminal['env']; said: { stdout: string; stderr: string } },
+): Terminal {
+  return {
+    env,
+    stdin: (async function* () {})(),
+    isStdoutTerminal: isTerminal,
+    isStderrTerminal: isTerminal,
+    writeStdout: async (text) => {
+      said.stdout += text;
+    },
+    writeStderr: (text) => {
+      said.stderr += text;
+    },
+    onSignal: () => () => {},
+    leave: () => {
+      throw new Error('The command left at once, expected an end');
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkJob } from '../../src/commands/check.js';
+import { planJob } from '../../src/commands/plan.js';
+import { runJob } from '../../src/commands/run.js';
+import { aFastDirectory } from './a-fast-directory.js';
+import { findLeaks, NUMBER } from './canaries.js';
+
+const DIGITS = NUMBER.slice(1);
+const NATIONAL = NUMBER.slice(3);
+const sms = (more: object = {}) => ({
+  kind: 'sms',
+  input: { files: 'people.*' },
+  destination: 'mobile',
+  template: { text: 'Hi {{ name | default: "you" }}' },
+  ...more,
+});
+const contacts = {
+  kind: 'contacts',
+  input: { files: 'people.*' },
+  fields: { msisdn: 'mobile' },
+  customAttributes: 'rest',
+};
+
+interface Planted {
+  readonly files: Readonly<Record<string, string>>;
+  readonly steps?: readonly object[];
+}
+const inCsv = (text: string, ...steps: object[]): Planted => ({ files: { 'people.csv': text }, steps });
+const inNdjson = (text: string): Planted => ({ files: { 'people.ndjson': text } });
+const inList = (text: string): Planted => ({
+  files: { 'people.csv': 'name,mobile\nAnn,+6591234567\n', 'list.csv': text },
+  steps: [sms({ suppress: { files: 'list.csv' } })],
+});
+
+/** Where a number of a person may stand, rightly or by mistake. */
+const PLACES: Readonly<Record<string, Planted>> = {
+  'a good cell': inCsv(`name,mobile\nAnn,${NUMBER}\n`),
+  'a cell as people write it': inCsv(`name,mobile\nAnn,+65 9000-9999\n`),
+  'a cell that lost its plus': inCsv(`name,mobile\nAnn,${DIGITS}\n`),
+  'a cell that a spreadsheet shortened': inCsv('name,mobile\nAnn,6.590009999E+09\n'),
+  'a cell with a decimal': inCsv(`name,mobile\nAnn,${DIGITS}.0\n`),
+  'a cell with two numbers': inCsv(`name,mobile\nAnn,${NUMBER}/${NUMBER}\n`),
+  'a cell with an extension': inCsv(`name,mobile\nAnn,${NUMBER} ext. 12\n`),
+  'a cell with letters for digits': inCsv(`name,mobile\nAnn,+659ooo9999\nBen,${NUMBER}x\n`),
+  'a cell twice': inCsv(`name,mobile\nAnn,${NUMBER}\nBen,${NUMBER}\n`),
+  'the cell of a name': inCsv(`name,mobile\n${NUMBER},${NUMBER}\n`),
+  'the cell of a country': inCsv(
+    `mobile,country\n${NATIONAL},${NUMBER}\n`,
+    sms({ input: { files: 'people.csv', countryColumn: 'country' } }),
+  ),
+  'a row that is too long': inCsv(`name,mobile\nAnn,${NUMBER},${NUMBER}\n`),
+  'a row whose quote never closes': inCsv(`name,mobile\nAnn,"${NUMBER}\n`),
+  'a file without a header': inCsv(`${NUMBER},Ann\n${NUMBER},Ben\n`),
+  'a file without a header, in national form': inCsv(`${NATIONAL},Ann\n${DIGITS},Ben\n`),
+  'a name of a column': inCsv(`mobile,${NUMBER}\n${NUMBER},x\n`, contacts),
+  'a name that stands twice': inCsv(`mobile,${NATIONAL},${NATIONAL}\n${NUMBER},x,y\n`),
+  'a variable of the template': inCsv(`mobile\n${NUMBER}\n`, sms({ template: { text: `{{ ["${NUMBER}"] }}` } })),
+  'the text of the template': inCsv(`mobile\n${NUMBER}\n`, sms({ template: { text: `Call ${NUMBER}` } })),
+  'a number of NDJSON': inNdjson(`{"mobile":${DIGITS}}\n`),
+  'a number of NDJSON that loses digits': inNdjson(`{"mobile":${DIGITS}123456789}\n`),
+  'a key of NDJSON that stands twice': inNdjson(`{"${NUMBER}":1,"${NUMBER}":2,"mobile":"${NUMBER}"}\n`),
+  'a line that is no JSON': inNdjson(`{"mobile":"${NUMBER}"}\n{"mobile":"${NUMBER}\n`),
+  'a suppression list': inList(`mobile\n${NUMBER}\n`),
+  'a suppression list, lost plus': inList(`mobile\n${NUMBER}\n${DIGITS}\n`),
+  'a suppression list, two numbers': inList(`mobile\n${NUMBER}\n${NUMBER} or ${NUMBER}\n`),
+  'a suppression list without a header': inList(`${NUMBER}\n${NUMBER}\n`),
+  'the name of a file': { files: { [`people.${NUMBER}.csv`]: `name,mobile\n"Ann\n` } },
+  'the name of a file that is not there': { files: {}, steps: [sms({ input: { files: `${NUMBER}.csv` } })] },
+  'a sender that is too long': { files: {}, steps: [sms({ template: { source: `${NUMBER}${DIGITS}`, text: 'Hi' } })] },
+};
+
+async function findLeaksOf({ files, steps = [sms()] }: Planted): Promise<string[]> {
+  const { directory, remove } = aFastDirectory();
+  onTestFinished(remove);
+  const job = join(directory, 'sale.yaml');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+  writeFileSync(
+    job,
+    JSON.stringify({ service: { sandbox: true }, steps: steps.length > 0 ? steps : [sms()], output: 'out' }),
+  );
+  const flags = { job, again: false, json: undefined };
+  const leaks = [
+    ...(await findLeaks((terminal) => checkJob(flags, terminal), { isTerminal: true })),
+    ...(await findLeaks((terminal) => planJob(flags, terminal), { isTerminal: false })),
+    ...(await findLeaks((terminal) => runJob(flags, terminal), { isTerminal: true })),
+  ];
+  return [...new Set(leaks)];
+}
+
+describe('a number of a person', () => {
+  test.each(Object.keys(PLACES))('in %s stands in no log and no error', async (place) => {
+    expect(await findLeaksOf(PLACES[place]!)).toEqual([]);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { UserError } from '../../src/errors.js';
+import { parseJob } from '../../src/job/load.js';
+import { readSecret } from '../../src/job/secrets.js';
+import { normalizeCountry } from '../../src/normalize/country.js';
+import { isPlausibleEmail } from '../../src/normalize/email.js';
+import { normalizeNumber } from '../../src/normalize/number.js';
+import { readMessages } from '../../src/service/chat.js';
+import { encodePathId } from '../../src/service/endpoint.js';
+import { smsBatchRequest } from '../../src/service/sms.js';
+import { checkCode } from '../../src/service/verification.js';
+import { parseTemplate } from '../../src/template/parse.js';
+import { aJobFile, anSmsStep, aService } from '../job/a-job-file.js';
+import { NAUGHTY } from './naughty-strings.js';
+
+/** What it gives, or undefined where it refuses; anything else that it throws fails the test. */
+function attempt<T>(task: () => T): T | undefined {
+  try {
+    return task();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    expect(error.message).not.toBe('');
+    return undefined;
+  }
+}
+
+/** Those that are not refused. */
+function accepted<T>(task: (text: string) => T): [string, T][] {
+  return NAUGHTY.flatMap((text): [string, T][] => {
+    const value = attempt(() => task(text));
+    return value === undefined ? [] : [[text, value]];
+  });
+}
+
+const parse = (changes: Record<string, unknown>) => parseJob(aJobFile(changes), '/jobs/sale.yaml');
+
+describe('each naughty string', () => {
+  test('as the text of a message is that text, or no template', () => {
+    const texts = accepted((text) => {
+      const bound = parseTemplate(text).bind([], () => undefined);
+      return 'problems' in bound ? undefined : bound.render([]);
+    });
+    for (const [text, rendering] of texts) {
+      // A Liquid comment, or an output of a figure, is none of these.
+      if (!/\{[{%]/.test(text)) expect(rendering).toEqual({ ok: true, text });
+    }
+    expect(texts.length).toBeGreaterThan(440);
+  });
+
+  test('as a sender, an account, the name of a job or of a column is itself, or refused with its place', () => {
+    const senders = accepted((source) => parse({ steps: [anSmsStep({ template: { source, text: 'Hi' } })] }).steps[0]);
+    for (const [source, step] of senders) {
+      expect(step).toMatchObject({ template: { source } });
+      expect(source.length).toBeLessThanOrEqual(16);
+    }
+    const accounts = accepted((account) => parse({ service: aService({ account }) }).service);
+    for (const [account, service] of accounts) {
+      const { path } = smsBatchRequest(service, Buffer.alloc(0));
+      expect(new URL(`https://a.example${path}`).pathname).toBe(`/api/v1/subaccounts/${account}_hq/messages/batch`);
+    }
+    const names = accepted((name) => parse({ name }).name);
+    for (const [name, read] of names) expect([read, /^[a-z0-9][a-z0-9._-]*$/.test(name)]).toEqual([name, true]);
+    const columns = accepted((destination) => parse({ steps: [anSmsStep({ destination })] }).steps[0]);
+    for (const [destination, step] of columns) expect(step).toMatchObject({ destination });
+    expect([senders, accounts, names, columns].map(({ length }) => length > 10)).toEqual([true, true, true, true]);
+  });
+
+  test('as an id in a path is one part of the path, and comes back as it was', () => {
+    const ids = accepted((id) => encodePathId(id, 'an id'));
+    expect(ids.length).toBeGreaterThan(50);
+    for (const [id, encoded] of ids) {
+      const parts = new URL(`https://a.example/sessions/${encoded}/end`).pathname.split('/');
+      expect(parts.map(decodeURIComponent)).toEqual(['', 'sessions', id, 'end']);
+    }
+  });
+
+  test('as a code or a room in a query is one value, and comes back as it was', () => {
+    const service = parse({ service: aService({ subAccountId: 'acme_hq' }) }).service;
+    for (const [code, { path }] of accepted((text) => checkCode.request(service, { sessionId: 's-1', code: text }))) {
+      const url = new URL(`https://a.example${path}`);
+      expect([...url.searchParams]).toEqual([['code', code]]);
+    }
+    for (const [room, { path }] of accepted((text) => readMessages.request(service, { room: text }))) {
+      const url = new URL(`https://a.example${path}`);
+      expect([...url.searchParams]).toEqual([['room', room]]);
+    }
+  });
+
+  test('as a secret can be a header, or is refused and not repeated', async () => {
+    for (const secret of NAUGHTY) {
+      const reading = readSecret({ env: 'KEY' }, { env: { KEY: secret }, readFile: async () => undefined }, 'the key');
+      const read = await reading.catch((error: unknown) => error);
+      if (read instanceof UserError) {
+        if (secret.trim().length > 12) expect(`${read.message} ${read.hint}`).not.toContain(secret);
+      } else expect(new Headers({ 'x-api-key': read as string }).get('x-api-key')).toBe(secret);
+    }
+  });
+
+  test('as a number, a country or an e-mail address is read as one, or refused with a reason', () => {
+    for (const text of NAUGHTY) {
+      const number = normalizeNumber(text, 'SG');
+      if (number.ok) expect(number.e164).toMatch(/^\+[1-9]\d{6,14}$/);
+      else expect(number.reason).not.toBe('');
+      const country = normalizeCountry(text);
+      if (country.ok) expect(country.country).toMatch(/^[A-Z]{2}$/);
+      else expect(country.reason).not.toBe('');
+      if (isPlausibleEmail(text)) expect(text).toMatch(/^[^\s@]+@[^\s@]+\.[^\s@]+$/);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check } from 'recheck';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** Those whose time grows with the square of the text, and why no text is long enough. */
+const BOUNDED: Readonly<Record<string, string>> = {
+  'job/job-name.ts /^[^a-z0-9]+|[^a-z0-9]+$/g': 'sees the first 64 characters of a name',
+  'normalize/country.ts /\\(.*\\)| SAR China$/g': 'sees the first 100 characters of a cell',
+  'normalize/number-writing.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/':
+    'longer cells than 250 are refused before',
+};
+
+/** Those that are put together while the program runs, and what keeps them tame. */
+const BUILT: Readonly<Record<string, string>> = {
+  'log.ts': 'alternatives of plain text: no repetition',
+  'normalize/numbering-plan.ts': 'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
+  'service/scrub-answers.ts': 'letters of secrets, each in a few writings: no repetition',
+  'service/verification.ts': 'one class with bounds',
+};
+
+interface Found {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Regular expressions of the sources: literals, and files in which one is built. */
+function collect(): { literals: Found[]; builders: Set<string> } {
+  const literals: Found[] = [];
+  const builders = new Set<string>();
+  for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts')) continue;
+    const source = ts.createSourceFile(file, readFileSync(join(SOURCES, file), 'utf8'), ts.ScriptTarget.Latest);
+    const visit = (node: ts.Node): void => {
+      if (ts.isRegularExpressionLiteral(node)) literals.push({ file, text: node.text });
+      if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && isRegExp(node.expression)) builders.add(file);
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  return { literals, builders };
+}
+
+function isRegExp(node: ts.Expression): boolean {
+  return ts.isIdentifier(node) && node.text === 'RegExp';
+}
+
+async function isSlow({ text }: Found): Promise<boolean> {
+  const end = text.lastIndexOf('/');
+  const { status } = await check(text.slice(1, end), text.slice(end + 1), { timeout: 60_000 });
+  return status !== 'safe';
+}
+
+describe('regular expressions of the sources', () => {
+  const { literals, builders } = collect();
+
+  test('none takes more than linear time, save on a text whose length is bounded', async () => {
+    expect(literals.length).toBeGreaterThan(100);
+    const slow: string[] = [];
+    for (const found of literals) if (await isSlow(found)) slow.push(`${found.file} ${found.text}`);
+    expect(slow.sort()).toEqual(Object.keys(BOUNDED).sort());
+  });
+
+  test('are literals, save where a reason is given', () => {
+    expect([...builders].filter((file) => !(file in BUILT))).toEqual([]);
+  });
+});

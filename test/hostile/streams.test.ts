@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { renderJobJsonSchema } from '../../src/job/json-schema.js';
+import { COMMAND } from '../e2e/command.js';
+
+type Stream = 'pipe' | number;
+
+function aDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-streams-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const step = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hi' } };
+  writeFileSync(
+    join(directory, 'sale.yaml'),
+    JSON.stringify({ service: { sandbox: true }, steps: [step], output: 'out' }),
+  );
+  writeFileSync(join(directory, 'people.csv'), 'mobile\n+6591234567\n');
+  return directory;
+}
+
+function start(args: readonly string[], [stdout, stderr]: readonly [Stream, Stream], cwd = '.'): ChildProcess {
+  const child = spawn(process.execPath, [COMMAND, ...args], { cwd, stdio: ['ignore', stdout, stderr] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+async function read(stream: ChildProcess['stdout']): Promise<string> {
+  let text = '';
+  for await (const piece of stream?.setEncoding('utf8') ?? []) text += piece;
+  return text;
+}
+
+const full = () => openSync('/dev/full', 'w');
+
+describe('stdout', () => {
+  test('loses nothing to a reader that is slower than the command', async () => {
+    const schema = renderJobJsonSchema();
+    // More than a pipe takes at once.
+    expect(schema.length).toBeGreaterThan(65_536);
+    const child = start(['schema'], ['pipe', 'pipe']);
+    let text = '';
+    for await (const piece of child.stdout?.setEncoding('utf8') ?? []) {
+      text += piece;
+      for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    }
+    expect(text).toBe(schema);
+  });
+
+  test.each(['schema', 'run'])('that is closed is an error of volley %s', async (verb) => {
+    const child = start(verb === 'run' ? ['run', 'sale.yaml'] : [verb], ['pipe', 'pipe'], aDirectory());
+    child.stdout?.destroy();
+    const [said, [code]] = await Promise.all([read(child.stderr), once(child, 'exit')]);
+    expect([code, said]).toEqual([75, expect.stringContaining('EPIPE')]);
+  });
+
+  test.each(['schema', 'run'])('that is full is an error of volley %s', async (verb) => {
+    const child = start(verb === 'run' ? ['run', 'sale.yaml'] : [verb], [full(), 'pipe'], aDirectory());
+    const [said, [code]] = await Promise.all([read(child.stderr), once(child, 'exit')]);
+    expect([code, said]).toEqual([75, expect.stringContaining('ENOSPC')]);
+  });
+});
+
+describe('stderr', () => {
+  test.each(['closed', 'full'])('that is %s ends no run: the log is lost, nothing else', async (how) => {
+    const child = start(['run', 'sale.yaml'], ['pipe', how === 'full' ? full() : 'pipe'], aDirectory());
+    child.stderr?.destroy();
+    const [said, [code]] = await Promise.all([read(child.stdout), once(child, 'exit')]);
+    expect(code).toBe(0);
+    expect(JSON.parse(said)).toMatchObject({ state: 'finished', balance: { accepted: 1 } });
+  });
+});

@@ -1,0 +1,61 @@
+import { basename, dirname } from 'node:path';
+import { readPlan } from '../../src/plan/file.js';
+import type { PlanDeps } from '../../src/plan/ports.js';
+import { findColumn } from '../../src/read/columns.js';
+import { digestInput } from '../../src/read/digest.js';
+import { digestContent } from '../../src/read/digest-content.js';
+import { listInputs } from '../../src/read/inputs.js';
+import { readRecords } from '../../src/read/records.js';
+import { readHistory } from '../../src/run/history.js';
+import { assertGiven } from '../../src/run/retry-given.js';
+import type { RetryChoice } from '../../src/run/retry-rows.js';
+import { type RetryEnd, retryRun } from '../../src/run/retry-run.js';
+import { type MadePlan, readRequests, readRows } from '../plan/a-plan.js';
+import { aRun, type RunOptions } from './a-run.js';
+import { depsOf, withLock } from './an-export.js';
+
+/** Retries rows of a run, behind the lock of its job. */
+export function retry(made: MadePlan, only: RetryChoice['only'], codes: readonly string[] = []): Promise<RetryEnd> {
+  const { directory, plan, disk } = made;
+  const planDeps: PlanDeps = {
+    files: disk.files,
+    reader: { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput: async () => {} },
+    processId: 7,
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  };
+  const choice = { only, codes, person: 'ann on desk-7' };
+  return withLock(made, (lock) => retryRun({ directory, plan, lock }, choice, { ...depsOf(made), plan: planDeps }));
+}
+
+/** The plan that a retry made; an error where it made none. */
+export async function retriedPlan(...args: Parameters<typeof retry>): Promise<MadePlan> {
+  const { made } = await retry(...args);
+  if (made === undefined) throw new Error('there was nothing to retry');
+  return planIn(args[0], made.directory);
+}
+
+export async function planIn(of: MadePlan, directory: string): Promise<MadePlan> {
+  const { disk } = of;
+  const plan = await readPlan(disk.files, directory);
+  const step = plan.steps[0]!;
+  return {
+    ...{ plan, directory, disk, job: plan.job, step },
+    requests: readRequests(disk, directory, step),
+    rows: readRows(disk, directory, step),
+  };
+}
+
+/** As `volley apply` does it: refused where its rows were not given to it. */
+export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = {}) {
+  const jobDirectory = dirname(made.directory);
+  const history = await readHistory(made.disk.files, jobDirectory);
+  await assertGiven(made.disk.files, { plan: made.plan, jobDirectory, history });
+  return aRun({ ...options, made });
+}
+
+/** Ids of the plans in the directory of the job. */
+export function plansOf({ disk, directory }: Pick<MadePlan, 'disk' | 'directory'>): string[] {
+  const jobDirectory = dirname(directory);
+  return disk.list(jobDirectory).filter((name) => disk.has(`${jobDirectory}/${basename(name)}/plan.json`));
+}

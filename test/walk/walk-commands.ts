@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import type { RunTrait, Walk } from './walk.js';
+import { HOUR, MINUTE } from './walk-service.js';
+import type { Death } from './walk-world.js';
+
+export type WalkCommands = Iterable<fc.AsyncCommand<object, Walk>>;
+
+class WalkCommand implements fc.AsyncCommand<object, Walk> {
+  readonly #name: string;
+  readonly #step: (walk: Walk) => Promise<void>;
+
+  constructor(name: string, step: (walk: Walk) => Promise<void>) {
+    this.#name = name;
+    this.#step = step;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  run(_model: object, walk: Walk): Promise<void> {
+    return this.#step(walk);
+  }
+
+  toString(): string {
+    return this.#name;
+  }
+}
+
+const death: fc.Arbitrary<Death | undefined> = fc.option(
+  fc.oneof(
+    fc.record({ kind: fc.constantFrom('kill', 'power', 'signal'), after: fc.integer({ min: 1, max: 90 }) }),
+    fc.record({ kind: fc.constant('kill with a request' as const), after: fc.integer({ min: 1, max: 4 }) }),
+  ),
+  { nil: undefined, freq: 2 },
+);
+const seed = fc.integer({ min: 1, max: 1_000_000 });
+
+interface Chance {
+  readonly run: number;
+  readonly seed: number;
+  readonly death: Death | undefined;
+}
+
+/** Something done with a run: mostly with one for which there is something to do, else with any. */
+function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, chance: Chance) => Promise<void>) {
+  return fc.record({ run: fc.nat({ max: 19 }), seed, death }).map((chance) => {
+    const { run, death } = chance;
+    return new WalkCommand(`${name} of ${run}${describe(death)} (${chance.seed})`, async (walk) => {
+      const fitting = run % 4 === 0 ? [] : walk.runsWith(trait);
+      const runs = fitting.length === 0 ? walk.runs : fitting;
+      const chosen = runs[run % Math.max(1, runs.length)];
+      if (chosen !== undefined) await act(walk, chosen, chance);
+    });
+  });
+}
+
+function onJob(name: string, act: (walk: Walk, death: Death | undefined) => Promise<void>) {
+  return death.map((death) => new WalkCommand(`${name}${describe(death)}`, (walk) => act(walk, death)));
+}
+
+const retryRejected = (code: string | undefined) =>
+  onRun(`retry rejected ${code}`, 'rejected', (walk, run, { death }) => walk.retry(run, 'rejected', code, death));
+
+export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
+  [
+    onJob('run', (walk, death) => walk.run(death)),
+    onJob('plan', (walk, death) => walk.plan(death)),
+    onRun('apply', 'to be applied', (walk, run, { death }) => walk.apply(run, death)),
+    onRun('apply', 'to be applied', (walk, run, { death }) => walk.apply(run, death)),
+    onRun('settle by export', 'in doubt', (walk, run, { seed, death }) => walk.settleByExport(run, seed, death)),
+    onRun('settle by export', 'in doubt', (walk, run, { seed, death }) => walk.settleByExport(run, seed, death)),
+    onRun('settle by word', 'in doubt', (walk, run, { seed, death }) => walk.settleByWord(run, seed % 4 > 0, death)),
+    onRun('listen', 'in doubt', (walk, run, { seed, death }) => walk.listen(run, seed, death)),
+    retryRejected(undefined),
+    retryRejected('REJECTED'),
+    retryRejected('1100'),
+    onRun('retry not-sent', 'not-sent', (walk, run, { death }) => walk.retry(run, 'not-sent', undefined, death)),
+    onRun('retry unprocessed', 'unprocessed', (walk, run, { death }) =>
+      walk.retry(run, 'unprocessed', undefined, death),
+    ),
+    onRun('report', 'in doubt', (walk, run, { death }) => walk.report(run, death)),
+    onRun('feed', 'rejected', (walk, run) => walk.feed(run)),
+    fc.constant(new WalkCommand('deliver', async (walk) => walk.deliver())),
+    fc
+      .constantFrom(MINUTE, 40 * MINUTE, 2 * HOUR, 26 * HOUR)
+      .map((ms) => new WalkCommand(`pass ${ms / MINUTE} min`, async (walk) => walk.world.pass(ms))),
+  ],
+  { maxCommands: 60, size: 'max' },
+);
+
+function describe(death: Death | undefined): string {
+  return death === undefined ? '' : ` (${death.kind} at ${death.after})`;
+}

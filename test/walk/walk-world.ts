@@ -1,0 +1,209 @@
+// Loaded beforehand: what a command loads in its middle would take real time.
+import '../../src/read/spool.js';
+import '../../src/report/write-report.js';
+import '../../src/run/apply.js';
+import { createHash } from 'node:crypto';
+import type { Host } from '../../src/commands/deps.js';
+import type { World } from '../../src/commands/world.js';
+import type { SourceRecord } from '../../src/domain.js';
+import { findColumn } from '../../src/read/columns.js';
+import { refuse } from '../../src/read/refusal.js';
+import type { Lane, LaneOptions } from '../../src/run/ports.js';
+import { createRandom, type Random } from '../../src/sandbox/random.js';
+import { LaneStopped } from '../../src/throttle/lane-stopped.js';
+import { CrashDisk } from '../simulation/crash-disk.js';
+import { createSimFiles, type Perform } from '../simulation/sim-files.js';
+import { MINUTE, WalkService } from './walk-service.js';
+
+/** How a command is cut short: at its n-th operation on the disk, or with its n-th request. */
+export interface Death {
+  readonly kind: 'kill' | 'power' | 'signal' | 'kill with a request';
+  readonly after: number;
+}
+
+export interface Ended {
+  /** Undefined: the process died. */
+  readonly exitCode: number | undefined;
+  readonly error: unknown;
+  readonly stdout: string;
+}
+
+export interface InputTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+const START = Date.parse('2026-11-21T12:00:00Z');
+type Never = Promise<never>;
+const never = (): Never => new Promise(() => {});
+
+/** A disk, a clock and a service, on which one command after the other is given, each by a process of its own. */
+export class WalkWorld {
+  readonly disk = new CrashDisk({});
+  readonly random: Random;
+  readonly service: WalkService;
+  /** Input files and exports, by path. */
+  readonly tables = new Map<string, InputTable>();
+  nowMs = START;
+  #nextPid = 100;
+
+  constructor(seed: number) {
+    this.random = createRandom(seed, 1);
+    this.service = new WalkService(createRandom(seed, 2), () => this.nowMs);
+  }
+
+  pass(ms: number): void {
+    for (let left = ms; left > 0; left -= 20 * MINUTE) {
+      this.nowMs += Math.min(left, 20 * MINUTE);
+      this.service.passTo(this.nowMs);
+    }
+  }
+
+  /** Gives a command to a new process, and waits for its end or its death. */
+  async give(task: (host: Host) => Promise<number>, death?: Death): Promise<Ended> {
+    let operations = 0;
+    let requests = 0;
+    let isDead = false;
+    let stdout = '';
+    let hear: (signal: string) => void = () => {};
+    const pid = this.#nextPid++;
+    let tellDeath = () => {};
+    const died = new Promise<undefined>((resolve) => {
+      tellDeath = () => resolve(undefined);
+    });
+    const die = () => {
+      isDead = true;
+      if (death?.kind === 'power') this.disk.cutPower(this.random);
+      tellDeath();
+    };
+    const perform: Perform = async (_name, act, tear) => {
+      if (isDead) return never();
+      operations += 1;
+      this.nowMs += 1;
+      if (operations === death?.after && death.kind !== 'kill with a request') {
+        if (death.kind !== 'signal') {
+          if (tear !== undefined && this.random() < 0.5) tear();
+          else if (this.random() < 0.3) act();
+          die();
+          return never();
+        }
+        hear('SIGTERM');
+      }
+      return act();
+    };
+    const files = createSimFiles(this.disk, perform, { pid, nowMs: () => this.nowMs });
+    const world: World = {
+      files,
+      clock: {
+        now: () => this.nowMs,
+        monotonicMs: () => this.nowMs,
+        sleep: (_delayMs, signal) =>
+          new Promise((resolve) => {
+            if (signal?.aborted) resolve();
+            else signal?.addEventListener('abort', () => resolve(), { once: true });
+          }),
+      },
+      random: this.random,
+      owner: { host: 'desk', pid, instance: `i${pid}` },
+      isProcessAlive: () => false,
+      loadReader: async () => this.#createReader(),
+      loadLane: async () => createWalkLane,
+      loadTransport: async () => () => ({
+        send: async (call) => {
+          if (isDead) return never();
+          requests += 1;
+          const answer = this.service.receive(call);
+          if (requests === death?.after && death.kind === 'kill with a request') {
+            die();
+            return never();
+          }
+          return answer;
+        },
+        close: async () => {},
+      }),
+    };
+    const host: Host = {
+      env: { KEY: 'k3y' },
+      stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },
+      isStdoutTerminal: false,
+      isStderrTerminal: false,
+      writeStdout: async (text) => {
+        stdout += text;
+      },
+      writeStderr: () => {},
+      onSignal: (listener) => {
+        hear = listener;
+        return () => {};
+      },
+      leave: () => {
+        throw new Error('left');
+      },
+      createLog: () => ({ info: () => {}, warn: () => {}, error: () => {} }),
+      world,
+    };
+    const ended = task(host).then(
+      (exitCode) => ({ exitCode, error: undefined, stdout }),
+      (error: unknown) => ({ exitCode: -1, error, stdout }),
+    );
+    return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout };
+  }
+
+  #createReader(): Awaited<ReturnType<World['loadReader']>> {
+    const tableOf = (path: string) => {
+      const table = this.tables.get(path);
+      if (table === undefined) throw refuse({ where: path, message: 'there is no such file' });
+      return table;
+    };
+    const digest = (path: string) =>
+      createHash('sha256')
+        .update(JSON.stringify(tableOf(path)))
+        .digest('hex');
+    return {
+      listInputs: async (patterns) => {
+        const isIn = (path: string) =>
+          patterns.some((pattern) => (pattern === '/in/*.csv' ? path.startsWith('/in/') : path === pattern));
+        const paths = [...this.tables.keys()].filter(isIn).sort();
+        return paths.map((path) => ({ path, shown: path.slice(1), format: 'csv' }));
+      },
+      digestInput: async (path) => ({ sha256: digest(path), bytes: 1 }),
+      digestContent: async () => undefined,
+      findColumn,
+      readRecords: ({ path }) => ({
+        columns: tableOf(path).columns,
+        notices: [],
+        open: async () => {},
+        sha256: digest(path),
+        batches: async function* () {
+          yield tableOf(path).rows.map(
+            (cells, at): SourceRecord => ({ cells, line: at + 2, row: at + 1, fault: undefined }),
+          );
+        },
+      }),
+    };
+  }
+}
+
+/** Everything at once, as far as the concurrency goes; a pause is none. */
+function createWalkLane({ limits, signal }: LaneOptions): Lane {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return {
+    run: async (_cost, task) => {
+      if (running >= limits.concurrency) await new Promise<void>((resolve) => waiting.push(resolve));
+      running += 1;
+      try {
+        if (signal.aborted) throw new LaneStopped();
+        return await task(async () => {
+          if (signal.aborted) throw new LaneStopped();
+        });
+      } finally {
+        running -= 1;
+        waiting.shift()?.();
+      }
+    },
+    pauseFor: () => {},
+    slowDown: () => {},
+    noteSuccess: () => {},
+    close: () => {},
+  };
+}

@@ -1,0 +1,302 @@
+import { parse } from 'csv-parse/sync';
+import { applyRun } from '../../src/commands/apply.js';
+import type { Host } from '../../src/commands/deps.js';
+import { reportRun } from '../../src/commands/report.js';
+import { retryRows } from '../../src/commands/retry.js';
+import { runLoadedJob } from '../../src/commands/run.js';
+import { planJobInput } from '../../src/commands/session.js';
+import { settleRun } from '../../src/commands/settle.js';
+import { lockDepsOf } from '../../src/commands/world.js';
+import { InternalError, UserError } from '../../src/errors.js';
+import type { Job } from '../../src/job/job.js';
+import { parseJob } from '../../src/job/load.js';
+import type { JournalEntry } from '../../src/journal/format.js';
+import { RunState } from '../../src/journal/replay.js';
+import { readPlan } from '../../src/plan/file.js';
+import { InDoubtRows } from '../../src/run/in-doubt-rows.js';
+import { joinReceipts } from '../../src/run/settle-receipts.js';
+import { createRandom } from '../../src/sandbox/random.js';
+import { aReceipt } from '../listen/events.js';
+import { anEventLine } from '../report/some-receipts.js';
+import { entriesIn, Violation } from '../simulation/watch.js';
+import { HOUR, pick, type Taken } from './walk-service.js';
+import { type Death, type Ended, WalkWorld } from './walk-world.js';
+
+const JOB = '/out/walk';
+/** What a command may be refused with; anything else that it throws is a bug. */
+const REFUSALS = ['plan-mismatch', 'bad-flag', 'bad-plan', 'lock-held', 'interrupted', 'guard'];
+
+export type RunTrait = 'to be applied' | 'in doubt' | 'rejected' | 'not-sent' | 'unprocessed';
+
+/** What a person, or a night, does with one job; and the law that no row is accepted twice, whatever that is. */
+export class Walk {
+  readonly world: WalkWorld;
+  readonly job: Job;
+  readonly trail: string[] = [];
+  readonly counts = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0 };
+  /** Runs whose rejections file was fed back: their rows are retried no more, as the README says. */
+  readonly #fed = new Set<string>();
+  #files = 0;
+
+  constructor(seed: number) {
+    this.world = new WalkWorld(seed);
+    this.job = createJob(2 + (seed % 3));
+    this.deliver();
+  }
+
+  /** Plans and runs of the job, in the order of their names. */
+  get runs(): string[] {
+    const { volume } = this.world.disk;
+    if (!volume.existsSync(JOB)) return [];
+    const names = volume.readdirSync(JOB).map(String).sort();
+    return names.filter((name) => !name.startsWith('.') && volume.existsSync(`${JOB}/${name}/plan.json`));
+  }
+
+  /** A new file of numbers that nobody has: the row with no number is rejected, the doubled one is skipped. */
+  deliver(): void {
+    const rows = Array.from({ length: 5 }, (_, at) => {
+      const number = this.#files * 10 + at;
+      return [`P${number}`, at === 3 ? `+6012${3_000_000 + number}` : `+65${91_000_000 + number}`];
+    });
+    rows.push([`N${this.#files}`, 'n/a'], [`D${this.#files}`, rows[0]![1]!]);
+    this.world.tables.set(`/in/${this.#files}.csv`, { columns: ['name', 'mobile'], rows });
+    this.#files += 1;
+  }
+
+  async run(death?: Death): Promise<void> {
+    await this.#give('run', (host) => runLoadedJob(this.job, { again: false, json: true }, host), death);
+  }
+
+  async plan(death?: Death): Promise<void> {
+    const signal = new AbortController().signal;
+    const plan = (host: Host) => planJobInput(host, this.job, { isAgain: false, signal }).then(() => 0);
+    await this.#give('plan', plan, death);
+  }
+
+  async apply(run: string, death?: Death): Promise<void> {
+    const flags = { run: `${JOB}/${run}`, confirm: undefined, ignoreChangedInputs: true, json: true };
+    await this.#give(`apply ${run}`, (host) => applyRun(flags, host), death);
+  }
+
+  async report(run: string, death?: Death): Promise<void> {
+    await this.#give(`report ${run}`, (host) => reportRun({ run: `${JOB}/${run}`, json: true }, host), death);
+  }
+
+  async retry(run: string, only: string, code: string | undefined, death?: Death): Promise<void> {
+    if (only === 'rejected' && this.#fed.has(run)) return;
+    const flags = { run: `${JOB}/${run}`, only, code, json: true };
+    const ended = await this.#give(
+      `retry ${run} --only ${only} ${code ?? ''}`,
+      (host) => retryRows(flags, host),
+      death,
+    );
+    if (ended.exitCode === 0 && JSON.parse(ended.stdout).state === 'planned') this.counts.retried += 1;
+  }
+
+  async settleByExport(run: string, seed: number, death?: Death): Promise<void> {
+    const rows = this.world.service.exportMessages(createRandom(seed));
+    const columns = ['umid', 'subaccountid', 'direction', 'country', 'status_value', 'msisdn', 'createdat'] as const;
+    const names = [...columns, 'clientmessageid'] as const;
+    const path = `/exports/${seed}.csv`;
+    this.world.tables.set(path, { columns: names, rows: rows.map((row) => names.map((name) => row[name] ?? '')) });
+    await this.#settle(run, { exported: path, assume: undefined, confirm: undefined }, death);
+  }
+
+  /** A person says the truth, or that all was sent, which may be wrong and sends nothing. */
+  async settleByWord(run: string, isHonest: boolean, death?: Death): Promise<void> {
+    const ids = await this.#listInDoubt(run);
+    const { service } = this.world;
+    const sent = ids.filter((id) => service.hasSeen(id)).length;
+    const assume = !isHonest || sent === ids.length ? 'sent' : 'not-sent';
+    if (assume === 'not-sent' && sent > 0) return;
+    await this.#settle(run, { exported: undefined, assume, confirm: String(ids.length) }, death);
+  }
+
+  /** Delivery receipts of some of the run's messages come in. */
+  async listen(run: string, seed: number, death?: Death): Promise<void> {
+    const random = createRandom(seed);
+    const own = this.world.service.taken.filter(({ clientMessageId }) => clientMessageId.startsWith(`${run}-`));
+    const lines = own.filter(() => random() < 0.5).map((taken) => aReceiptOf(taken, pick(STATES, random)));
+    const join = async (host: Host) => {
+      const { world } = host;
+      if (world === undefined) throw new Error('a walk has a world');
+      const file = await world.files.openAppend(`${JOB}/${run}/receipts.ndjson`);
+      await file.append(Buffer.from(lines.join('')));
+      await file.sync();
+      await file.close();
+      const directory = `${JOB}/${run}`;
+      await joinReceipts({ directory, plan: await readPlan(world.files, directory) }, lockDepsOf(world));
+      return 0;
+    };
+    await this.#give(`listen ${run}`, join, death);
+  }
+
+  /** The rejected rows of a run come back as a new file, those without a number mended. */
+  async feed(run: string): Promise<void> {
+    if (this.#fed.has(run)) return;
+    await this.report(run);
+    const records = this.#readOutput(run, 'rejections');
+    if (records.length === 0 || !this.#isBegun(run)) return;
+    this.#fed.add(run);
+    const mend = (mobile = '', at = 0) => (mobile === 'n/a' ? `+65${92_000_000 + this.#files * 10 + at}` : mobile);
+    const rows = records.map(({ name = '', mobile }, at) => [name, mend(mobile, at)]);
+    this.world.tables.set(`/in/${this.#files}.csv`, { columns: ['name', 'mobile'], rows });
+    this.#files += 1;
+  }
+
+  /** All faults end; whatever can be sent is, and what is in doubt is settled by a whole export. */
+  async finish(): Promise<void> {
+    this.world.service.isFlawless = true;
+    for (let round = 0; round < 4; round++) {
+      for (const run of this.runs) if (!this.#stateOf(run).isFinished) await this.apply(run);
+      await this.run();
+      this.world.pass(3 * HOUR);
+      for (const run of this.runsWith('in doubt')) await this.settleByExport(run, WHOLE_EXPORT);
+      for (const run of this.runsWith('not-sent')) await this.retry(run, 'not-sent', undefined);
+      for (const run of this.runsWith('unprocessed')) await this.retry(run, 'unprocessed', undefined);
+    }
+    for (const run of this.runs) await this.report(run);
+    this.#checkNothingLost();
+  }
+
+  /** Runs that have such rows, or that are such. */
+  runsWith(what: RunTrait): string[] {
+    return this.runs.filter((run) => {
+      const { firstOpen, isFinished, steps } = this.#stateOf(run);
+      if (what === 'to be applied') return !isFinished;
+      const { settledRows, retriedRows } = steps.get(1) ?? new RunState().step(1);
+      if (what === 'rejected') return settledRows.rejected > retriedRows.rejected && !this.#fed.has(run);
+      if (what === 'not-sent') return settledRows['not-sent'] > retriedRows['not-sent'];
+      return firstOpen !== undefined && (what === 'unprocessed' ? !isFinished : settledRows['in-doubt'] > 0);
+    });
+  }
+
+  async #settle(run: string, means: object, death?: Death): Promise<void> {
+    const flags = { ...{ exported: undefined, assume: undefined, confirm: undefined }, ...means };
+    const told = Object.values(means).filter((value) => value !== undefined);
+    const settle = (host: Host) => settleRun({ run: `${JOB}/${run}`, json: true, ...flags }, host);
+    const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, settle, death);
+    if (stdout === '') return;
+    const { accepted, rejected, notSent } = JSON.parse(stdout).settled;
+    this.counts.settled += accepted + rejected + notSent;
+  }
+
+  async #give(name: string, task: (host: Host) => Promise<number>, death: Death | undefined): Promise<Ended> {
+    const ended = await this.world.give(task, death);
+    const { exitCode, error } = ended;
+    this.counts.commands += 1;
+    if (exitCode === undefined) this.counts.deaths += 1;
+    const told = error instanceof Error ? error.message : `exit ${exitCode ?? `died: ${death?.kind} ${death?.after}`}`;
+    this.trail.push(`${name}: ${told}`);
+    const isRefusal = error instanceof UserError && REFUSALS.includes(error.code);
+    if (error !== undefined && !isRefusal) {
+      const said = error instanceof InternalError || error instanceof Error ? error.stack : String(error);
+      throw new Violation(`${name} fails: ${said}`);
+    }
+    this.#checkLaw();
+    return ended;
+  }
+
+  /** No number is sent to twice; what an export settled is as the ledger has it. */
+  #checkLaw(): void {
+    const { taken } = this.world.service;
+    this.counts.accepted = taken.length;
+    const seen = new Map<string, string>();
+    for (const { destination, clientMessageId } of taken) {
+      const first = seen.get(destination);
+      if (first !== undefined) throw new Violation(`${destination} was accepted as ${first} and as ${clientMessageId}`);
+      seen.set(destination, clientMessageId);
+    }
+    const ids = new Set(taken.map(({ clientMessageId }) => clientMessageId));
+    for (const run of this.runs) {
+      for (const entry of this.#entriesOf(run)) {
+        if (entry.type !== 'settle' || entry.by.startsWith('person')) continue;
+        for (const [row, index] of entry.rows) {
+          const status = entry.verdicts[index]?.status;
+          const id = `${run}-${entry.step}-${row}`;
+          if ((status === 'accepted') !== ids.has(id))
+            throw new Violation(`${id} is settled as ${status} by ${entry.by}`);
+        }
+      }
+    }
+  }
+
+  /** Once all is done, whoever was not sent to is rejected, in doubt, or was said to be sent. */
+  #checkNothingLost(): void {
+    const sentTo = new Set(this.world.service.taken.map(({ destination }) => destination));
+    for (const run of this.runs.filter((each) => this.#isBegun(each))) {
+      const left = this.#readOutput(run, 'unprocessed').length;
+      if (left > 0) throw new Violation(`run ${run} has ${left} rows unprocessed when all is done`);
+      for (const { _destination: number = '', _status: status } of this.#readOutput(run, 'results')) {
+        if (status !== 'ASSUMED' && !sentTo.has(number)) throw new Violation(`${number} is accepted, and got nothing`);
+      }
+    }
+  }
+
+  #readOutput(run: string, output: string): Record<string, string>[] {
+    const { volume } = this.world.disk;
+    const path = `${JOB}/${run}/1-sms.${output}.csv`;
+    return volume.existsSync(path) ? parse(String(volume.readFileSync(path, 'utf8')), { columns: true }) : [];
+  }
+
+  async #listInDoubt(run: string): Promise<string[]> {
+    const directory = `${JOB}/${run}`;
+    const ids: string[] = [];
+    await this.world.give(async ({ world }) => {
+      if (world === undefined) return 1;
+      const { rows } = await InDoubtRows.read(world.files, directory, await readPlan(world.files, directory));
+      for (const { step, row } of rows.list()) ids.push(`${run}-${step}-${row}`);
+      return 0;
+    });
+    return ids;
+  }
+
+  #isBegun(run: string): boolean {
+    return this.#stateOf(run).firstOpen !== undefined;
+  }
+
+  #stateOf(run: string): RunState {
+    const state = new RunState();
+    for (const entry of this.#entriesOf(run)) state.apply(entry);
+    return state;
+  }
+
+  #entriesOf(run: string): JournalEntry[] {
+    const { volume } = this.world.disk;
+    const path = `${JOB}/${run}/journal.ndjson`;
+    return volume.existsSync(path) ? [...entriesIn(volume.readFileSync(path) as Buffer)] : [];
+  }
+}
+
+/** Of exports: one that is asked for without filters (its random numbers begin below one half). */
+export const WHOLE_EXPORT = 1;
+const STATES = ['sent', 'delivered', 'undelivered', 'read'];
+
+function aReceiptOf({ clientMessageId, destination, umid }: Taken, state: string): string {
+  return anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } }));
+}
+
+function createJob(batchSize: number): Job {
+  const written = {
+    name: 'walk',
+    service: {
+      account: 'acme',
+      bases: { sms: 'http://127.0.0.1:1' },
+      credentials: { apiKey: { env: 'KEY' } },
+      giveUpAfterSeconds: 60,
+    },
+    steps: [
+      {
+        kind: 'sms',
+        input: { files: '/in/*.csv' },
+        destination: 'mobile',
+        template: { source: 'ACME', text: 'Hi {{ name }}' },
+        batchSize,
+        limits: { concurrency: 2 },
+      },
+    ],
+    guards: { maxFailedPercent: 100 },
+    output: '/out',
+  };
+  return parseJob(JSON.stringify(written), '/in/walk.json');
+}
