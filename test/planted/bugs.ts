@@ -159,8 +159,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'secrets are not scrubbed from the log',
     file: 'src/log.ts',
-    find: 'destination.write(maskNumbers(scrubSecrets(line, forms)));',
-    replace: 'destination.write(maskNumbers(line));\n      void forms;',
+    find: 'maskNumbers(scrubSecrets(line, forms))',
+    replace: 'maskNumbers(forms.length > 99 ? "" : line)',
     tests: ['test/log.test.ts'],
   },
   {

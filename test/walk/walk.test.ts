@@ -10,6 +10,7 @@ test(`${WALKS} walks of commands in any order, cut short at any moment: no row i
   const walkOnce = async (seed: number, commands: WalkCommands) => {
     const walk = new Walk(seed);
     try {
+      await walk.run();
       await fc.asyncModelRun(() => ({ model: {}, real: walk }), commands);
       await walk.finish();
     } catch (error) {
@@ -28,5 +29,5 @@ test(`${WALKS} walks of commands in any order, cut short at any moment: no row i
   expect(sum.commands).toBeGreaterThan(20 * WALKS);
   expect(sum.deaths).toBeGreaterThan(WALKS);
   expect(sum.settled).toBeGreaterThan(WALKS);
-  expect(sum.retried).toBeGreaterThan(WALKS / 2);
+  expect(sum.retried).toBeGreaterThan(WALKS / 4);
 });

@@ -42,6 +42,7 @@ export class Walk {
     this.world = new WalkWorld(seed);
     this.job = createJob(2 + (seed % 3));
     this.deliver();
+    this.deliver();
   }
 
   /** Plans and runs of the job, in the order of their names. */

@@ -1,0 +1,114 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runLoadedJob } from '../../src/commands/run.js';
+import { thisWorld, type World } from '../../src/commands/world.js';
+import { parseJob } from '../../src/job/load.js';
+import { createHost } from '../../src/library/host.js';
+import type { Summary } from '../../src/report/summary.js';
+import { createTransport } from '../../src/service/transport.js';
+import { FaultyServer, type Strike } from './faulty-server.js';
+import { type Kind, rowsOf } from './kinds.js';
+
+/** What a stalled request is given; all others are given the time of the job, which no machine under load needs. */
+const IMPATIENT = { connectSeconds: 1, answerSeconds: 0.2 };
+
+/** What is shown here has nothing to do with disks. */
+const FAST_DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+export interface Ran {
+  readonly code: number;
+  /** Undefined where there was nothing new to send. */
+  readonly summary: Summary | undefined;
+}
+
+export interface Scene {
+  readonly server: FaultyServer;
+  /** `volley run` of the same job, in this process, over the real transport and lane. */
+  run(): Promise<Ran>;
+}
+
+/** A folder with the rows of a kind and a job for them, before a server that a fault befalls; all of it is gone after the task. */
+export async function withScene<T>(
+  kind: Kind,
+  strike: Strike,
+  task: (scene: Scene) => Promise<T>,
+  { concurrency = 1 }: { concurrency?: number } = {},
+): Promise<T> {
+  const directory = mkdtempSync(join(FAST_DISK, 'volley-faults-'));
+  const server = await FaultyServer.open(strike);
+  try {
+    const lines = rowsOf(kind).map((row) => `${Object.values(row).join(',')}\n`);
+    writeFileSync(join(directory, 'people.csv'), `name,mobile,session,code\n${lines.join('')}`);
+    const text = JSON.stringify(createJob(kind, { server, strike, concurrency }));
+    const job = parseJob(text, join(directory, 'job.yaml'));
+    const run = async () => {
+      let stdout = '';
+      const host = {
+        ...createHost({ env: { KEY: 'k3y' } }),
+        world: createWorld(server),
+        writeStdout: async (more: string) => {
+          stdout += more;
+        },
+      };
+      const code = await runLoadedJob(job, { again: false, json: true }, host);
+      const told = JSON.parse(stdout);
+      return { code, summary: told.state === 'nothing-new' ? undefined : (told as Summary) };
+    };
+    return await task({ server, run });
+  } finally {
+    await server.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function createJob(
+  { step }: Kind,
+  { server, strike, concurrency }: { server: FaultyServer; strike: Strike; concurrency: number },
+): object {
+  const { base } = server;
+  const limits = 'limits' in step ? { ...(step.limits as object), concurrency } : { concurrency };
+  return {
+    name: 'faults',
+    service: {
+      account: 'acme',
+      bases: { sms: base, contacts: base, verification: base, gateway: base },
+      credentials: { apiKey: { env: 'KEY' }, gateway: { apiKey: { env: 'KEY' } } },
+      // A server that stays down is given up on at the first look.
+      giveUpAfterSeconds: strike.lasts === 'once' ? 60 : 0,
+    },
+    steps: [{ ...step, limits }],
+    output: { directory: 'out', format: 'ndjson' },
+  };
+}
+
+/** This machine, without chance, and told of each failure that it meets. */
+function createWorld(server: FaultyServer): World {
+  const random = () => 0;
+  return {
+    ...thisWorld,
+    random,
+    loadLane: async () => {
+      const { createLane } = await import('../../src/throttle/lane.js');
+      return (options) => createLane({ ...options, clock: thisWorld.clock, random });
+    },
+    loadTransport: async () => (timeouts) => {
+      const patient = createTransport(timeouts);
+      const impatient = createTransport(IMPATIENT);
+      return {
+        send: async (call, signal) => {
+          const answer = await (server.isStallNext ? impatient : patient).send(call, signal);
+          if (answer.kind === 'failure') await server.noteFailure();
+          return answer;
+        },
+        dropConnections: () => {
+          patient.dropConnections?.();
+          impatient.dropConnections?.();
+        },
+        close: async () => {
+          await Promise.all([patient.close(), impatient.close()]);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { gzipSync } from 'node:zlib';
+import { anAnswer } from '../service/raw-server.js';
+import { beforeAndAfter, type Fault, type Means, type Wire } from './fault.js';
+import { type HonestAnswer, writeAnswer } from './ledger.js';
+import { chunk } from './wire-faults.js';
+
+const ONE_BY_ONE = ['contacts', 'conversations', 'verification.start', 'verification.check'] as const;
+const REFUSAL = '{"code":1000,"message":"refused for the test"}';
+
+/** Whole answers whose status says what is to be done, whatever their body. */
+export const STATUS_FAULTS: readonly Fault[] = [
+  ...[301, 302, 307, 308].map((status) => redirect(status, 'stop')),
+  ...[300, 304].flatMap((status) => beforeAndAfter(redirect(status, 'elsewhere'))),
+  ...beforeAndAfter(redirect(303, 'elsewhere')),
+  ...[401, 403].map((status) => answering(status, 'stop')),
+  ...[429, 503].map((status) => answering(status, 'turned-away')),
+  ...['soon', '0', '-1', 'Sat, 21 Nov 2020 12:00:00 GMT'].map((text) => ({
+    what: `answers HTTP 503, to be asked again: ${text}`,
+    means: 'turned-away' as const,
+    onRequest: ({ socket }: Wire) => socket.write(anAnswer(503, '', { 'retry-after': text })),
+  })),
+  ...[400, 404, 408, 422].map((status) => answering(status, 'refused')),
+  ...[500, 502, 504, 999].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
+  {
+    what: 'answers HTTP 500, and gives its own answer to the next request on that connection',
+    means: 'unknown',
+    onRequest: ({ socket, process }) => giveLate(socket, anAnswer(500, ''), process()),
+  },
+];
+
+function answering(status: number, means: Means): Fault & { onRequest: (wire: Wire) => void } {
+  return {
+    what: `answers HTTP ${status}`,
+    means,
+    onRequest: ({ socket }) => socket.write(anAnswer(status, REFUSAL)),
+  };
+}
+
+function redirect(status: number, means: Means): Fault & { onRequest: (wire: Wire) => void } {
+  return {
+    what: `answers HTTP ${status}, which points elsewhere`,
+    means,
+    onRequest: ({ socket, elsewhere }) => socket.write(anAnswer(status, '', { location: `${elsewhere}/here` })),
+  };
+}
+
+/** Success, and a body that accounts for its rows in an odd way, for some of them, or for none. */
+export const SUCCESS_FAULTS: readonly Fault[] = [
+  ...[
+    ['nothing', ''],
+    ['a page', '<html><body>Please sign in</body></html>'],
+    ['half of an object', '{"messages":['],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a text', '"QUEUED"'],
+    ['a number', '17'],
+    ['an empty object', '{}'],
+    ['an error', '{"code":2000,"message":"oops"}'],
+    ['lists in lists', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['all of a prototype', '{"__proto__":{"id":1,"messages":[]},"constructor":1}'],
+  ].map(([what = '', body = '']) =>
+    succeeding(`with ${what}`, 'unread', ({ socket }) => socket.write(anAnswer(200, body))),
+  ),
+  ...[204, 205].map((status) =>
+    succeeding(`with HTTP ${status}`, 'unread', ({ socket }) =>
+      socket.write(`HTTP/1.1 ${status} Nothing\r\ncontent-length: 0\r\n\r\n`),
+    ),
+  ),
+  rewritten('in UTF-16', 'unread', (text) => Buffer.from(text, 'utf16le')),
+  rewritten('behind a byte order mark', 'unread', (text) => `\uFEFF${text}`),
+  succeeding('packed, though nobody asked for it', 'unread', ({ socket }, { body }) => {
+    const packed = gzipSync(JSON.stringify(body));
+    socket.write(anAnswer(200, '', { 'content-encoding': 'gzip', 'content-length': String(packed.length) }));
+    socket.write(packed);
+  }),
+  succeeding('whose end is that of the connection, which comes too early', 'unread', ({ socket }, { body }) =>
+    socket.end(`HTTP/1.1 200 OK\r\n\r\n${JSON.stringify(body).slice(0, -5)}`),
+  ),
+
+  succeeding('after early hints', 'answered', ({ socket }, answer) =>
+    socket.write(`HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${writeAnswer(answer)}`),
+  ),
+  succeeding('in chunks of a byte', 'answered', ({ socket }, { status, body }) => {
+    const chunks = [...JSON.stringify(body)].map(chunk).join('');
+    socket.write(`HTTP/1.1 ${status} OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  }),
+  succeeding('whose end is that of the connection', 'answered', ({ socket }, { status, body }) =>
+    socket.end(`HTTP/1.1 ${status} OK\r\n\r\n${JSON.stringify(body)}`),
+  ),
+  succeeding('in HTTP/1.0', 'answered', ({ socket }, { status, body }) =>
+    socket.end(`HTTP/1.0 ${status} OK\r\n\r\n${JSON.stringify(body)}`),
+  ),
+  succeeding('twice', 'answered', ({ socket }, answer) => socket.write(writeAnswer(answer) + writeAnswer(answer))),
+  succeeding('with a megabyte of other things', 'answered', ({ socket }, answer) =>
+    socket.write(writeAnswer({ ...answer, body: { more: 'x'.repeat(1 << 20), ...answer.body } })),
+  ),
+
+  succeeding(
+    'that belongs to another request',
+    'unread',
+    ({ socket, earlier }) => socket.write(writeAnswer(earlier!)),
+    {
+      isNeverFirst: true,
+    },
+  ),
+  succeeding(
+    'that belongs to another request, and its own behind it',
+    'unread',
+    ({ socket, earlier }, answer) => socket.write(writeAnswer(earlier!) + writeAnswer(answer)),
+    { isNeverFirst: true },
+  ),
+  succeeding(
+    'that belongs to another request, and gives its own to the next one on that connection',
+    'unread',
+    ({ socket, earlier }, answer) => giveLate(socket, writeAnswer(earlier!), answer),
+    { isNeverFirst: true },
+  ),
+  ofBatch('of another batch', (body) => ({ ...body, clientBatchId: '0'.repeat(20) })),
+  ofBatch('that names rows of another plan', (body) => ({
+    ...body,
+    messages: messagesOf(body).map((message) => ({ ...message, clientMessageId: `other-${message.clientMessageId}` })),
+  })),
+  ofBatch('that names rows that are not in it', (body) => ({
+    ...body,
+    messages: messagesOf(body).map(({ clientMessageId, ...message }) => ({
+      ...message,
+      clientMessageId: clientMessageId.replace(/\d+$/, (row) => String(Number(row) + 1000)),
+    })),
+  })),
+  ofBatch('that leaves rows out', (body) => ({ ...body, messages: messagesOf(body).slice(2) }), {
+    // The honest answer names the last row first.
+    leavesOpen: (place) => place >= 2,
+  }),
+  ofBatch('with a list of no rows', (body) => ({ ...body, messages: [] })),
+  ofBatch('with words that nobody knows', (body) => ({ ...body, messages: withCode(body, 'DELIVERED') })),
+  ofBatch(
+    'with rows twice, and differently',
+    (body) => ({
+      ...body,
+      messages: [...messagesOf(body), ...withCode(body, 'REJECTED').slice(0, 1)],
+    }),
+    { leavesOpen: (place) => place === 3 },
+  ),
+  ofBatch('with rows twice', (body) => ({ ...body, messages: messagesOf(body).flatMap((each) => [each, each]) }), {
+    means: 'answered',
+  }),
+  ofBatch('without rows', (body) => ({ ...body, messages: null, acceptedCount: 3, rejectedCount: 1 })),
+  ofBatch('with a full count and no rows', (body) => ({ ...body, messages: null }), { means: 'answered' }),
+  ofBatch('that does not say which batch it is of', ({ clientBatchId: _, ...body }) => body, { means: 'answered' }),
+];
+
+/** An answer too many, behind which each one comes a request too late. */
+function giveLate(socket: Wire['socket'], stray: string, answer: HonestAnswer): void {
+  socket.write(stray);
+  socket.prependOnceListener('data', () => socket.write(writeAnswer(answer)));
+}
+
+type Body = HonestAnswer['body'];
+
+function succeeding(
+  how: string,
+  means: Means,
+  write: (wire: Wire, answer: HonestAnswer) => void,
+  more: Partial<Fault> = {},
+): Fault {
+  return { ...more, what: `answers with success ${how}`, means, onRequest: (wire) => write(wire, wire.process()) };
+}
+
+function rewritten(how: string, means: Means, rewrite: (text: string) => string | Buffer): Fault {
+  return succeeding(how, means, ({ socket }, { status, body }) => {
+    const bytes = Buffer.from(rewrite(JSON.stringify(body)));
+    socket.write(anAnswer(status, '', { 'content-length': String(bytes.length) }));
+    socket.write(bytes);
+  });
+}
+
+function ofBatch(how: string, rewrite: (body: Body) => Body, more: Partial<Fault> = {}): Fault {
+  const write = ({ socket }: Wire, answer: HonestAnswer) =>
+    socket.write(writeAnswer({ ...answer, body: rewrite(answer.body) }));
+  return { ...succeeding(how, 'unread', write), kinds: ['sms'], ...more };
+}
+
+interface Message {
+  readonly clientMessageId: string;
+}
+
+function messagesOf(body: Body): Message[] {
+  return body.messages as Message[];
+}
+
+function withCode(body: Body, code: string): Message[] {
+  return messagesOf(body).map((message) => ({ ...message, status: { code, description: 'as the test wants it' } }));
+}
+
+/** Answers to a request for one row that do not say whose they are. */
+export const SINGLE_FAULTS: readonly Fault[] = [
+  succeeding('without an id', 'unread', ({ socket }) => socket.write(anAnswer(200, '{"status":"WAITING"}')), {
+    kinds: ONE_BY_ONE,
+  }),
+  succeeding(
+    'about another contact',
+    'unread',
+    ({ socket }) => socket.write(anAnswer(200, '{"id":99,"addresses":{"msisdn":"6590000000"}}')),
+    { kinds: ['contacts'] },
+  ),
+  succeeding(
+    'that names two contacts',
+    'unread',
+    ({ socket }) => socket.write(anAnswer(200, '{"id":99}', { location: '/accounts/acme/contacts/98' })),
+    { kinds: ['contacts'] },
+  ),
+  succeeding(
+    'about another session',
+    'unread',
+    ({ socket }) =>
+      socket.write(anAnswer(200, '{"uid":"another","destination":"+6590000000","status":"VERIFIED","attempt":0}')),
+    { kinds: ['verification.start', 'verification.check'] },
+  ),
+];
