@@ -49,7 +49,7 @@ interface Inspection {
 }
 
 function inspectNames(names: readonly string[]): Inspection {
-  const name = names.find((candidate) => FORBIDDEN_NAMES.has(candidate.trim()));
+  const name = names.find((candidate) => FORBIDDEN_NAMES.has(candidate));
   const fault = name === undefined ? undefined : reject('forbidden-key', `the key ${name} is not allowed`, name);
   return { keys: names.length, fault };
 }

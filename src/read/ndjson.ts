@@ -5,9 +5,13 @@ import { Digest } from './digest.js';
 import type { InputFile } from './inputs.js';
 import { parseJsonRow } from './json-row.js';
 import { splitLines } from './lines.js';
-import { BATCH_RECORDS, type RecordReader } from './reader.js';
+import { BATCH_RECORDS, FORBIDDEN_NAMES, type RecordReader } from './reader.js';
 import { refuse } from './refusal.js';
 import { readText } from './text.js';
+
+const SPACE = 0x20;
+const UNDERSCORE = 0x5f;
+const TILDE = 0x7e;
 
 /**
  * Reads NDJSON: one object a line; blank lines are passed over. Cells hold strings as they are, numbers and booleans
@@ -87,8 +91,8 @@ export class NdjsonReader implements RecordReader {
     const names = Object.keys(parsed.values);
     const isOwn = names.length >= 4 && isOwnHeader(names);
     if (isOwn) this.#ownRows += 1;
-    const reserved = isOwn ? undefined : names.find((name) => isOwnColumn(name.trim()));
-    if (reserved !== undefined) return this.#buildFaulty(text, describeReserved(reserved));
+    const taken = names.find((name) => mayBeTaken(name) && isTaken(name.trim(), isOwn));
+    if (taken !== undefined) return this.#buildFaulty(text, describeTaken(taken.trim()));
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
     for (const name of names) {
       if (isOwn && isOwnColumn(name)) continue;
@@ -145,8 +149,20 @@ export class NdjsonReader implements RecordReader {
   }
 }
 
-function describeReserved(field: string): Rejection {
-  const reason = `the key ${field} is one that our outputs add, expected another name`;
+/** Almost every key begins with a letter and ends with one: two characters are looked at before it is trimmed. */
+function mayBeTaken(name: string): boolean {
+  const first = name.charCodeAt(0);
+  const last = name.charCodeAt(name.length - 1);
+  return first === UNDERSCORE || first <= SPACE || first > TILDE || last <= SPACE || last > TILDE;
+}
+
+function isTaken(name: string, isOwn: boolean): boolean {
+  return FORBIDDEN_NAMES.has(name) || (!isOwn && isOwnColumn(name));
+}
+
+function describeTaken(field: string): Rejection {
+  const what = isOwnColumn(field) ? 'is one that our outputs add, expected another name' : 'is not allowed';
+  const reason = `the key ${field} ${what}`;
   return { stage: 'read', field, code: 'forbidden-key', reason };
 }
 

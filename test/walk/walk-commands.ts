@@ -32,7 +32,7 @@ const death: fc.Arbitrary<Death | undefined> = fc.option(
     fc.record({ kind: fc.constantFrom('kill', 'power', 'signal'), after: fc.integer({ min: 1, max: 90 }) }),
     fc.record({ kind: fc.constant('kill with a request' as const), after: fc.integer({ min: 1, max: 4 }) }),
   ),
-  { nil: undefined, freq: 1 },
+  { nil: undefined, freq: 2 },
 );
 const seed = fc.integer({ min: 1, max: 1_000_000 });
 
