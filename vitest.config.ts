@@ -7,7 +7,7 @@ export default defineConfig({
     // Tests wait for processes and timers more than they compute: as many workers as CI has cores.
     maxWorkers: 2,
     // Only a hang may end a test: a machine under load takes several times as long.
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 60_000,
   },
 });

@@ -18,7 +18,7 @@ test(`${SEEDS} simulated jobs come through kills, power cuts, signals, rivals an
   expect(seen.lives).toBeGreaterThan(1.5 * SEEDS);
   expect(seen.requests).toBeGreaterThan(10 * SEEDS);
   expect(seen.inDoubt).toBeGreaterThan(SEEDS);
-});
+}, 600_000);
 
 test('a seed gives one course of events, whatever ran before it', async () => {
   const digests = async (seeds: readonly number[]) => {
