@@ -48,8 +48,9 @@ async function finish(command: Promise<number>): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  // A closed pipe is told by the write that fails; without a listener it would end the process in its middle.
-  process.stdout.on('error', () => {});
+  // Without a listener a closed pipe would end the process in its middle. Of stdout it is told by the write that fails;
+  // a log that nobody can read any more ends no run.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const context = { terminal, finish };
   const cli = yargs(process.argv.slice(2))
     .scriptName('volley')

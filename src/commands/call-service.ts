@@ -3,7 +3,8 @@ import { ServiceError, UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { Job, Limits } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { type Log, scrubSecrets } from '../log.js';
+import type { Log } from '../log.js';
+import { maskNumbers } from '../normalize/mask.js';
 import { acquireLock } from '../run/lock.js';
 import { StopSwitch } from '../run/stop.js';
 import { createCaller } from '../service/caller.js';
@@ -72,7 +73,7 @@ export async function callService<T>(
   try {
     return await withService(job, { ...called, terminal, secrets, stop, log }, task);
   } catch (thrown) {
-    const error = describeEnd(thrown, { secrets, stop });
+    const error = describeEnd(thrown, stop);
     // A stdout that takes nothing must not hide how the call ended.
     if (error instanceof ServiceError) await printServiceError(error, called, terminal).catch(() => {});
     throw error;
@@ -155,23 +156,19 @@ async function withService<T>(
 }
 
 async function printServiceError(error: ServiceError, called: Called, terminal: Terminal): Promise<void> {
-  const { code, status = null, serviceCode = null, message, hint = null } = error;
+  const { code, status = null, hint = null } = error;
+  // The service words these two, and may repeat in them what it was sent.
+  const serviceCode = error.serviceCode === undefined ? null : maskNumbers(error.serviceCode);
+  const message = maskNumbers(error.message);
   await printResult(terminal, called, { json: { error: { code, status, serviceCode, message, hint } }, text: '' });
 }
 
-function describeEnd(error: unknown, { secrets, stop }: { secrets: SecretKeeper; stop: StopSwitch }): unknown {
+function describeEnd(error: unknown, stop: StopSwitch): unknown {
   if (error instanceof LaneStopped) {
     const name = stop.reason?.detail ?? 'a signal';
     return new UserError('interrupted', `Cannot finish: ${name} came before the call was sent`, {
       hint: 'Run the same command to do it.',
     });
   }
-  if (!(error instanceof ServiceError)) return error;
-  // Its words are the service's own: they may repeat what was sent.
-  const { code, message, hint, status, serviceCode } = error;
-  return new ServiceError(code, scrubSecrets(message, secrets.values), {
-    ...(hint === undefined ? {} : { hint }),
-    ...(status === undefined ? {} : { status }),
-    ...(serviceCode === undefined ? {} : { serviceCode }),
-  });
+  return error;
 }

@@ -4,6 +4,7 @@ import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
+import { scrubAnswers } from '../service/scrub-answers.js';
 import type { Transport } from '../service/transport.js';
 import { areasOf } from '../steps/table.js';
 import { type Host, worldOf } from './deps.js';
@@ -38,7 +39,7 @@ export async function openService(
     ? {}
     : await readSecrets(service.credentials, areas, { terminal: context.host, secrets: context.secrets, isReadOnly });
   const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
-  const transport = createTransport(service.timeouts);
+  const transport = scrubAnswers(createTransport(service.timeouts), context.secrets.values);
   return {
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
     transport,

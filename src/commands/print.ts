@@ -1,3 +1,4 @@
+import { escapeJson } from '../log.js';
 import type { Terminal } from './terminal.js';
 
 /** The result of a command on stdout: one JSON object for machines, plain words on a terminal; `--json`, `--no-json` decide. */
@@ -7,5 +8,5 @@ export async function printResult(
   result: { json: object; text: string },
 ): Promise<void> {
   const isJson = flags.json ?? !terminal.isStdoutTerminal;
-  await terminal.writeStdout(isJson ? `${JSON.stringify(result.json)}\n` : result.text);
+  await terminal.writeStdout(isJson ? `${escapeJson(JSON.stringify(result.json))}\n` : result.text);
 }

@@ -3,7 +3,7 @@ import { UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { AreaCredentials, SecretSource } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
-import type { ServiceSecrets } from '../service/authorize.js';
+import { listSecrets, type ServiceSecrets } from '../service/authorize.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
 
 /**
@@ -15,8 +15,8 @@ export async function readSecrets(
   areas: readonly Area[],
   { terminal, secrets, isReadOnly = false }: { terminal: Terminal; secrets: SecretKeeper; isReadOnly?: boolean },
 ): Promise<ServiceSecrets> {
-  const read = async (source: SecretSource, what: string) =>
-    secrets.keep(await readSecret(source, { env: terminal.env, readFile: nodeFiles.readText }, what));
+  const read = (source: SecretSource, what: string) =>
+    readSecret(source, { env: terminal.env, readFile: nodeFiles.readText }, what);
   const found: { -readonly [Key in keyof ServiceSecrets]: ServiceSecrets[Key] } = {};
   for (const area of areas) {
     if (area === 'campaign') {
@@ -26,12 +26,9 @@ export async function readSecrets(
         dataToken: await read(dataToken, 'the Data Request Token of campaign'),
         actionToken: isReadOnly ? undefined : actionToken && (await read(actionToken, ACTION_TOKEN)),
       };
-      // What goes over the wire is as good as the tokens themselves.
-      for (const token of [found.campaign.dataToken, found.campaign.actionToken ?? '']) {
-        secrets.keep(Buffer.from(`${username}:${token}`).toString('base64'));
-      }
     } else found[area] = await read((credentials[area] ?? refuse(area)).apiKey, `the API key of ${area}`);
   }
+  for (const secret of listSecrets(found)) secrets.keep(secret);
   return found;
 }
 

@@ -31,7 +31,7 @@ export async function showStatus(
   };
   const lines = status.steps.map((step) => `  step ${step.number} (${step.kind}): ${describeStep(step)}\n`);
   const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
-  const text = `Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}\n${lines.join('')}`;
+  const text = `Run ${plan.id} of job ${plan.job.name}: ${escapeText(status.state)}${runner}\n${lines.join('')}`;
   await printResult(terminal, flags, { json: status, text });
   return 0;
 }

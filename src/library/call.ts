@@ -1,9 +1,7 @@
 import type { Clock } from '../clock.js';
-import { SecretKeeper } from '../commands/terminal.js';
 import type { Area } from '../domain.js';
-import { ServiceError, UserError } from '../errors.js';
+import { UserError } from '../errors.js';
 import type { ServiceSettings } from '../job/job.js';
-import { scrubSecrets } from '../log.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import { type CallLane, createCaller } from '../service/caller.js';
 import type { CallService, Endpoint } from '../service/endpoint.js';
@@ -11,7 +9,7 @@ import type { Transport } from '../service/transport.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import { costOfCall } from './cost.js';
 
-/** The way of every call of a library's service: on the lane of its area at what it costs there, and no secret in its errors. */
+/** The way of every call of a library's service: on the lane of its area at what it costs there. */
 export function createLibraryCall(deps: {
   settings: ServiceSettings;
   secrets: ServiceSecrets;
@@ -22,7 +20,6 @@ export function createLibraryCall(deps: {
 }): CallService {
   const { settings, transport, laneOf, clock, signal } = deps;
   const authorize = requireSecrets(createAuthorize(deps.secrets));
-  const keeper = keepSecrets(deps.secrets);
   return async (endpoint, input) => {
     assertCallable(endpoint, input, settings);
     const cost = costOfCall(endpoint, input);
@@ -39,7 +36,7 @@ export function createLibraryCall(deps: {
       return await call(endpoint, input);
     } catch (error) {
       if (error instanceof LaneStopped) throw describeStop(endpoint.name);
-      throw error instanceof ServiceError ? scrubError(error, keeper.values) : error;
+      throw error;
     }
   };
 }
@@ -79,29 +76,6 @@ function requireSecrets(authorize: Authorize): Authorize {
       hint: `Give createService credentials: { ${area}: … }.`,
     });
   };
-}
-
-function keepSecrets({ campaign, ...keys }: ServiceSecrets): SecretKeeper {
-  const keeper = new SecretKeeper();
-  for (const key of Object.values(keys)) if (key !== undefined) keeper.keep(key);
-  for (const token of [campaign?.dataToken, campaign?.actionToken]) {
-    if (token === undefined) continue;
-    keeper.keep(token);
-    // What goes over the wire is as good as the token itself.
-    keeper.keep(Buffer.from(`${campaign?.username}:${token}`).toString('base64'));
-  }
-  return keeper;
-}
-
-/** The service words its errors, and may repeat in them what it was sent. */
-function scrubError(error: ServiceError, secrets: readonly string[]): ServiceError {
-  const scrub = (text: string | undefined) => (text === undefined ? undefined : scrubSecrets(text, secrets));
-  const [hint, serviceCode] = [scrub(error.hint), scrub(error.serviceCode)];
-  return new ServiceError(error.code, scrubSecrets(error.message, secrets), {
-    ...(hint === undefined ? {} : { hint }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(serviceCode === undefined ? {} : { serviceCode }),
-  });
 }
 
 function describeStop(name: string): UserError {

@@ -1,7 +1,9 @@
 import { systemClock } from '../clock.js';
 import { assertSafeEnvironment } from '../commands/open-service.js';
 import type { Area } from '../domain.js';
+import { listSecrets } from '../service/authorize.js';
 import { createClients, type ServiceClients } from '../service/clients.js';
+import { scrubAnswers } from '../service/scrub-answers.js';
 import { createTransport } from '../service/transport.js';
 import { createLane, type Lane } from '../throttle/lane.js';
 import { createLibraryCall } from './call.js';
@@ -31,7 +33,7 @@ export function createService(options: ServiceOptions): Service {
     lanes.set(area, lane);
     return lane;
   };
-  const transport = createTransport(settings.timeouts);
+  const transport = scrubAnswers(createTransport(settings.timeouts), listSecrets(secrets));
   const call = createLibraryCall({ settings, secrets, transport, laneOf, clock: systemClock, signal: options.signal });
   const close = async () => {
     closing.abort();

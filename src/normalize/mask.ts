@@ -21,8 +21,15 @@ export function maskNumbers(text: string): string {
   return text.replace(NUMBER, (number) => maskNumber(`+${number.replace(/\D/g, '')}`));
 }
 
-/** The name of a column, masked where it is a number: the first row of a file without a header holds people. */
-export function maskColumn(name: string): string {
+const MAX_LISTED_COLUMNS = 30;
+
+/** The names of a file's columns for an error, numbers masked: the first row of a file without a header holds people. */
+export function listColumns(columns: readonly string[]): string {
+  const listed = columns.slice(0, MAX_LISTED_COLUMNS).map(maskColumn).join(', ');
+  return columns.length > MAX_LISTED_COLUMNS ? `${listed}, and ${columns.length - MAX_LISTED_COLUMNS} more` : listed;
+}
+
+function maskColumn(name: string): string {
   const digits = name.replace(/\D/g, '');
   return digits.length >= MIN_DIGITS && !/\p{L}/u.test(name) ? maskNumber(digits) : name;
 }

@@ -83,7 +83,8 @@ function parseTime(text: string): number | undefined {
 export function fitsNumber(msisdn: string, e164: string): boolean {
   const written = msisdn.replace(/[\s()+-]/g, '');
   const digits = e164.replace(/\D/g, '');
-  const [, head = '', hidden = '', tail = ''] = /^(\d*)(.*?)(\d*)$/.exec(written) ?? [];
-  if (hidden === '' && tail === '') return head === '' || head === digits;
+  const shown = written.split(/\D+/);
+  const [head = '', tail = ''] = [shown[0], shown.at(-1)];
+  if (shown.length === 1) return head === '' || head === digits;
   return digits.startsWith(head) && digits.endsWith(tail);
 }

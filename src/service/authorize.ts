@@ -36,5 +36,18 @@ export function createAuthorize(secrets: ServiceSecrets): Authorize {
 function authorizeBasic(tokens: TokenSecrets | undefined, method: WireRequest['method']): Record<string, string> {
   const password = method === 'GET' ? tokens?.dataToken : tokens?.actionToken;
   if (tokens === undefined || password === undefined) return {};
-  return { authorization: `Basic ${Buffer.from(`${tokens.username}:${password}`).toString('base64')}` };
+  return { authorization: `Basic ${writeBasic(tokens.username, password)}` };
+}
+
+function writeBasic(username: string, token: string): string {
+  return Buffer.from(`${username}:${token}`).toString('base64');
+}
+
+/** Whatever nobody may read: the secrets, and for tokens also what goes over the wire, which is as good. */
+export function listSecrets({ campaign, ...keys }: ServiceSecrets): string[] {
+  const tokens = [campaign?.dataToken, campaign?.actionToken].filter((token) => token !== undefined);
+  return [
+    ...Object.values(keys).filter((key) => key !== undefined),
+    ...tokens.flatMap((token) => [token, writeBasic(campaign?.username ?? '', token)]),
+  ];
 }

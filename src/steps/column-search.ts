@@ -1,3 +1,4 @@
+import { listColumns } from '../normalize/mask.js';
 import type { BindProblems, PlannerContext } from './kind.js';
 
 /** Finds the columns that a job names in one file, and keeps a problem for each that is not there. */
@@ -26,7 +27,7 @@ function describeMissing(
 ): { column: string; message: string; hint: string } {
   return {
     column,
-    message: `there is no one column "${column}", which the job names as ${key}; expected one of ${columns.join(', ')}`,
+    message: `there is no one column "${column}", which the job names as ${key}; expected one of ${listColumns(columns)}`,
     hint: 'Correct the name in the job, or the header of the file.',
   };
 }

@@ -2,7 +2,7 @@ import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liqui
 import type { Cell } from '../domain.js';
 import { UserError } from '../errors.js';
 import { suggestNearest } from '../job/suggest.js';
-import { maskColumn } from '../normalize/mask.js';
+import { listColumns } from '../normalize/mask.js';
 import { BadDate } from './date.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
@@ -65,15 +65,11 @@ export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemp
   return { render: () => rendering };
 }
 
-const MAX_LISTED_COLUMNS = 30;
-
 function describeUnknown(use: VariableUse, columns: readonly string[]) {
-  const listed = columns.slice(0, MAX_LISTED_COLUMNS).map(maskColumn).join(', ');
-  const rest = columns.length > MAX_LISTED_COLUMNS ? `, and ${columns.length - MAX_LISTED_COLUMNS} more` : '';
   const nearest = suggestNearest(use.name, columns);
   return {
     column: use.name,
-    message: `Cannot fill ${showVariable(use.name)} at line ${use.line}, column ${use.column} of the template: none, or more than one, of the columns fits, expected one of ${listed}${rest}`,
+    message: `Cannot fill ${showVariable(use.name)} at line ${use.line}, column ${use.column} of the template: none, or more than one, of the columns fits, expected one of ${listColumns(columns)}`,
     ...(nearest !== undefined && { hint: `Did you mean "${nearest}"?` }),
   };
 }

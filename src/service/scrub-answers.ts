@@ -1,0 +1,58 @@
+import type { Response } from './answer.js';
+import type { Transport } from './transport.js';
+
+/** What is shorter may stand in any answer, and is no secret that a service gives out. */
+const MIN_SECRET_CHARACTERS = 8;
+
+/**
+ * The transport, without the secrets in what it brings: a service or proxy that repeats what it was sent (debug pages, error
+ * texts) puts no key into journal, outputs or a terminal. A secret is found as it is and as JSON or an address may write it,
+ * and becomes `[secret]`, in bodies and headers. `secrets` are of ASCII letters, as headers are.
+ */
+export function scrubAnswers(transport: Transport, secrets: readonly string[]): Transport {
+  const long = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_CHARACTERS);
+  if (long.length === 0) return transport;
+  const scrub = createScrub(long);
+  return {
+    send: async (call, signal) => {
+      const answer = await transport.send(call, signal);
+      return answer.kind === 'response' ? scrub(answer) : answer;
+    },
+    ...(transport.dropConnections === undefined
+      ? {}
+      : { dropConnections: () => (transport.dropConnections as () => void)() }),
+    close: () => transport.close(),
+  };
+}
+
+function createScrub(secrets: readonly string[]): (response: Response) => Response {
+  const longestFirst = [...secrets].sort((one, other) => other.length - one.length);
+  const anyForm = new RegExp(longestFirst.map(matchAnyForm).join('|'), 'g');
+  const scrubText = (text: string) => text.replace(anyForm, '[secret]');
+  const mayHoldSecret = (body: Buffer) =>
+    body.includes('\\') || body.includes('%') || secrets.some((secret) => body.includes(secret));
+  return ({ kind, status, headers, body }) => ({
+    kind,
+    status,
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? scrubText(value) : value?.map(scrubText),
+      ]),
+    ),
+    // Latin-1 keeps every byte, of whatever encoding.
+    body: mayHoldSecret(body) ? Buffer.from(scrubText(body.toString('latin1')), 'latin1') : body,
+  });
+}
+
+/** Each letter as it is, as `\u0041`, as `%41`, or behind a backslash. */
+function matchAnyForm(secret: string): string {
+  return [...secret].map(matchLetter).join('');
+}
+
+function matchLetter(letter: string): string {
+  const hex = letter.charCodeAt(0).toString(16).padStart(2, '0');
+  const eitherCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  const plain = /[A-Za-z0-9]/.test(letter) ? letter : `\\\\?\\x${hex}`;
+  return `(?:\\\\u00${eitherCase}|%${eitherCase}|${plain})`;
+}
