@@ -32,6 +32,9 @@ async function runTests(directory: string, tests: readonly string[]): Promise<st
     '1',
     '--maxWorkers',
     '1',
+    // A bug may leave a test waiting for ever; a right one takes a fraction of this.
+    '--testTimeout',
+    '20000',
     '--reporter',
     'json',
     '--outputFile',
