@@ -21,6 +21,8 @@ export interface Place {
 /** One row of an input file. `cells` stand in the order of the file's columns. */
 export interface SourceRecord {
   readonly cells: readonly Cell[];
+  /** The same as JSON, where whoever read them made it already. */
+  readonly cellsJson?: string | undefined;
   readonly line: number;
   readonly row: number;
   /** Set when the row could not be read as a row (too few fields, bad JSON …); it is then a rejection. */

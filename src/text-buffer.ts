@@ -21,6 +21,14 @@ export class TextBuffer {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
+  /** Text that is UTF-8 already. */
+  appendBytes(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length;
+    if (needed > this.#bytes.length) this.#grow(needed);
+    this.#bytes.set(bytes, this.#length);
+    this.#length = needed;
+  }
+
   /** Hands what has gathered to `write`, and is empty when that has ended. Nothing may be appended meanwhile. */
   async flush(write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
     if (this.#length === 0) return;

@@ -33,9 +33,15 @@ export function normalizeCountry(text: string): CountryResult {
   return { ok: false, reason: `${what} is not a two-letter country code, ${instead}.` };
 }
 
-/** English name for messages; the code itself where there is no name. */
+const nameByCode = new Map<string, string>();
+
+/** English name for messages; the code itself where there is no name. `code` is a country's: what it is called is kept. */
 export function nameCountry(code: string): string {
-  return names.of(code) ?? code;
+  const known = nameByCode.get(code);
+  if (known !== undefined) return known;
+  const name = names.of(code) ?? code;
+  nameByCode.set(code, name);
+  return name;
 }
 
 function suggestCountry(written: string): string | undefined {

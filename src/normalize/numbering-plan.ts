@@ -57,14 +57,26 @@ export const plansByCallingCode: ReadonlyMap<string, readonly NumberingPlan[]> =
   ]),
 ]);
 
+type Plans = readonly [NumberingPlan, ...NumberingPlan[]];
+
+/** By the calling code as a number; codes have at most three digits, and none begins with 0. */
+const plansByCode: readonly (Plans | undefined)[] = Array.from({ length: 1000 }, (_, code) => {
+  const [main, ...others] = plansByCallingCode.get(String(code)) ?? [];
+  return main && [main, ...others];
+});
+
 /** Plans of the calling code that an international number (digits, no +) begins with. No code is the beginning of another. */
-export function findPlans(digits: string): readonly [NumberingPlan, ...NumberingPlan[]] | undefined {
+export function findPlans(digits: string): Plans | undefined {
+  let code = 0;
   for (let length = 1; length <= 3; length++) {
-    const [main, ...others] = plansByCallingCode.get(digits.slice(0, length)) ?? [];
-    if (main !== undefined) return [main, ...others];
+    code = code * 10 + (digits.charCodeAt(length - 1) - DIGIT_0);
+    const plans = plansByCode[code];
+    if (plans !== undefined || code === 0) return plans;
   }
   return undefined;
 }
+
+const DIGIT_0 = 48;
 
 /** Undefined where the prefix carries more than itself: a carrier code, or digits to be rewritten. */
 export function dropNationalPrefix(plan: NumberingPlan, digits: string): string | undefined {

@@ -145,9 +145,12 @@ function parsePlan(text: string, directory: string): Plan {
 const CRC_KEY = ',"crc":"';
 const CLOSING_BRACE = 0x7d;
 
-export function encodeRequestLine(head: RequestHead, body: string): string {
-  const text = JSON.stringify(head).slice(0, -1);
-  return `${text}${formatSeam(text, body)}${body}}\n`;
+const LINE_END = Buffer.from('}\n');
+
+/** In pieces, of which the body is one as it was given. */
+export function encodeRequestLine(head: RequestHead, body: Buffer): readonly Buffer[] {
+  const text = Buffer.from(JSON.stringify(head).slice(0, -1));
+  return [text, Buffer.from(formatSeam(text, body)), body, LINE_END];
 }
 
 /** `bytes` is without the newline. The body is a view of them, not a copy. Any change to the line is refused. */
@@ -167,12 +170,12 @@ export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & {
 }
 
 /** What stands between head and body: the checksum of both. */
-function formatSeam(head: string | Buffer, body: string | Buffer): string {
+function formatSeam(head: Buffer, body: Buffer): string {
   const crc = crc32(body, crc32(head)).toString(16).padStart(8, '0');
   return `${CRC_KEY}${crc}","body":`;
 }
 
-const SEAM_LENGTH = formatSeam('', '').length;
+const SEAM_LENGTH = formatSeam(Buffer.alloc(0), Buffer.alloc(0)).length;
 
 export type RowLine = {
   readonly file: number;
@@ -185,12 +188,12 @@ export type RowLine = {
   | { readonly state: 'skipped'; readonly skip: Skip }
 );
 
-export function encodeRowLine(line: RowLine): string {
+/** `cells`: those of the line as JSON. */
+export function encodeRowLine(line: RowLine, cells: string = JSON.stringify(line.cells)): string {
   const place = `${line.file},${line.line},${line.row}`;
-  const cells = JSON.stringify(line.cells);
   switch (line.state) {
     case 'planned':
-      return `["p",${place},${JSON.stringify([line.request, ...line.facts])},${cells}]\n`;
+      return `["p",${place},[${line.request}${line.facts.map(encodeFact).join('')}],${cells}]\n`;
     case 'rejected': {
       const { stage, field, code, reason } = line.rejection;
       return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cells}]\n`;
@@ -198,6 +201,13 @@ export function encodeRowLine(line: RowLine): string {
     case 'skipped':
       return `["s",${place},${JSON.stringify([line.skip.code, line.skip.reason])},${cells}]\n`;
   }
+}
+
+/** What JSON writes as it is; numbers and ids are nothing else. */
+const PLAIN = /^[\w+.-]*$/;
+
+function encodeFact(fact: string): string {
+  return PLAIN.test(fact) ? `,"${fact}"` : `,${JSON.stringify(fact)}`;
 }
 
 /** Throws InternalError for a line that is damaged; `where` names its file. */

@@ -150,15 +150,16 @@ class StepPlanning {
 
   #planRow(record: SourceRecord, file: number, read: RowReader): void {
     const writer = this.#writer;
-    const { line, row, cells, fault } = record;
+    const { line, row, cells, cellsJson, fault } = record;
     const place = { file, line, row, cells };
     const ordinal = this.#rows.take();
     const plan =
       fault === undefined ? read(record, ordinal, writer.planned) : ({ kind: 'rejected', rejection: fault } as const);
     this.#tally.add(plan);
-    if (plan.kind === 'planned') writer.addPlanned(place, plan.row);
-    else if (plan.kind === 'rejected') writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection });
-    else writer.addRow({ ...place, state: 'skipped', skip: plan.skip });
+    if (plan.kind === 'planned') writer.addPlanned(place, plan.row, cellsJson);
+    else if (plan.kind === 'rejected')
+      writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection }, cellsJson);
+    else writer.addRow({ ...place, state: 'skipped', skip: plan.skip }, cellsJson);
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {

@@ -42,19 +42,12 @@ export class StepWriter {
     this.#rowsFile = rows;
   }
 
-  addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow): void {
+  addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow, cellsJson?: string): void {
     const isOver = this.#batch.segments + row.segments > this.#planner.segmentsPerRequest;
     if (isOver && this.#batch.fragments.length > 0) this.#endRequest();
     const { file, line: number, row: inFile, cells } = line;
-    this.addRow({
-      state: 'planned',
-      file,
-      line: number,
-      row: inFile,
-      cells,
-      request: this.requests + 1,
-      facts: row.facts,
-    });
+    const request = this.requests + 1;
+    this.addRow({ state: 'planned', file, line: number, row: inFile, cells, request, facts: row.facts }, cellsJson);
     this.#batch.fragments.push(row.fragment);
     this.#batch.messages += row.messages;
     this.#batch.segments += row.segments;
@@ -62,8 +55,9 @@ export class StepWriter {
     if (this.#batch.fragments.length === this.#planner.rowsPerRequest) this.#endRequest();
   }
 
-  addRow(line: RowLine): void {
-    this.#rowText.append(encodeRowLine(line));
+  /** `cellsJson`: the cells of the line, where they are JSON already. */
+  addRow(line: RowLine, cellsJson?: string): void {
+    this.#rowText.append(encodeRowLine(line, cellsJson));
   }
 
   /** Writes what has gathered, once it is worth a write. */
@@ -91,9 +85,11 @@ export class StepWriter {
     this.segments += segments;
     this.seconds += secondsFor({ messages, segments }, this.#limits);
     const first = this.planned - fragments.length;
-    const body = `${this.#planner.openBody(this.requests)}${fragments.join(',')}${this.#planner.closeBody}`;
+    const body = Buffer.from(
+      `${this.#planner.openBody(this.requests)}${fragments.join(',')}${this.#planner.closeBody}`,
+    );
     const head = { request: this.requests, first, rows: fragments.length, messages, segments };
-    this.#requestText.append(encodeRequestLine(head, body));
+    for (const piece of encodeRequestLine(head, body)) this.#requestText.appendBytes(piece);
     this.#batch = emptyBatch();
   }
 }

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { SourceRecord } from '../domain.js';
+import { UserError } from '../errors.js';
+import type { Input } from '../job/job.js';
+import type { CsvMessage, CsvTask } from './csv-thread.js';
+import type { InputFile } from './inputs.js';
+import type { RecordReader } from './reader.js';
+import { decodeBlock } from './record-block.js';
+
+const THREAD = new URL('./csv-thread.js', import.meta.url);
+/** So much may be read before it is asked for: 8 MB at most rows, and less than either thread needs to start anew. */
+const BLOCKS_AHEAD = 8;
+
+/** Run from its sources, as tests do, there is no compiled thread to start; with one core a thread takes more than it gives. */
+export function canReadInThread(): boolean {
+  return availableParallelism() > 1 && existsSync(THREAD);
+}
+
+/** A CSV read in a thread of its own, which parses and checks while this one makes messages of the rows before. */
+export class ThreadedCsvReader implements RecordReader {
+  columns: readonly string[] = [];
+  notices: readonly string[] = [];
+  sha256 = '';
+  bytes = 0;
+  readonly #task: CsvTask;
+  #thread: Worker | undefined;
+  readonly #heard: CsvMessage[] = [];
+  #failure: unknown;
+  #isOver = false;
+  #wake: (() => void) | undefined;
+  #opened: Promise<void> | undefined;
+
+  constructor(file: InputFile, input: Input) {
+    this.#task = { file, input, blocksAhead: BLOCKS_AHEAD };
+  }
+
+  async open(): Promise<void> {
+    this.#opened ??= this.#start();
+    await this.#opened;
+  }
+
+  async *batches(): AsyncGenerator<readonly SourceRecord[]> {
+    await this.open();
+    try {
+      for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
+        if (said.kind !== 'block') continue;
+        this.#thread?.postMessage('next');
+        yield decodeBlock(said.block, this.columns.length);
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  async #start(): Promise<void> {
+    const thread = new Worker(THREAD, { workerData: this.#task });
+    this.#thread = thread;
+    const wake = () => this.#wake?.();
+    thread.on('message', (message: CsvMessage) => {
+      this.#heard.push(message);
+      wake();
+    });
+    thread.on('error', (error) => {
+      this.#failure = error;
+      wake();
+    });
+    thread.on('exit', () => {
+      this.#isOver = true;
+      wake();
+    });
+    const said = await this.#hear();
+    if (said.kind === 'opened') this.columns = said.columns;
+  }
+
+  /** The next message; refusals, and a thread that came to grief, are thrown. */
+  async #hear(): Promise<CsvMessage> {
+    while (this.#heard.length === 0) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#isOver) throw new Error(`The thread that reads ${this.#task.file.shown} ended without a word`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const said = this.#heard.shift() as CsvMessage;
+    if (said.kind === 'refused') {
+      const { message, hint, problems } = said;
+      throw new UserError('bad-input', message, { ...(hint === undefined ? {} : { hint }), problems });
+    }
+    if (said.kind === 'ended') {
+      this.notices = said.notices;
+      this.sha256 = said.sha256;
+      this.bytes = said.bytes;
+    }
+    return said;
+  }
+}

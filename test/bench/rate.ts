@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { type BenchOptions, COMMAND } from './bench.js';
+import { median, runProgram } from './measure.js';
+import { copyRun, type JobToPlan, type PlannedJob, planJob } from './planned-job.js';
+import { withSandbox } from './sandbox-process.js';
+import { format, printTable } from './table.js';
+import { type Arrival, achievedPerSecond, worstSecond } from './worst-second.js';
+
+interface Setting {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly kind: JobToPlan['kind'];
+  readonly limits: JobToPlan['limits'];
+  /** What comes together in a request. */
+  readonly batch: number;
+}
+
+const HELD_SECONDS = 20;
+/** The lane begins blocks of requests so far apart (throttle/pace.ts). */
+const BLOCK_SECONDS = 0.01;
+/** A run is as long as it is, and does not vary as work does. */
+const MOST_RUNS = 3;
+
+const SETTINGS: readonly Setting[] = [
+  ofRequests(5),
+  ofRequests(50),
+  ofRequests(500),
+  ofRequests(1500),
+  {
+    name: '10,000 messages/s, batches of 1,000',
+    perSecond: 10_000,
+    kind: 'sms',
+    limits: { requestsPerSecond: 1800, messagesPerSecond: 10_000, concurrency: 16 },
+    batch: 1000,
+  },
+];
+
+function ofRequests(perSecond: number): Setting {
+  const limits = { requestsPerSecond: perSecond, concurrency: 64 };
+  return { name: `${format(perSecond, 0)} requests/s`, perSecond, kind: 'contacts', limits, batch: 1 };
+}
+
+/** The command at the limits of its job, as the sandbox sees it: when the headers of each request were there. */
+export async function benchRate({ directory, rows, runs }: BenchOptions): Promise<void> {
+  const times = Math.min(runs, MOST_RUNS);
+  const lines: string[][] = [];
+  for (const [index, setting] of SETTINGS.entries()) {
+    const { kind, limits, perSecond } = setting;
+    const count = Math.min(rows, perSecond * HELD_SECONDS);
+    const job = await planJob(join(directory, `${index}`), { kind, limits, rows: count });
+    const seen: Arrival[][] = [];
+    for (let run = 1; run <= times; run += 1) {
+      process.stderr.write(`run ${run} of ${times}: ${setting.name}\n`);
+      seen.push(await observe(job));
+    }
+    lines.push(describe(setting, seen));
+  }
+  printTable(
+    `rate: at most ${HELD_SECONDS} s at each setting, as the server sees it; the median of ${times} and the worst of them`,
+    ['set', 'requests', 'achieved/s', 'achieved / set', 'worst sliding second', '/ set', 'allowed'],
+    lines,
+  );
+}
+
+async function observe(job: PlannedJob): Promise<Arrival[]> {
+  return withSandbox(job.directory, async (sandbox) => {
+    const run = copyRun(job, sandbox.origin);
+    await runProgram({ args: [COMMAND, 'apply', run], env: { VOLLEY_API_KEY: sandbox.apiKey } });
+    const requests = await sandbox.readRequests();
+    if (requests.length !== job.requests) throw new Error(`${requests.length} requests, expected ${job.requests}`);
+    return requests.map(({ atMs, messages }) => ({ atMs, amount: messages }));
+  });
+}
+
+function describe({ name, perSecond, batch }: Setting, seen: readonly Arrival[][]): string[] {
+  const achieved = median(seen.map(achievedPerSecond));
+  const worst = Math.max(...seen.map(worstSecond));
+  const allowed = perSecond + Math.max(batch, perSecond * BLOCK_SECONDS);
+  return [
+    name,
+    format(seen[0]?.length ?? 0, 0),
+    format(achieved, 1),
+    format(achieved / perSecond, 3),
+    format(worst, 0),
+    format(worst / perSecond, 3),
+    format(allowed, 0),
+  ];
+}

@@ -1,0 +1,93 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isRowStep } from '../../src/job/job.js';
+import { kindOf } from '../../src/steps/table.js';
+import { type Measured, measureInTurns, runProgram, type Subject } from './measure.js';
+import { copyRun, type PlannedJob } from './planned-job.js';
+import type { Sending } from './rivals/read-bodies.js';
+import { type SandboxProcess, withSandbox } from './sandbox-process.js';
+import { format, formatMb, printTable } from './table.js';
+
+/** How many are posted in a second, and what they are called. */
+export interface Unit {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** Sends a planned job without limits of rate, and the same bytes with rivals; each run meets a sandbox of its own. */
+export async function compareSending(
+  job: PlannedJob,
+  { title, unit, concurrency, runs }: { title: string; unit: Unit; concurrency: number; runs: number },
+): Promise<void> {
+  const subjects = [
+    subjectApply(job),
+    subjectRival('(a) undici Pool without a journal: the ceiling', 'apply-ceiling.js', { job, concurrency }),
+    subjectRival('(b) p-limit and fetch, results appended', 'apply-script.js', { job, concurrency }),
+  ];
+  const medians = await measureInTurns(subjects, runs);
+  const ceiling = medians[1]?.seconds ?? 0;
+  printTable(
+    `${title}; medians of ${runs}`,
+    ['', 'seconds of sending', `${unit.name}/s`, 'share of the ceiling', 'seconds of the whole process', 'peak RSS'],
+    medians.map(({ name, seconds, wholeSeconds = 0, peakMb }) => [
+      name,
+      format(seconds),
+      format(unit.count / seconds, 0),
+      format(ceiling / seconds),
+      format(wholeSeconds),
+      formatMb(peakMb),
+    ]),
+  );
+}
+
+/** `seconds` is from the first request to the last answer, `wholeSeconds` the process with its start, outputs and summary. */
+export function subjectApply(job: PlannedJob): Subject {
+  return {
+    name: 'volley apply, limits lifted',
+    measure: () =>
+      measureSending(job, async (sandbox) => {
+        const program = fileURLToPath(new URL('./apply-unlimited.js', import.meta.url));
+        const run = copyRun(job, sandbox.origin);
+        return runProgram({ args: [program, run], env: { VOLLEY_API_KEY: sandbox.apiKey } });
+      }),
+  };
+}
+
+function subjectRival(
+  name: string,
+  script: string,
+  { job, concurrency }: { job: PlannedJob; concurrency: number },
+): Subject {
+  return {
+    name,
+    measure: () =>
+      measureSending(job, async (sandbox) => {
+        const program = fileURLToPath(new URL(`./rivals/${script}`, import.meta.url));
+        const results = join(job.directory, 'results.ndjson');
+        rmSync(results, { force: true });
+        const sending: Sending = { ...addressOf(job, sandbox), requests: job.requestsFile, concurrency, results };
+        return runProgram({ args: [program, JSON.stringify(sending)] });
+      }),
+  };
+}
+
+/** Where and how volley posts the job's requests. */
+function addressOf({ plan }: PlannedJob, { origin, apiKey }: SandboxProcess) {
+  const [step] = plan.job.steps;
+  if (step === undefined || !isRowStep(step)) throw new Error('The plan has no step with rows');
+  const { path, headers } = kindOf(step).call(plan.job.service, Buffer.alloc(0), []);
+  return { origin, path, headers: { ...headers, authorization: `Bearer ${apiKey}` } };
+}
+
+async function measureSending(
+  { directory, requests }: PlannedJob,
+  send: (sandbox: SandboxProcess) => ReturnType<typeof runProgram>,
+): Promise<Measured> {
+  return withSandbox(directory, async (sandbox) => {
+    const { seconds: wholeSeconds, peakMb, stdout } = await send(sandbox);
+    const arrived = await sandbox.countRequests();
+    if (arrived !== requests) throw new Error(`${arrived} requests arrived, expected ${requests}`);
+    return { seconds: JSON.parse(stdout).sendingSeconds, wholeSeconds, peakMb };
+  });
+}
