@@ -21,7 +21,7 @@ export interface Files {
   /** Names in a directory, sorted; none when there is no such directory. */
   list(directory: string): Promise<string[]>;
   /** Undefined when there is no such path. */
-  stat(path: string): Promise<{ bytes: number; isFile: boolean; isDirectory: boolean; modifiedMs: number } | undefined>;
+  stat(path: string): Promise<FileFacts | undefined>;
   /** With those above it that are missing; their names are durable once this returns. */
   makeDirectory(path: string): Promise<void>;
   /** Durable once it returns. */
@@ -29,6 +29,15 @@ export interface Files {
   /** A path that is not there is no error. */
   remove(path: string): Promise<void>;
   syncDirectory(path: string): Promise<void>;
+}
+
+export interface FileFacts {
+  readonly bytes: number;
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  readonly modifiedMs: number;
+  /** The same for as long as a file or directory lives, wherever it is moved on its disk; a copy has another. */
+  readonly inode: number;
 }
 
 export interface ReadFile {
@@ -154,6 +163,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         isFile: found.isFile(),
         isDirectory: found.isDirectory(),
         modifiedMs: Number(found.mtimeMs),
+        inode: Number(found.ino),
       };
     },
     makeDirectory: async (path) => {

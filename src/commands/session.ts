@@ -6,6 +6,7 @@ import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
+import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
@@ -73,13 +74,12 @@ export async function applyRunDirectory(
       hint: 'Look at the plan again; nothing was sent.',
     });
   }
-  if (!ignoreChangedInputs) {
-    await assertUnchanged(plan, worldOf(host));
-  }
   checkGuards(plan, plan.job.guards);
   const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
     const { jobDirectory, world } = session;
     const history = await readHistory(world.files, jobDirectory);
+    const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
+    if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, world);
     assertNotTaken(plan, history);
     await assertGiven(world.files, { plan, jobDirectory, history });
     return session.applyAndReport(directory, plan, plan.job);
@@ -195,22 +195,5 @@ async function applyThenReport(context: {
 
 /** No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it. */
 function whileHeld(files: Files, lock: Lock): Files {
-  return {
-    ...files,
-    createWhole: async (path) => {
-      const file = await files.createWhole(path);
-      return {
-        write: (chunk) => file.write(chunk),
-        discard: () => file.discard(),
-        finish: async () => {
-          await lock.assertHeld();
-          await file.finish();
-        },
-      };
-    },
-    writeWhole: async (path, text) => {
-      await lock.assertHeld();
-      await files.writeWhole(path, text);
-    },
-  };
+  return checkNames(files, () => lock.assertHeld());
 }

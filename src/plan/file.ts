@@ -35,8 +35,16 @@ export interface Plan {
   readonly occurrence: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
+  /** Absent in plans of older versions. */
+  readonly madeIn?: MadeIn | undefined;
   /** The run whose rows it retries, and which of them; it may be sent only once that run's journal gives them to it. */
   readonly retryOf?: RetryOf;
+}
+
+/** Where a plan was made: the directory of its job, by its path and by what stays the same when it is moved. */
+export interface MadeIn {
+  readonly directory: string;
+  readonly inode: number;
 }
 
 export interface RetryOf {

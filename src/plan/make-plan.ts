@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, RECEIPTS_FILE } from './file.js';
+import { readPlace } from './place.js';
 import { planStep } from './plan-step.js';
 import type { PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
@@ -80,7 +81,8 @@ async function writePlan(
   }
   problems.throwIfAny();
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps };
+  const madeIn = await readPlace(deps.files, dirname(context.directory));
+  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps, madeIn };
   await deps.files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
   await deps.files.syncDirectory(scratch);
   return plan;

@@ -36,6 +36,8 @@ class StepRunner {
   readonly #lane: Lane;
   readonly #breaker: Breaker;
   readonly #settled: Record<RowStatus, number>;
+  /** What had come of rows before this process: a person who goes on with a run that was guarded has looked at those. */
+  readonly #before: Readonly<Record<RowStatus, number>>;
   /** Parts to be sent (again), before any new request. */
   readonly #waiting: PartToSend[] = [];
   #inFlight = 0;
@@ -47,7 +49,8 @@ class StepRunner {
     this.#context = context;
     this.#reader = reader;
     this.#lane = lane;
-    this.#settled = { ...context.progress.settledRows };
+    this.#before = { ...context.progress.settledRows };
+    this.#settled = { ...this.#before };
     const { clock, random } = context.deps;
     this.#breaker = new Breaker({ clock, random, giveUpAfterMs: context.service.giveUpAfterSeconds * 1000 });
   }
@@ -170,7 +173,8 @@ class StepRunner {
   /** Stops a run that mostly fails: the job, not the rows, is wrong then. */
   #guard(): void {
     const { maxFailedPercent, stop } = this.#context;
-    const { accepted, rejected } = this.#settled;
+    const accepted = this.#settled.accepted - this.#before.accepted;
+    const rejected = this.#settled.rejected - this.#before.rejected;
     const answered = accepted + rejected;
     if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
     const share = `${rejected} of ${answered} rows`;

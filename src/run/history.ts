@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import { decodeLine, type JournalEntry } from '../journal/format.js';
-import { splitLines } from '../journal/reader.js';
+import { readJournal, splitLines } from '../journal/reader.js';
+import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
+import { assertOwnName, assertOwnPlace } from '../plan/place.js';
 import type { FindTaken } from '../plan/select.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 
@@ -16,16 +18,23 @@ export interface PastRun {
 /** Whether a finished run has its outputs: its process may have died before they were written. */
 export async function isReported(files: Files, run: PastRun): Promise<boolean> {
   const text = await files.readText(join(run.directory, SUMMARY_FILE));
-  return text !== undefined && JSON.parse(text).state === 'finished';
+  if (text === undefined) return false;
+  try {
+    return JSON.parse(text)?.state === 'finished';
+  } catch {
+    return false;
+  }
 }
 
-/** Every plan and run of a job, in the order of their names. */
+/** Every plan and run of a job, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
 export async function readHistory(files: Files, jobDirectory: string): Promise<PastRun[]> {
   const runs: PastRun[] = [];
   for (const name of await files.list(jobDirectory)) {
     const directory = join(jobDirectory, name);
     if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE))) === undefined) continue;
     const plan = await readPlan(files, directory);
+    assertOwnName(directory, plan);
+    await assertOwnPlace(files, jobDirectory, plan);
     runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
   }
   return runs;
@@ -88,11 +97,16 @@ async function readState(files: Files, path: string): Promise<PastRun['state']> 
     for (let bytes = TAIL_BYTES; ; bytes *= 8) {
       const entry = await readLastEntry(file, Math.max(0, file.bytes - bytes));
       if (entry === undefined && bytes < file.bytes) continue;
-      return entry?.type === 'close' && entry.reason === 'finished' ? 'finished' : 'unfinished';
+      if (entry?.type === 'close' && entry.reason === 'finished') return 'finished';
+      break;
     }
   } finally {
     await file.close();
   }
+  // Late lines of a runner that had lost its lock may hide the close: then all of the journal tells.
+  const state = new RunState();
+  await readJournal(files, path, ({ entry }) => state.apply(entry));
+  return state.lastClose?.reason === 'finished' ? 'finished' : 'unfinished';
 }
 
 async function readLastEntry(file: ReadFile, start: number): Promise<JournalEntry | undefined> {

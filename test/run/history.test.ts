@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encodeLine } from '../../src/journal/format.js';
 import { createFindTaken, readHistory } from '../../src/run/history.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
@@ -74,6 +75,21 @@ describe('history of a job', () => {
     const made = await aPlan({ files: many, disk, job: { steps: [anSmsStep({ batchSize: 2500 })] } });
     await aRun({ made });
     expect(disk.readText(`${made.directory}/journal.ndjson`).length).toBeGreaterThan(1 << 16);
+    expect((await history(disk))[0]?.state).toBe('finished');
+  });
+
+  it('is told by the close of the newest runner, however much an ousted one still wrote behind it', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    await aRun({ made, epoch: 2 });
+    const path = `${made.directory}/journal.ndjson`;
+    const whole = disk.readText(path);
+    const late = Array.from({ length: 8 }, (_, index) => {
+      const open = { type: 'open', version: 3, plan: made.plan.id, at: 1, host: 'h'.repeat(10_000), pid: 1 } as const;
+      return encodeLine({ epoch: 1, seq: 100 + index, durable: 0, entry: open }).toString();
+    }).join('');
+    disk.write(path, `${whole}${late}`);
+    expect(late.length).toBeGreaterThan(1 << 16);
     expect((await history(disk))[0]?.state).toBe('finished');
   });
 

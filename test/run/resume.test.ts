@@ -72,7 +72,7 @@ describe('inputs of an unfinished run', () => {
       return digestOf(known.file, known.sha256);
     };
     const stat = async (path: string) =>
-      find(path) === undefined ? undefined : { bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0 };
+      find(path) === undefined ? undefined : { bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0, inode: 0 };
     const digestInput = async (path: string) => {
       asked.push(path);
       return { sha256: find(path)! };

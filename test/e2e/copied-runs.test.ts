@@ -1,0 +1,114 @@
+import { cpSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+
+/** A run of 30 rows in batches of 10 that died while its second request was under way. */
+async function aStoppedRun(): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: ONE_BY_ONE })] }));
+  const running = workspace.start(['run', 'job.yaml']);
+  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
+  running.signal('SIGKILL');
+  await running.ended;
+  workspace.setFaults();
+  return { workspace, run: workspace.runs()[0] ?? '' };
+}
+
+/** Its batch in flight is in doubt, and the rest is sent: each number at most once. */
+async function expectSentOnce(workspace: Workspace): Promise<void> {
+  const sent = await workspace.destinations();
+  expect(new Set(sent).size).toBe(sent.length);
+  expect(sent).toEqual(expect.arrayContaining(numbersOf(10, 21)));
+}
+
+describe.concurrent('a copy of an unfinished run', () => {
+  test('beside it is refused by the job until it is taken away', async () => {
+    const { workspace, run } = await aStoppedRun();
+    cpSync(workspace.path(`out/sale/${run}`), workspace.path(`out/sale/${run}.bak`), { recursive: true });
+
+    const refused = await workspace.run();
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`it holds run ${run}, expected`)]);
+    expect(workspace.requests()).toHaveLength(2);
+
+    renameSync(workspace.path(`out/sale/${run}.bak`), workspace.path(`${run}.bak`));
+    expect((await workspace.run()).code).toBe(3);
+    await expectSentOnce(workspace);
+  });
+
+  test('in a copy of the whole output directory is refused by every command that might send it', async () => {
+    const { workspace, run } = await aStoppedRun();
+    cpSync(workspace.path('out'), workspace.path('elsewhere'), { recursive: true });
+    const copy = `elsewhere/sale/${run}`;
+    const commands = [
+      ['apply', copy],
+      ['retry', copy, '--only', 'unprocessed'],
+      ['settle', copy, '--assume', 'not-sent', '--confirm', '10'],
+    ];
+    for (const command of commands) {
+      const { code, stderr } = await workspace.volley(...command);
+      expect([code, stderr], command.join(' ')).toEqual([2, expect.stringContaining('it is a copy of the one in')]);
+    }
+    expect(workspace.requests()).toHaveLength(2);
+    expect((await workspace.run()).code).toBe(3);
+    await expectSentOnce(workspace);
+  });
+});
+
+describe.concurrent('a run', () => {
+  test('that was moved with its whole output directory is gone on with', async () => {
+    const { workspace, run } = await aStoppedRun();
+    renameSync(workspace.path('out'), workspace.path('elsewhere'));
+    expect((await workspace.volley('apply', `elsewhere/sale/${run}`)).code).toBe(3);
+    await expectSentOnce(workspace);
+  });
+
+  test('of a job whose directory is a link is known to every command', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(5));
+    workspace.writeJob(aJob(workspace));
+    mkdirSync(workspace.path('volume/big'), { recursive: true });
+    mkdirSync(workspace.path('out'));
+    symlinkSync(workspace.path('volume/big'), workspace.path('out/sale'));
+
+    const { summary, code } = await workspace.run();
+    expect(code).toBe(0);
+    for (const command of [['status'], ['report'], ['apply'], ['retry', '--only', 'rejected']]) {
+      const [verb = '', ...flags] = command;
+      expect((await workspace.volley(verb, summary.directory, ...flags)).code, verb).toBe(0);
+    }
+    expect(realpathSync(summary.directory)).toContain('volume/big');
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+  });
+
+  test('that is finished is told of by apply, whatever became of its input', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(5));
+    workspace.writeJob(aJob(workspace));
+    const { summary } = await workspace.run();
+    workspace.write('people.csv', people(6));
+
+    const again = await workspace.volley('apply', summary.directory);
+
+    expect(again.code).toBe(0);
+    expect(again.summary).toMatchObject({ state: 'finished', balance: { accepted: 5 } });
+    expect(workspace.requests()).toHaveLength(1);
+  });
+
+  test.each(['', 'null', '{', '[]'])(
+    'whose summary.json holds %j is reported anew by the same command',
+    async (text) => {
+      const workspace = await aWorkspace();
+      workspace.write('people.csv', people(5));
+      workspace.writeJob(aJob(workspace));
+      const { summary } = await workspace.run();
+      workspace.write(`out/sale/${workspace.runs()[0]}/summary.json`, text);
+
+      const again = await workspace.run();
+
+      expect([again.code, again.summary]).toEqual([0, summary]);
+      expect(workspace.requests()).toHaveLength(1);
+    },
+  );
+});
