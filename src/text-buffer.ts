@@ -15,6 +15,15 @@ export class TextBuffer {
     return this.#length;
   }
 
+  /** What has gathered; a view, to be read before anything is appended. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
   append(text: string): void {
     const needed = this.#length + text.length * MOST_BYTES_A_UNIT;
     if (needed > this.#bytes.length) this.#grow(needed);
@@ -32,8 +41,8 @@ export class TextBuffer {
   /** Hands what has gathered to `write`, and is empty when that has ended. Nothing may be appended meanwhile. */
   async flush(write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
     if (this.#length === 0) return;
-    await write(this.#bytes.subarray(0, this.#length));
-    this.#length = 0;
+    await write(this.bytes);
+    this.clear();
   }
 
   #grow(needed: number): void {

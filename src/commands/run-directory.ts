@@ -26,7 +26,7 @@ export async function openRunDirectory(
       },
     );
   }
-  await assertOwnPlace(files, jobDirectory, plan);
+  await assertOwnPlace(files, directory);
   return { directory, plan };
 }
 

@@ -35,16 +35,8 @@ export interface Plan {
   readonly occurrence: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
-  /** Absent in plans of older versions. */
-  readonly madeIn?: MadeIn | undefined;
   /** The run whose rows it retries, and which of them; it may be sent only once that run's journal gives them to it. */
   readonly retryOf?: RetryOf;
-}
-
-/** Where a plan was made: the directory of its job, by its path and by what stays the same when it is moved. */
-export interface MadeIn {
-  readonly directory: string;
-  readonly inode: number;
 }
 
 export interface RetryOf {
@@ -201,7 +193,7 @@ export function encodeRowLine(line: RowLine, cells: string = JSON.stringify(line
   const place = `${line.file},${line.line},${line.row}`;
   switch (line.state) {
     case 'planned':
-      return `["p",${place},[${line.request}${line.facts.map(encodeFact).join('')}],${cells}]\n`;
+      return `["p",${place},[${line.request}${encodeFacts(line.facts)}],${cells}]\n`;
     case 'rejected': {
       const { stage, field, code, reason } = line.rejection;
       return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cells}]\n`;
@@ -214,8 +206,10 @@ export function encodeRowLine(line: RowLine, cells: string = JSON.stringify(line
 /** What JSON writes as it is; numbers and ids are nothing else. */
 const PLAIN = /^[\w+.-]*$/;
 
-function encodeFact(fact: string): string {
-  return PLAIN.test(fact) ? `,"${fact}"` : `,${JSON.stringify(fact)}`;
+function encodeFacts(facts: readonly string[]): string {
+  let text = '';
+  for (const fact of facts) text += PLAIN.test(fact) ? `,"${fact}"` : `,${JSON.stringify(fact)}`;
+  return text;
 }
 
 /** Throws InternalError for a line that is damaged; `where` names its file. */

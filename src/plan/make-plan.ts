@@ -3,7 +3,7 @@ import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, RECEIPTS_FILE } from './file.js';
-import { readPlace } from './place.js';
+import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
 import type { PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
@@ -81,8 +81,8 @@ async function writePlan(
   }
   problems.throwIfAny();
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const madeIn = await readPlace(deps.files, dirname(context.directory));
-  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps, madeIn };
+  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps };
+  await writePlace(deps.files, scratch, dirname(context.directory));
   await deps.files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
   await deps.files.syncDirectory(scratch);
   return plan;

@@ -4,7 +4,7 @@ import { isRowStep, type Step } from '../job/job.js';
 import { planIdOf } from '../steps/ids.js';
 import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf, type RowLine } from './file.js';
 import { removeLeftovers, replaceDraft } from './make-plan.js';
-import { readPlace } from './place.js';
+import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
 import { PlannedRecords } from './planned-records.js';
 import type { InputFile, PlanDeps } from './ports.js';
@@ -46,8 +46,8 @@ export async function makeRetryPlan(
       if (step !== undefined) steps.push(await planRows(step, planned, { source, deps, problems, id, scratch }));
     }
     problems.throwIfAny();
-    const madeIn = await readPlace(files, jobDirectory);
-    const plan: Plan = { format: RETRY_PLAN_FORMAT, id, occurrence, job, steps, madeIn, retryOf };
+    const plan: Plan = { format: RETRY_PLAN_FORMAT, id, occurrence, job, steps, retryOf };
+    await writePlace(files, scratch, jobDirectory);
     await files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
     await files.syncDirectory(scratch);
     await assertHeld();

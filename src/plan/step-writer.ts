@@ -20,6 +20,8 @@ export class StepWriter {
   readonly #rowsFile: WholeFile;
   readonly #requestText = new TextBuffer();
   readonly #rowText = new TextBuffer();
+  /** The body of the request that is being filled. */
+  readonly #body = new TextBuffer();
   #batch = emptyBatch();
 
   static async create(
@@ -44,15 +46,18 @@ export class StepWriter {
 
   addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow, cellsJson?: string): void {
     const isOver = this.#batch.segments + row.segments > this.#planner.segmentsPerRequest;
-    if (isOver && this.#batch.fragments.length > 0) this.#endRequest();
+    if (isOver && this.#batch.rows > 0) this.#endRequest();
     const { file, line: number, row: inFile, cells } = line;
     const request = this.requests + 1;
     this.addRow({ state: 'planned', file, line: number, row: inFile, cells, request, facts: row.facts }, cellsJson);
-    this.#batch.fragments.push(row.fragment);
+    this.#body.append(
+      this.#batch.rows === 0 ? `${this.#planner.openBody(request)}${row.fragment}` : `,${row.fragment}`,
+    );
+    this.#batch.rows += 1;
     this.#batch.messages += row.messages;
     this.#batch.segments += row.segments;
     this.planned += 1;
-    if (this.#batch.fragments.length === this.#planner.rowsPerRequest) this.#endRequest();
+    if (this.#batch.rows === this.#planner.rowsPerRequest) this.#endRequest();
   }
 
   /** `cellsJson`: the cells of the line, where they are JSON already. */
@@ -67,7 +72,7 @@ export class StepWriter {
   }
 
   async finish(): Promise<void> {
-    if (this.#batch.fragments.length > 0) this.#endRequest();
+    if (this.#batch.rows > 0) this.#endRequest();
     await this.flush(0);
     await this.#requestsFile.finish();
     await this.#rowsFile.finish();
@@ -79,23 +84,21 @@ export class StepWriter {
   }
 
   #endRequest(): void {
-    const { fragments, messages, segments } = this.#batch;
+    const { rows, messages, segments } = this.#batch;
     this.requests += 1;
     this.messages += messages;
     this.segments += segments;
     this.seconds += secondsFor({ messages, segments }, this.#limits);
-    const first = this.planned - fragments.length;
-    const body = Buffer.from(
-      `${this.#planner.openBody(this.requests)}${fragments.join(',')}${this.#planner.closeBody}`,
-    );
-    const head = { request: this.requests, first, rows: fragments.length, messages, segments };
-    for (const piece of encodeRequestLine(head, body)) this.#requestText.appendBytes(piece);
+    this.#body.append(this.#planner.closeBody);
+    const head = { request: this.requests, first: this.planned - rows, rows, messages, segments };
+    for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requestText.appendBytes(piece);
+    this.#body.clear();
     this.#batch = emptyBatch();
   }
 }
 
-function emptyBatch(): { fragments: string[]; messages: number; segments: number } {
-  return { fragments: [], messages: 0, segments: 0 };
+function emptyBatch(): { rows: number; messages: number; segments: number } {
+  return { rows: 0, messages: 0, segments: 0 };
 }
 
 function secondsFor(cost: { messages: number; segments: number }, limits: Limits): number {

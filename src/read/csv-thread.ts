@@ -9,13 +9,17 @@ import { encodeBlock, type RecordBlock } from './record-block.js';
 export interface CsvTask {
   readonly file: InputFile;
   readonly input: Input;
-  /** Blocks that may be on their way; the thread waits for a message for each one more. */
+  /** Blocks that may be on their way; then the thread waits to be told, by a number, how many more may be. */
   readonly blocksAhead: number;
 }
 
 /** What the thread says, in this order: opened, blocks, ended; or refused instead of any of them. */
 export type CsvMessage =
-  | { readonly kind: 'opened'; readonly columns: readonly string[] }
+  | {
+      readonly kind: 'opened';
+      readonly columns: readonly string[];
+      readonly ownColumns: readonly (readonly string[])[];
+    }
   | { readonly kind: 'block'; readonly block: RecordBlock }
   | { readonly kind: 'ended'; readonly notices: readonly string[]; readonly sha256: string; readonly bytes: number }
   | {
@@ -31,14 +35,14 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
   const say = (message: CsvMessage) => port.postMessage(message);
   let credit = blocksAhead;
   let onCredit: (() => void) | undefined;
-  port.on('message', () => {
-    credit += 1;
+  port.on('message', (blocks: number) => {
+    credit += blocks;
     onCredit?.();
   });
   const reader = new CsvReader(file, input);
   try {
     await reader.open();
-    say({ kind: 'opened', columns: reader.columns });
+    say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
     for await (const batch of reader.batches()) {
       while (credit === 0) {
         await new Promise<void>((resolve) => {

@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { SourceRecord } from '../domain.js';
 import { UserError } from '../errors.js';
 import type { Input } from '../job/job.js';
 import type { CsvMessage, CsvTask } from './csv-thread.js';
 import type { InputFile } from './inputs.js';
-import type { RecordReader } from './reader.js';
+import type { ReadRecord, RecordReader } from './reader.js';
 import { decodeBlock } from './record-block.js';
 
 const THREAD = new URL('./csv-thread.js', import.meta.url);
-/** So much may be read before it is asked for: 8 MB at most rows, and less than either thread needs to start anew. */
-const BLOCKS_AHEAD = 8;
+/** So much is read before it is asked for: of most files less than 2 MB. */
+const BLOCKS_AHEAD = 16;
+/** Each message wakes the other thread: one for so many blocks is enough. */
+const BLOCKS_A_MESSAGE = BLOCKS_AHEAD / 2;
 
 /** Run from its sources, as tests do, there is no compiled thread to start; with one core a thread takes more than it gives. */
 export function canReadInThread(): boolean {
@@ -21,6 +22,7 @@ export function canReadInThread(): boolean {
 /** A CSV read in a thread of its own, which parses and checks while this one makes messages of the rows before. */
 export class ThreadedCsvReader implements RecordReader {
   columns: readonly string[] = [];
+  ownColumns: readonly (readonly string[])[] = [];
   notices: readonly string[] = [];
   sha256 = '';
   bytes = 0;
@@ -41,12 +43,14 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
-  async *batches(): AsyncGenerator<readonly SourceRecord[]> {
+  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
     await this.open();
+    let taken = 0;
     try {
       for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
         if (said.kind !== 'block') continue;
-        this.#thread?.postMessage('next');
+        taken += 1;
+        if (taken % BLOCKS_A_MESSAGE === 0) this.#thread?.postMessage(BLOCKS_A_MESSAGE);
         yield decodeBlock(said.block, this.columns.length);
       }
     } finally {
@@ -75,7 +79,9 @@ export class ThreadedCsvReader implements RecordReader {
       wake();
     });
     const said = await this.#hear();
-    if (said.kind === 'opened') this.columns = said.columns;
+    if (said.kind !== 'opened') return;
+    this.columns = said.columns;
+    this.ownColumns = said.ownColumns;
   }
 
   /** The next message; refusals, and a thread that came to grief, are thrown. */

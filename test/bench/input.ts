@@ -52,7 +52,7 @@ export async function writeRecipients(path: string, rows: number, seed = 1): Pro
   const file = createWriteStream(path);
   let text = 'customer_id,first_name,mobile,city,offer\n';
   for (let row = 1; row <= rows; row += 1) {
-    const number = digits(chance() < 0.04 ? pick(BAD) : pick(WRITINGS));
+    const number = digits(chance() < 0.01 ? pick(BAD) : pick(WRITINGS));
     const offer = chance() < 0.16 ? QUOTED_OFFER : pick(OFFERS);
     text += `C${1_000_000 + row},${pick(FIRST_NAMES)},${number},${pick(CITIES)},${offer}\n`;
     if (text.length < 1 << 20) continue;

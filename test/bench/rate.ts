@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type BenchOptions, COMMAND } from './bench.js';
 import { median, runProgram } from './measure.js';
 import { copyRun, type JobToPlan, type PlannedJob, planJob } from './planned-job.js';
-import { withSandbox } from './sandbox-process.js';
+import { type SandboxProcess, withSandbox } from './sandbox-process.js';
 import { format, printTable } from './table.js';
 import { type Arrival, achievedPerSecond, worstSecond } from './worst-second.js';
 
@@ -15,6 +16,7 @@ interface Setting {
   readonly batch: number;
 }
 
+const SERVER = fileURLToPath(new URL('./arrival-server.js', import.meta.url));
 const HELD_SECONDS = 20;
 /** The lane begins blocks of requests so far apart (throttle/pace.ts). */
 const BLOCK_SECONDS = 0.01;
@@ -40,7 +42,7 @@ function ofRequests(perSecond: number): Setting {
   return { name: `${format(perSecond, 0)} requests/s`, perSecond, kind: 'contacts', limits, batch: 1 };
 }
 
-/** The command at the limits of its job, as the sandbox sees it: when the headers of each request were there. */
+/** The command at the limits of its job, as a bare server in a process of its own sees it: when the headers of each request were there. */
 export async function benchRate({ directory, rows, runs }: BenchOptions): Promise<void> {
   const times = Math.min(runs, MOST_RUNS);
   const lines: string[][] = [];
@@ -63,13 +65,14 @@ export async function benchRate({ directory, rows, runs }: BenchOptions): Promis
 }
 
 async function observe(job: PlannedJob): Promise<Arrival[]> {
-  return withSandbox(job.directory, async (sandbox) => {
+  const observeRun = async (sandbox: SandboxProcess) => {
     const run = copyRun(job, sandbox.origin);
     await runProgram({ args: [COMMAND, 'apply', run], env: { VOLLEY_API_KEY: sandbox.apiKey } });
     const requests = await sandbox.readRequests();
     if (requests.length !== job.requests) throw new Error(`${requests.length} requests, expected ${job.requests}`);
     return requests.map(({ atMs, messages }) => ({ atMs, amount: messages }));
-  });
+  };
+  return withSandbox(job.directory, observeRun, [SERVER]);
 }
 
 function describe({ name, perSecond, batch }: Setting, seen: readonly Arrival[][]): string[] {

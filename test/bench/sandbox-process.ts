@@ -4,14 +4,17 @@ import { COMMAND } from './bench.js';
 
 const START_TIMEOUT_MS = 60_000;
 
+type ProgramAndArgs = readonly [string, ...string[]];
+const SANDBOX: ProgramAndArgs = [COMMAND, 'sandbox', '--port', '0'];
+
 /** A sandbox in a process of its own that keeps all in memory: fresh for each run, so that none meets what another left. */
 export class SandboxProcess {
   readonly origin: string;
   readonly apiKey: string;
   readonly #life: Life;
 
-  static async start(directory: string): Promise<SandboxProcess> {
-    const life = new Life(COMMAND, ['sandbox', '--port', '0'], { cwd: directory, env: {} });
+  static async start(directory: string, [program, ...args] = SANDBOX): Promise<SandboxProcess> {
+    const life = new Life(program, args, { cwd: directory, env: {} });
     if (!(await waitFor(life, () => life.stdout.includes('\n'), { timeoutMs: START_TIMEOUT_MS }))) {
       life.signal('SIGKILL');
       throw new Error(`The sandbox does not start: ${(await life.ended).stderr}`);
@@ -31,7 +34,7 @@ export class SandboxProcess {
   }
 
   /** In the order in which they arrived. */
-  async readRequests(): Promise<RequestEntry[]> {
+  async readRequests(): Promise<Pick<RequestEntry, 'atMs' | 'messages'>[]> {
     const text = await this.#ask('/requests');
     return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
   }
@@ -49,9 +52,13 @@ export class SandboxProcess {
   }
 }
 
-/** Runs the task beside a sandbox of its own, which is ended after it. */
-export async function withSandbox<T>(directory: string, task: (sandbox: SandboxProcess) => Promise<T>): Promise<T> {
-  const sandbox = await SandboxProcess.start(directory);
+/** Runs the task beside a sandbox of its own, or a program that passes for one; it is ended after the task. */
+export async function withSandbox<T>(
+  directory: string,
+  task: (sandbox: SandboxProcess) => Promise<T>,
+  program = SANDBOX,
+): Promise<T> {
+  const sandbox = await SandboxProcess.start(directory, program);
   try {
     return await task(sandbox);
   } finally {
