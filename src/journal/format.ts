@@ -182,6 +182,15 @@ export function encodeLine(line: JournalLine): Buffer {
   return Buffer.from(`${CRC_PREFIX}${crc}${CRC_SUFFIX}${body}\n`);
 }
 
+const EPOCH = '"epoch":';
+const MAX_EPOCH_DIGITS = 16;
+
+/** The epoch that a line says, without a look at its checksum; NaN where it says none. */
+export function peekEpoch(bytes: Buffer): number {
+  const start = BODY_START + EPOCH.length;
+  return Number.parseInt(bytes.toString('latin1', start, start + MAX_EPOCH_DIGITS), 10);
+}
+
 /** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
 export function decodeLine(bytes: Buffer): JournalLine | undefined {
   if (bytes.length <= BODY_START || bytes.toString('latin1', 0, CRC_PREFIX.length) !== CRC_PREFIX) return undefined;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
-import { decodeLine, type JournalEntry } from '../journal/format.js';
+import { decodeLine, type JournalEntry, type JournalLine, peekEpoch } from '../journal/format.js';
 import { readJournal, splitLines } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
@@ -34,7 +34,7 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
     if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE))) === undefined) continue;
     const plan = await readPlan(files, directory);
     assertOwnName(directory, plan);
-    await assertOwnPlace(files, jobDirectory, plan);
+    await assertOwnPlace(files, directory);
     runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
   }
   return runs;
@@ -94,30 +94,47 @@ async function readState(files: Files, path: string): Promise<PastRun['state']> 
   if ((await files.stat(path)) === undefined) return 'planned';
   const file = await files.openRead(path);
   try {
-    for (let bytes = TAIL_BYTES; ; bytes *= 8) {
-      const entry = await readLastEntry(file, Math.max(0, file.bytes - bytes));
-      if (entry === undefined && bytes < file.bytes) continue;
-      if (entry?.type === 'close' && entry.reason === 'finished') return 'finished';
-      break;
-    }
+    const last = await readLast(file);
+    if (isFinished(last?.entry)) return 'finished';
+    if (!(await holdsNewerLine(file, last?.epoch ?? 0))) return 'unfinished';
   } finally {
     await file.close();
   }
-  // Late lines of a runner that had lost its lock may hide the close: then all of the journal tells.
+  // Late lines of a runner that had lost its lock hide the end: all of the journal tells.
   const state = new RunState();
   await readJournal(files, path, ({ entry }) => state.apply(entry));
-  return state.lastClose?.reason === 'finished' ? 'finished' : 'unfinished';
+  return isFinished(state.lastClose) ? 'finished' : 'unfinished';
 }
 
-async function readLastEntry(file: ReadFile, start: number): Promise<JournalEntry | undefined> {
-  let entry: JournalEntry | undefined;
+function isFinished(entry: JournalEntry | undefined): boolean {
+  return entry?.type === 'close' && entry.reason === 'finished';
+}
+
+/** Of the highest epoch in as much of the journal's end as has a whole line. */
+async function readLast(file: ReadFile): Promise<Last | undefined> {
+  for (let bytes = TAIL_BYTES; ; bytes *= 8) {
+    const last = await readLastFrom(file, Math.max(0, file.bytes - bytes));
+    if (last !== undefined || bytes >= file.bytes) return last;
+  }
+}
+
+type Last = Pick<JournalLine, 'epoch' | 'entry'>;
+
+async function readLastFrom(file: ReadFile, start: number): Promise<Last | undefined> {
+  let last: Last | undefined;
   let epoch = 0;
   for await (const { bytes, isWhole } of splitLines(file, start)) {
     const line = isWhole ? decodeLine(bytes) : undefined;
     // A line of an older epoch is the late word of a runner that had lost its lock.
     if (line === undefined || line.epoch < epoch) continue;
     epoch = line.epoch;
-    if (line.entry.type !== 'settle' && line.entry.type !== 'retry') entry = line.entry;
+    if (line.entry.type !== 'settle' && line.entry.type !== 'retry') last = { epoch, entry: line.entry };
   }
-  return entry;
+  return last;
+}
+
+/** Whether a line of a later epoch stands anywhere before; lines are not decoded, which would take ten times as long. */
+async function holdsNewerLine(file: ReadFile, epoch: number): Promise<boolean> {
+  for await (const { bytes } of splitLines(file, 0)) if (peekEpoch(bytes) > epoch) return true;
+  return false;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { CloseReason } from '../journal/format.js';
 
 export type StopReason = Exclude<CloseReason, 'finished'>;
@@ -9,6 +10,12 @@ export type StopReason = Exclude<CloseReason, 'finished'>;
 export class StopSwitch {
   readonly #nothingNew = new AbortController();
   readonly #nothingMore = new AbortController();
+
+  constructor() {
+    // Each request in flight listens to both, and there may be hundreds: that is no leak.
+    setMaxListeners(0, this.nothingNew, this.nothingMore);
+  }
+
   #reason: { readonly reason: StopReason; readonly detail: string } | undefined;
 
   get reason(): { readonly reason: StopReason; readonly detail: string } | undefined {
