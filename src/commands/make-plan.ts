@@ -29,7 +29,7 @@ export async function planNewInput(
       jobDirectory,
       occurrence,
       assertHeld: () => context.lock.assertHeld(),
-      findTaken: createFindTaken(history, { occurrence, isSandbox: job.service.sandbox }),
+      findTaken: createFindTaken(history, { occurrence, service: job.service }),
     });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
     for (const notice of listNotices(outcome.made?.plan)) log.info(notice);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
+import type { ServiceSettings } from '../job/job.js';
 import { decodeLine, type JournalEntry, type JournalLine, peekEpoch } from '../journal/format.js';
 import { readJournal, splitLines } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
@@ -43,21 +44,28 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
 /**
  * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
  * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
- * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round.
+ * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round. What another
+ * account took, such as one for trials, does not count for this one.
  */
 export function createFindTaken(
   history: readonly PastRun[],
-  { occurrence, isSandbox }: { occurrence: string; isSandbox: boolean },
+  { occurrence, service }: { occurrence: string; service: AccountOfJob },
 ): FindTaken {
   const taken = new Map<string, string>();
   for (const { plan, state } of history) {
-    if (state === 'planned' || plan.job.service.sandbox !== isSandbox) continue;
+    if (state === 'planned' || !isSameAccount(plan.job.service, service)) continue;
     if (occurrence !== '' && plan.occurrence !== occurrence) continue;
     for (const step of plan.steps) {
       for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
     }
   }
   return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
+}
+
+type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'subAccountId'>;
+
+function isSameAccount(one: AccountOfJob, other: AccountOfJob): boolean {
+  return one.sandbox === other.sandbox && one.account === other.account && one.subAccountId === other.subAccountId;
 }
 
 /**
@@ -69,7 +77,7 @@ export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
   if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
   const findTaken = createFindTaken(history, {
     occurrence: plan.occurrence,
-    isSandbox: plan.job.service.sandbox,
+    service: plan.job.service,
   });
   const problems = plan.steps.flatMap(({ kind, inputs }) =>
     inputs.flatMap(({ file, contentSha256 }): Problem[] => {

@@ -130,10 +130,16 @@ const opened: Workspace[] = [];
 // Tests of a file run at once: the hook that knows their single ends would have to be handed through each of them.
 afterAll(() => Promise.all(opened.splice(0).map((workspace) => workspace.close())));
 
+/** Beside `acme`, with the same key. */
+export const OTHER_ACCOUNT = { account: 'umbrella', subAccountIds: ['umbrella_hq'] } as const;
+
 /** A workspace of the test's own, gone when the tests of the file are over. */
 export async function aWorkspace(...faults: FaultInput[]): Promise<Workspace> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
-  const workspace = new Workspace(directory, await startSandbox({ rateLimits: false, faults }));
+  const workspace = new Workspace(
+    directory,
+    await startSandbox({ rateLimits: false, faults, accounts: [OTHER_ACCOUNT] }),
+  );
   opened.push(workspace);
   return workspace;
 }

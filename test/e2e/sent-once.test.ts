@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspace, OTHER_ACCOUNT } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
 describe.concurrent('a file is sent once per job', () => {
@@ -18,6 +18,24 @@ describe.concurrent('a file is sent once per job', () => {
     expect(stdout).toContain(`people.csv`);
     expect(stdout).toContain(summary.plan);
     expect(workspace.requests()).toHaveLength(2);
+  });
+
+  test('by another account it is sent as well, as another run; the run of the first one is not touched', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(5));
+    workspace.writeJob(aJob(workspace));
+    const first = await workspace.run();
+    workspace.writeJob(aJob(workspace, { service: { account: OTHER_ACCOUNT.account } }));
+
+    const other = await workspace.run();
+
+    expect([first.code, other.code]).toEqual([0, 0]);
+    expect(other.summary.plan).not.toBe(first.summary.plan);
+    expect((await workspace.sms()).map(({ subAccountId }) => subAccountId).sort()).toEqual([
+      ...Array(5).fill('acme_hq'),
+      ...Array(5).fill('umbrella_hq'),
+    ]);
+    expect(JSON.parse((await workspace.run()).stdout)).toMatchObject({ state: 'nothing-new' });
   });
 
   test('a new file beside the old ones sends that one only, a copy of an old one nothing, mended text nothing', async () => {

@@ -3,7 +3,7 @@ import { encodeLine } from '../../src/journal/format.js';
 import { createFindTaken, readHistory } from '../../src/run/history.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan } from '../plan/a-plan.js';
+import { aCsvOf, aFolder, aJob, anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, aScriptedService, failure } from './a-run.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(3) });
@@ -12,7 +12,8 @@ const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale');
 
 /** Who took the planned file, for a new plan of this occurrence. */
 async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind = 'sms') {
-  return createFindTaken(await history(disk), { occurrence, isSandbox: false })(kind, sha256);
+  const { service } = (await history(disk))[0]?.plan.job ?? aJob();
+  return createFindTaken(await history(disk), { occurrence, service })(kind, sha256);
 }
 
 describe('history of a job', () => {
@@ -33,15 +34,22 @@ describe('history of a job', () => {
     }
   });
 
-  it('of the sandbox does not count for the service: nobody got those messages', async () => {
+  it('of the sandbox does not count for the service, nor that of one account for another', async () => {
     const disk = aMemoryDisk();
     const made = await planOn(disk);
     await aRun({ made });
     const sha256 = made.plan.steps[0]?.inputs[0]?.sha256 ?? '';
-    const find = (isSandbox: boolean) => createFindTaken(past, { occurrence: '', isSandbox })('sms', sha256);
     const past = await history(disk);
-    expect(find(false)).toBe(made.plan.id);
-    expect(find(true)).toBeUndefined();
+    const find = (changes: object) => {
+      return createFindTaken(past, { occurrence: '', service: { ...made.plan.job.service, ...changes } })(
+        'sms',
+        sha256,
+      );
+    };
+    expect(find({})).toBe(made.plan.id);
+    expect(find({ sandbox: true })).toBeUndefined();
+    expect(find({ account: 'other' })).toBeUndefined();
+    expect(find({ subAccountId: 'other_hq' })).toBeUndefined();
   });
 
   it('tells plans, unfinished and finished runs apart', async () => {

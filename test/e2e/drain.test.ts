@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace } from './a-workspace.js';
+import { until } from './command.js';
+
+const DRAIN_MS = 30_000;
+
+test('one signal before a service that never answers: the wait is bounded, the next process stays out meanwhile', async () => {
+  const workspace = await aWorkspace({ kind: 'latency', delayMs: 600_000, nth: [1, 2] });
+  workspace.write('people.csv', people(50));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: { requestsPerSecond: 1800, concurrency: 2 } })] }));
+  const draining = workspace.start(['run', 'job.yaml']);
+  await until(() => workspace.requests().length === 2);
+  const signalledMs = performance.now();
+  draining.signal('SIGTERM');
+  await draining.says('nothing new is sent');
+
+  const next = await workspace.run();
+  expect([next.code, next.stderr]).toEqual([75, expect.stringContaining('is running it')]);
+  expect(workspace.requests()).toHaveLength(2);
+
+  const { code, summary } = await workspace.finish(draining);
+  const waitedMs = performance.now() - signalledMs;
+  expect(code).toBe(75);
+  expect(waitedMs).toBeGreaterThan(DRAIN_MS - 1000);
+  expect(summary).toMatchObject({ state: 'stopped', balance: { accepted: 0, inDoubt: 20, unprocessed: 30 } });
+  expect(workspace.read(`out/sale/${summary.plan}/journal.ndjson`)).toContain('"type":"close"');
+
+  const again = await workspace.run();
+  expect([again.code, again.summary.balance]).toEqual([3, expect.objectContaining({ accepted: 30, inDoubt: 20 })]);
+  expect(await workspace.destinations()).toEqual(numbersOf(30, 21));
+});
