@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+
+const FEW = 5000;
+const MANY = 100_000;
+/** Rows, batches and answers on their way, and a heap that takes what it may; holding on to all rows would take three times as much. */
+const MARGIN_MB = 80;
+
+/** Leaves the most memory that the process had. */
+const WATCH = `import { writeFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+if (isMainThread) {
+  process.on('exit', () => writeFileSync(new URL('peak', import.meta.url), String(process.resourceUsage().maxRSS / 1024)));
+}
+`;
+
+test(`plan, apply and report take no more memory for ${MANY} rows than for ${FEW}, save for a few bytes a row`, async () => {
+  const workspace = await aWorkspace();
+  workspace.write('watch.mjs', WATCH);
+  const limits = { requestsPerSecond: 100, messagesPerSecond: 25_000, concurrency: 4 };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1000, limits })] }));
+  const measure = async (rows: number) => {
+    workspace.write('people.csv', people(rows));
+    const plan = await peakOf(workspace, 'plan', 'job.yaml');
+    const { directory } = JSON.parse(plan.stdout);
+    const apply = await peakOf(workspace, 'apply', directory);
+    expect(JSON.parse(apply.stdout).balance).toMatchObject({ accepted: rows });
+    const report = await peakOf(workspace, 'report', directory);
+    return [plan.peakMb, apply.peakMb, report.peakMb];
+  };
+
+  const few = await measure(FEW);
+  const many = await measure(MANY);
+
+  const more = many.map((peakMb, index) => peakMb - (few[index] ?? 0));
+  expect(Math.max(...more), `${few.join(', ')} MB, then ${many.join(', ')} MB`).toBeLessThan(MARGIN_MB);
+});
+
+async function peakOf(workspace: Workspace, ...args: string[]): Promise<{ peakMb: number; stdout: string }> {
+  const { code, stdout, stderr } = await workspace.finish(
+    workspace.start(args, { nodeArguments: ['--import', './watch.mjs'] }),
+  );
+  expect(code, stderr).toBe(0);
+  return { peakMb: Number(workspace.read('peak')), stdout };
+}
