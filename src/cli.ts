@@ -1,18 +1,10 @@
 #!/usr/bin/env node
-import yargs from 'yargs';
 import type { Terminal } from './commands/terminal.js';
-import { addCampaignVerbs } from './verbs/campaign.js';
-import { addChatVerbs } from './verbs/chat.js';
-import { addGatewayVerbs } from './verbs/gateway.js';
-import { addJobVerbs } from './verbs/job.js';
-import { addSchemaVerb } from './verbs/schema.js';
-import { addServerVerbs } from './verbs/server.js';
-import { brief } from './verbs/verb.js';
-import { addVerifyVerbs } from './verbs/verify.js';
 
 /**
- * Verbs → commands. The only reader of argv and env, the only process.exit; a command is loaded when its verb is asked
- * for, so that `--help` loads no HTTP client, no CSV parser and no server.
+ * Verbs → commands. The only reader of argv and env, the only process.exit. It loads all else by `import()`, for that
+ * fails where no more files may be opened, and no failure may end with node's own exit code 1, which says "finished".
+ * A command is loaded when its verb is asked for, so that `--help` loads no HTTP client, no CSV parser and no server.
  */
 const terminal: Terminal = {
   env: process.env,
@@ -36,50 +28,69 @@ const terminal: Terminal = {
   leave: (exitCode) => process.exit(exitCode),
 };
 
+type Printer = typeof import('./commands/print-error.js');
+
+let printer: Printer | undefined;
+
 /** Runs a command; its number is the exit code, and so is that of what it throws. */
 async function finish(command: Promise<number>): Promise<void> {
+  // Up front: once the command has failed, there may be no file left to load it with.
+  const loading = loadPrinter();
   try {
     process.exitCode = await command;
   } catch (error) {
-    const { exitCodeOfError, formatError } = await import('./commands/print-error.js');
-    terminal.writeStderr(formatError(error));
-    process.exitCode = exitCodeOfError(error);
+    await loading;
+    fail(error);
   }
+}
+
+async function loadPrinter(): Promise<void> {
+  try {
+    printer = await import('./commands/print-error.js');
+  } catch {
+    // What is told without it says enough.
+  }
+}
+
+function fail(error: unknown): void {
+  const { formatError, exitCodeOfError } = printer ?? WITHOUT_FILES;
+  terminal.writeStderr(formatError(error));
+  process.exitCode = exitCodeOfError(error);
+}
+
+/** In the place of print-error.ts where it could not be loaded. The error's own words may hold what nobody masks here. */
+const WITHOUT_FILES: Pick<Printer, 'formatError' | 'exitCodeOfError'> = {
+  formatError: (error) =>
+    isOfSystem(error)
+      ? `Cannot go on: ${error.code} from the system (${error.syscall})\nNothing was sent without a note of it on disk. Mend it, such as by a higher \`ulimit -n\`, then run the same command to go on.\n`
+      : `Cannot go on, nor load what would say why (${nameOf(error)}): expected that files can be opened\nSee whether \`ulimit -n\` is too low, and whether volley is installed whole.\n`,
+  exitCodeOfError: (error) => (isOfSystem(error) ? 75 : 4),
+};
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error ? String(error.code) : error.name;
+}
+
+function isOfSystem(error: unknown): error is Error & { code: string; syscall: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
 async function main(): Promise<void> {
   // Without a listener a closed pipe would end the process in its middle. Of stdout it is told by the write that fails;
   // a log that nobody can read any more ends no run.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  const context = { terminal, finish };
-  const cli = yargs(process.argv.slice(2))
-    .scriptName('volley')
-    // An option that is given twice counts as it was given last.
-    .parserConfiguration({ 'duplicate-arguments-array': false })
-    .usage(
-      '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
-    );
-  const addVerbs = [
-    addJobVerbs,
-    addVerifyVerbs,
-    addCampaignVerbs,
-    addChatVerbs,
-    addGatewayVerbs,
-    addServerVerbs,
-    addSchemaVerb,
-  ];
-  await addVerbs
-    .reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', terminal))
-    .demandCommand(1, 'Name a verb, such as run.')
-    .recommendCommands()
-    .strict()
-    .help()
-    .epilogue(
-      'Exit codes: 0 every row accepted · 1 some rows rejected · 2 did not start · 3 rows in doubt · ' +
-        '4 stopped, a person must look · 75 stopped before the end, run the same command to go on',
-    )
-    .wrap(Math.min(120, process.stdout.columns ?? 100))
-    .parseAsync();
+  // Of a rejection that nobody handles, too. What is in flight is in doubt, as after a crash.
+  process.on('uncaughtException', (error) => {
+    fail(error);
+    process.exit();
+  });
+  try {
+    const { runCommandLine } = await import('./verbs/command-line.js');
+    await runCommandLine(process.argv.slice(2), { terminal, finish }, process.stdout.columns ?? 100);
+  } catch (error) {
+    fail(error);
+  }
 }
 
 await main();

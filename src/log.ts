@@ -31,7 +31,8 @@ export function createJsonLog(destination: DestinationStream, secrets: () => rea
 
 const PLAIN = new Set(['string', 'number', 'boolean']);
 
-function pickPlain(fields: LogFields): LogFields {
+/** The fields that may pass: an object, an error or a list may hold anything. */
+export function pickPlain(fields: LogFields): LogFields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => PLAIN.has(typeof value)));
 }
 

@@ -13,7 +13,7 @@ export interface MemoryDisk {
   readText(path: string): string;
   write(path: string, text: string): void;
   has(path: string): boolean;
-  /** The n-th operation from now on fails with `code`, once; a write takes half of its bytes first. */
+  /** The n-th operation from now on fails with `code`, once; a write takes half of its bytes first, and of a `short write` tells no error. */
   failAt(n: number, code?: string): void;
   /** Called before each operation: `write /out/journal.ndjson`. */
   onOperation: (operation: string) => void;
@@ -48,6 +48,7 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
         return async (...args: unknown[]) => {
           if (!isToFail(`${String(key)} ${path}`)) return call(args);
           const [bytes, offset, length] = args;
+          if (failing?.code === 'short write') return call([bytes, offset, Math.ceil(Number(length) / 2)]);
           if (key === 'write') await call([bytes, offset, Math.floor(Number(length) / 2)]);
           return fail();
         };

@@ -19,6 +19,9 @@ function describeError(error: unknown): string {
   const disk = readDiskError(error);
   if (disk !== undefined)
     return `Cannot go on: ${disk.code} from the system (${escapeText(disk.call)})\n${DISK_HINT}\n`;
+  if (isLoadError(error)) {
+    return `Cannot load a part of volley: ${escapeText(error.message)}, expected all of its files\n${LOAD_HINT}\n`;
+  }
   const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `An error in volley itself, please report it:\n${said.split('\n').map(escapeText).join('\n')}\n`;
 }
@@ -53,6 +56,14 @@ const DISK_HINT =
 function readDiskError(error: unknown): { code: string; call: string } | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
   return { code: String(error.code), call: String(error.syscall) };
+}
+
+const LOAD_HINT =
+  'Nothing more was sent. See whether `ulimit -n` is too low, and whether volley is installed whole; then give the same command again.';
+
+/** Node says so, too, of a package whose description it could not open for want of file descriptors. */
+function isLoadError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
 }
 
 const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {

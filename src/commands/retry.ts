@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
 import type { RetryOf } from '../plan/file.js';
 import { EXIT } from '../report/exit-code.js';
+import { checkNames } from '../report/name-check.js';
 import { writeReport } from '../report/write-report.js';
 import { acquireLock } from '../run/lock.js';
 import { type RetryEnd, retryRun } from '../run/retry-run.js';
@@ -42,7 +43,11 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
       const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
       const deps = { files, clock, owner, plan: planDeps };
       end = await retryRun({ directory, plan, lock }, { ...choice, person: namePerson(world) }, deps);
-      await writeReport(files, directory, plan);
+      await writeReport(
+        checkNames(files, () => lock.assertHeld()),
+        directory,
+        plan,
+      );
     } finally {
       await lock.release();
     }
@@ -50,13 +55,16 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
     view.close();
     stopListening();
   }
-  const { made, left, codes } = end;
+  const { left, codes } = end;
   const about = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
+  const made = end.made === undefined ? end.anew : [end.made];
+  const [first, ...others] = made;
+  const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
   const json =
-    made === undefined
+    first === undefined
       ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...about, rejected: codes }
-      : { ...summarizePlan(made.plan, made.directory), ...about };
-  const head = made === undefined ? formatNothing(plan.id, choice, codes) : formatPlan(made.plan, made.directory);
+      : { ...summarizePlan(first.plan, first.directory), ...more, ...about };
+  const head = first === undefined ? formatNothing(plan.id, choice, end) : formatMade(made, end);
   await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
   return EXIT.ok;
 }
@@ -80,19 +88,32 @@ function chooseRows({ only, code }: RetryFlags): Choice {
   return { only, codes: [...new Set(codes)].sort() };
 }
 
-function formatNothing(run: string, { only, codes }: Choice, found: RetryEnd['codes']): string {
+function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd): string {
+  const again = anew.length === 0 ? '' : 'Made anew: its rows were given to it before, and it was never applied.\n';
+  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory)}`).join('\n');
+}
+
+function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {
   const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
   const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
-  return `${escapeText(`Nothing to retry in run ${run}: no row of it is ${which}${there}.`)}\n`;
+  const isOpen = only === 'unprocessed' && left.underWay > 0;
+  const what = isOpen
+    ? `what it has not processed, ${format(left.underWay)} rows, was under way`
+    : `no row of it is ${which}`;
+  return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
 }
 
 /** What is not in the plan, and what to do about it. */
-function formatLeft(run: string, { refusedInPlan, inDoubt, underWay, retriedBefore }: RetryEnd['left']): string {
+function formatLeft(run: string, left: RetryEnd['left']): string {
+  const { refusedInPlan, inDoubt, underWay, received, retriedBefore } = left;
   const lines = [
     refusedInPlan > 0 &&
       `Refused while run ${run} was planned: ${format(refusedInPlan)}. Mend its rejections file, and give that to the job as input.`,
     inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
-    underWay > 0 && `Under way when a process ended: ${format(underWay)}. Finish the run, then settle them.`,
+    underWay > 0 &&
+      `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; settle what is in doubt then.`,
+    received > 0 &&
+      `Settled as not sent, and not retried: ${format(received)} have a delivery receipt. See the deliveries file of run ${run}.`,
     retriedBefore > 0 && `Given to other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
   ];
   return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');

@@ -11,7 +11,8 @@ import type { Summary } from '../report/summary.js';
 import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import { assertInputsUnchanged } from '../run/resume.js';
-import { assertGiven } from '../run/retry-given.js';
+import { assertGiven, listWaiting } from '../run/retry-given.js';
+import { takeOverPrepared } from '../run/retry-prepared.js';
 import { StopSwitch } from '../run/stop.js';
 import { type Host, openLog, worldOf } from './deps.js';
 import { planNewInput } from './make-plan.js';
@@ -106,7 +107,9 @@ export async function withSession<T>(
       try {
         const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) =>
           applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
-        return await task({ jobDirectory, lock, log, stop, world, applyAndReport });
+        const done = await task({ jobDirectory, lock, log, stop, world, applyAndReport });
+        await tellWaiting(jobDirectory, { log, world });
+        return done;
       } finally {
         await service.close();
       }
@@ -115,6 +118,16 @@ export async function withSession<T>(
     }
   } finally {
     stopListening();
+  }
+}
+
+/** Rows that were given to a plan are sent by nobody else: who forgets to apply it loses them. */
+async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; world: World }): Promise<void> {
+  for (const { directory, plan, rows } of await listWaiting(world.files, jobDirectory)) {
+    const run = plan.retryOf?.run;
+    log.warn(
+      `plan ${plan.id} was given ${rows} rows of run ${run} and never applied; to send them: volley apply ${directory}`,
+    );
   }
 }
 
@@ -168,6 +181,7 @@ async function applyThenReport(context: {
   ]);
   const view = await createProgressView(host, log);
   try {
+    await takeOverPrepared({ directory, plan, lock }, { files, clock, owner });
     await applyPlan(
       { directory, plan, job: { ...settings, service: service.settings }, lock, stop },
       {

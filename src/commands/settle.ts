@@ -1,12 +1,15 @@
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { UserError } from '../errors.js';
 import type { Plan } from '../plan/file.js';
 import { EXIT } from '../report/exit-code.js';
+import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { InDoubtRows } from '../run/in-doubt-rows.js';
 import { acquireLock, type Lock } from '../run/lock.js';
 import { type ExportEnd, settleByExport } from '../run/settle-export.js';
+import { settleByReceipts } from '../run/settle-receipts.js';
+import { addSettled, type SettledCounts } from '../run/settle-rows.js';
 import { settleByWord } from '../run/settle-word.js';
 import { type Host, worldOf } from './deps.js';
 import { namePerson } from './person.js';
@@ -18,8 +21,8 @@ import { lockDepsOf } from './world.js';
 
 export interface SettleFlags {
   readonly run: string;
-  /** CSV file of the service's message export. */
-  readonly exported: string | undefined;
+  /** CSV files of the service's message export. */
+  readonly exported: readonly string[] | undefined;
   readonly assume: string | undefined;
   /** As typed: how many rows are in doubt. */
   readonly confirm: string | undefined;
@@ -27,12 +30,12 @@ export interface SettleFlags {
 }
 
 type Means =
-  | { readonly kind: 'export'; readonly path: string }
+  | { readonly kind: 'export'; readonly paths: readonly string[] }
   | { readonly kind: 'word'; readonly assume: 'sent' | 'not-sent'; readonly confirm: number };
 
 /**
- * `volley settle RUN`: decides rows in doubt by the service's message export, or by a person's own word, and writes the run's
- * outputs again. Sends nothing. Returns 3 where rows are left in doubt.
+ * `volley settle RUN`: decides rows in doubt by the receipts that are on disk, then by the service's message export or by a
+ * person's own word, and writes the run's outputs again. Sends nothing. Returns 3 where rows are left in doubt.
  */
 export async function settleRun(flags: SettleFlags, host: Host): Promise<number> {
   const means = chooseMeans(flags);
@@ -43,9 +46,19 @@ export async function settleRun(flags: SettleFlags, host: Host): Promise<number>
   let underWay: number;
   let summary: Summary;
   try {
-    end = await settleBy(means, { directory, plan, lock }, host);
-    underWay = (await InDoubtRows.read(world.files, directory, plan)).rows.underWay;
-    summary = await writeReport(world.files, directory, plan);
+    const { files, clock, owner } = world;
+    const outputs = checkNames(files, () => lock.assertHeld());
+    const received = await settleByReceipts({ directory, plan, lock }, { files, clock, owner });
+    try {
+      const { settled, left } = await settleBy(means, { directory, plan, lock }, host);
+      end = { settled: addSettled(received, settled), left };
+    } catch (error) {
+      if (received.accepted + received.rejected === 0) throw error;
+      await writeReport(outputs, directory, plan);
+      throw tellReceived(error, received);
+    }
+    underWay = (await InDoubtRows.read(files, directory, plan)).rows.underWay;
+    summary = await writeReport(outputs, directory, plan);
   } finally {
     await lock.release();
   }
@@ -59,6 +72,14 @@ export async function settleRun(flags: SettleFlags, host: Host): Promise<number>
 
 const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';
 
+/** What was asked for is refused; that the receipts settled rows before it stands. */
+function tellReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
+  if (!(error instanceof UserError)) return error;
+  const { code, message, problems } = error;
+  const hint = `Delivery receipts that had come settled ${format(accepted + rejected)} rows first; look at the in-doubt files of the run again.`;
+  return new UserError(code, message, { hint, problems });
+}
+
 function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
   if ((exported === undefined) === (assume === undefined)) {
     throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
@@ -67,7 +88,7 @@ function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
   }
   if (exported !== undefined) {
     if (confirm !== undefined) throw new UserError('bad-flag', 'Cannot settle: --confirm is for --assume alone');
-    return { kind: 'export', path: resolve(exported) };
+    return { kind: 'export', paths: exported.map((path) => resolve(path)) };
   }
   if (assume !== 'sent' && assume !== 'not-sent') {
     throw new UserError('bad-flag', `Cannot settle: --assume is ${JSON.stringify(assume)}, expected sent or not-sent`);
@@ -93,10 +114,7 @@ async function settleBy(
     return { settled, left: {} };
   }
   const reader = await world.loadReader();
-  const [exported, ...others] = await reader.listInputs([means.path], dirname(means.path));
-  if (exported === undefined || others.length > 0) {
-    throw new UserError('bad-flag', `Cannot settle: ${basename(means.path)} is not one file, expected one export`);
-  }
+  const exported = await reader.listInputs(means.paths, dirname(means.paths[0] ?? ''));
   return settleByExport({ ...run, exported }, { files, clock, owner, reader });
 }
 

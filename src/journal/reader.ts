@@ -1,6 +1,6 @@
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
-import { decodeLine, type JournalLine } from './format.js';
+import { decodeLine, type JournalLine, peekEpoch } from './format.js';
 
 /** An entry with the place of its line, so that it can be read again alone. */
 export interface PlacedLine extends JournalLine {
@@ -29,7 +29,7 @@ export async function readJournal(files: Files, path: string, visit: (line: Plac
   if ((await files.stat(path)) === undefined) return { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
   const file = await files.openRead(path);
   try {
-    const walk = new Walk(path, visit);
+    const walk = new Walk(path, await listRunners(file), visit);
     for await (const { bytes, offset, isWhole } of splitLines(file)) walk.take(bytes, offset, isWhole);
     return walk.end(file.bytes);
   } finally {
@@ -45,8 +45,29 @@ export async function readLineAt(file: Pick<ReadFile, 'read'>, offset: number, l
   return line;
 }
 
+/** Who opened the journal under a lock epoch, and the `seq` of that line: one more than the last that it had read. */
+interface Runner {
+  readonly epoch: number;
+  readonly firstSeq: number;
+}
+
+/** In their order. Only the first line of each epoch is decoded. */
+async function listRunners(file: ReadFile): Promise<Runner[]> {
+  const runners: Runner[] = [];
+  let last = -1;
+  for await (const { bytes, isWhole } of splitLines(file)) {
+    if (!isWhole || !(peekEpoch(bytes) > last)) continue;
+    const line = decodeLine(bytes);
+    if (line === undefined) continue;
+    last = line.epoch;
+    if (line.entry.type === 'open') runners.push({ epoch: line.epoch, firstSeq: line.seq });
+  }
+  return runners;
+}
+
 class Walk {
   readonly #path: string;
+  readonly #runners: readonly Runner[];
   readonly #visit: (line: PlacedLine) => void;
   #goodBytes = 0;
   #lastSeq = 0;
@@ -54,19 +75,20 @@ class Walk {
   /** Offset of the first bad line; from there on nothing counts, but lines are looked at for what they build upon. */
   #badAt: number | undefined;
 
-  constructor(path: string, visit: (line: PlacedLine) => void) {
+  constructor(path: string, runners: readonly Runner[], visit: (line: PlacedLine) => void) {
     this.#path = path;
+    this.#runners = runners;
     this.#visit = visit;
   }
 
   take(bytes: Buffer, offset: number, isWhole: boolean): void {
     const line = isWhole ? decodeLine(bytes) : undefined;
-    if (line !== undefined && line.epoch < this.#lastEpoch) {
+    if (line !== undefined && (line.epoch < this.#lastEpoch || this.#isUnread(line))) {
       if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
       return;
     }
     if (line !== undefined && this.#goesOnBehindTear(line)) this.#badAt = undefined;
-    if (this.#badAt === undefined && line !== undefined && this.#follows(line)) {
+    if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
       this.#visit({ ...line, offset, length: bytes.length + 1 });
       this.#lastSeq = line.seq;
       this.#lastEpoch = line.epoch;
@@ -88,10 +110,9 @@ class Walk {
     return entry.type === 'open' && epoch > this.#lastEpoch && durable === this.#lastSeq && seq === durable + 1;
   }
 
-  /** A new runner counts on from what it read, whatever an ousted one appended in between. */
-  #follows(line: JournalLine): boolean {
-    if (line.seq === this.#lastSeq + 1) return true;
-    return line.entry.type === 'open' && line.epoch > this.#lastEpoch && line.seq <= this.#lastSeq;
+  /** Whether a runner that was ousted appended it when the next one had read the journal already: it has no part in what followed. */
+  #isUnread({ epoch, seq }: JournalLine): boolean {
+    return this.#runners.some((later) => later.epoch > epoch && later.firstSeq <= seq);
   }
 
   end(fileBytes: number): JournalEnd {

@@ -71,7 +71,13 @@ export class RunState {
   readonly steps = new Map<number, StepProgress>();
   firstOpen: OpenEntry | undefined;
   lastClose: CloseEntry | undefined;
-  lastIntentAt: number | undefined;
+  /** The host of the runner that wrote last. */
+  lastHost: string | undefined;
+  /**
+   * By the clock of that host: nothing of what has an outcome left later. An outcome counts as well as its intent, since a
+   * request may wait long for its turn in between.
+   */
+  lastSentAt: number | undefined;
   #openParts = new Map<string, number>();
   #events = 0;
 
@@ -100,14 +106,24 @@ export class RunState {
     return this.lastClose?.reason === 'finished';
   }
 
+  /** Whether something has no outcome: it may have left at any time, up to the end of its process. */
+  get isInFlight(): boolean {
+    return [...this.steps.values()].some(
+      ({ open, preparing, action }) =>
+        preparing !== undefined || action?.isOpen === true || [...open.values()].some((part) => part.isInFlight),
+    );
+  }
+
   apply(entry: JournalEntry): void {
     if ('step' in entry && entry.type !== 'settle') {
       this.#events += 1;
       this.step(entry.step).lastEvent = this.#events;
+      this.lastSentAt = Math.max(this.lastSentAt ?? 0, entry.at);
     }
     switch (entry.type) {
       case 'open':
         this.firstOpen ??= entry;
+        this.lastHost = entry.host;
         this.lastClose = undefined;
         return;
       case 'intent':
@@ -118,7 +134,6 @@ export class RunState {
         return;
       case 'preparing':
         this.step(entry.step).preparing = { what: entry.what, isTold: false };
-        this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
         return;
       case 'prepared':
         this.step(entry.step).prepared = entry.ids;
@@ -133,7 +148,6 @@ export class RunState {
           wasBegun: true,
           verdict: this.step(entry.step).action?.verdict,
         };
-        this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
         return;
       case 'acted':
         this.step(entry.step).action = {
@@ -163,7 +177,6 @@ export class RunState {
     if (!progress.open.has(key)) this.#countParts(entry, 1);
     progress.open.set(key, { step, request, part, line, rows, isInFlight: true });
     advance(progress, request, line[0] + line[1]);
-    this.lastIntentAt = Math.max(this.lastIntentAt ?? 0, entry.at);
   }
 
   #end(entry: Extract<JournalEntry, { type: 'outcome' }>): void {

@@ -1,6 +1,7 @@
 import { applyRunDirectory } from '../commands/session.js';
 import type { Summary } from '../report/summary.js';
 import { createHost, type RunOptions } from './host.js';
+import { maskThrown } from './mask-thrown.js';
 
 export interface ApplyOptions extends RunOptions {
   /** Id of the plan that was reviewed; another one is refused. */
@@ -15,9 +16,11 @@ export interface ApplyOptions extends RunOptions {
  * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
  */
 export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<Summary> {
-  const { summary } = await applyRunDirectory(createHost(options), runDirectory, {
-    confirm: options.confirm,
-    ignoreChangedInputs: options.ignoreChangedInputs ?? false,
-  });
+  const { summary } = await maskThrown(
+    applyRunDirectory(createHost(options), runDirectory, {
+      confirm: options.confirm,
+      ignoreChangedInputs: options.ignoreChangedInputs ?? false,
+    }),
+  );
   return summary;
 }

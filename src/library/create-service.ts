@@ -8,6 +8,7 @@ import { createTransport } from '../service/transport.js';
 import { createLane, type Lane } from '../throttle/lane.js';
 import { createLibraryCall } from './call.js';
 import { createHost } from './host.js';
+import { maskThrown, maskThrownBy } from './mask-thrown.js';
 import { readOptions, type ServiceOptions } from './options.js';
 
 /** The typed clients of the six areas. All calls of an area share one lane, which keeps to its limits. */
@@ -23,7 +24,7 @@ export interface Service extends ServiceClients {
  */
 export function createService(options: ServiceOptions): Service {
   assertSafeEnvironment(createHost({}));
-  const { settings, secrets, limits } = readOptions(options);
+  const { settings, secrets, limits } = maskThrownBy(() => readOptions(options));
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal]);
   const lanes = new Map<Area, Lane>();
@@ -42,7 +43,7 @@ export function createService(options: ServiceOptions): Service {
   };
   let closed: Promise<void> | undefined;
   return {
-    ...createClients(call),
+    ...createClients((endpoint, input) => maskThrown(call(endpoint, input))),
     close: () => {
       closed ??= close();
       return closed;

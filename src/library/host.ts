@@ -1,6 +1,7 @@
 import type { Host } from '../commands/deps.js';
 import { InternalError, UserError } from '../errors.js';
-import { type Log, type LogFields, scrubSecrets } from '../log.js';
+import { type Log, type LogFields, pickPlain, scrubSecrets } from '../log.js';
+import { maskNumbers } from '../normalize/mask.js';
 import type { Progress } from '../run/ports.js';
 
 /** What a program says to `plan` and `apply`. Callbacks must not throw. */
@@ -56,11 +57,15 @@ function listenForAbort(signal: AbortSignal | undefined, listener: () => void): 
   return () => signal?.removeEventListener('abort', listener);
 }
 
+/** What a program's own log gets is what a line of ours may hold: plain fields, no secret, no number of a person. */
 function createLibraryLog({ log, onNotice }: RunOptions, secrets: () => readonly string[]): Log {
-  const scrub = (text: string) => scrubSecrets(text, secrets());
+  const scrub = (text: string) => maskNumbers(scrubSecrets(text, secrets()));
   const scrubFields = (fields: LogFields = {}): LogFields =>
     Object.fromEntries(
-      Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? scrub(value) : value]),
+      Object.entries(pickPlain(fields)).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? scrub(value) : value,
+      ]),
     );
   return {
     info: (message, fields) => log?.info(scrub(message), scrubFields(fields)),

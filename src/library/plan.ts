@@ -7,6 +7,7 @@ import type { WrittenJob } from '../job/schema.js';
 import type { PlannedStep } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
 import { createHost, type RunOptions } from './host.js';
+import { maskThrown } from './mask-thrown.js';
 import { nameFirstProblem } from './name-first.js';
 
 export interface PlanOptions extends RunOptions {
@@ -37,7 +38,7 @@ export type PlannedRunStep = Pick<
  * is held, `interrupted`.
  */
 export function plan(source: string | WrittenJob, options: PlanOptions = {}): Promise<PlannedRun | undefined> {
-  return nameFirstProblem(planSource(source, options));
+  return maskThrown(nameFirstProblem(planSource(source, options)));
 }
 
 async function planSource(source: string | WrittenJob, options: PlanOptions): Promise<PlannedRun | undefined> {

@@ -4,10 +4,11 @@ import type { Cell, Rejection, Skip } from '../domain.js';
 import { InternalError, UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
+import type { RetriedRow } from '../steps/kind.js';
 
 /**
  * The plan on disk, format 2 (1 is the same without steps that have no rows, and without their areas' addresses; 3 is the same
- * with `retryOf`; all are read). In the run directory, for step n of kind k:
+ * with `retryOf`, 4 the same with `fedFrom`; all are read). In the run directory, for step n of kind k:
  *
  *   plan.json               this interface `Plan`
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
@@ -15,13 +16,16 @@ import type { Job } from '../job/job.js';
  *                           `crc` is the CRC-32, in 8 hex digits, of what stands before it and of the body
  *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
- *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs
+ *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs; a row that is
+ *                           one of another run has its id there (steps/ids.ts) as one more element, save where it is skipped
  *
  * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
  */
 export const PLAN_FORMAT = 2;
 /** Of a plan that retries rows of another: who does not know `retryOf` must not send it. */
 export const RETRY_PLAN_FORMAT = 3;
+/** Of a plan with rows of other runs that were fed back: who does not know `fedFrom` might send them a second time. */
+export const FED_PLAN_FORMAT = 4;
 export const PLAN_FILE = 'plan.json';
 /** Begins to exist when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
@@ -80,6 +84,8 @@ export interface PlannedInput {
   readonly columnMap: readonly number[];
   readonly rows: number;
   readonly notices: readonly string[];
+  /** Runs whose rejected rows it holds, by the ids of their plans; absent where it holds none. */
+  readonly fedFrom?: readonly string[];
 }
 
 export interface SuppressionInput {
@@ -123,8 +129,8 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
     });
   }
   const plan = parsePlan(text, directory);
-  if (![1, PLAN_FORMAT, RETRY_PLAN_FORMAT].includes(plan.format)) {
-    const expected = `expected ${RETRY_PLAN_FORMAT} or less`;
+  if (![1, PLAN_FORMAT, RETRY_PLAN_FORMAT, FED_PLAN_FORMAT].includes(plan.format)) {
+    const expected = `expected ${FED_PLAN_FORMAT} or less`;
     throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, ${expected}`, {
       hint: 'Finish it with the version of volley that made it.',
     });
@@ -182,24 +188,27 @@ export type RowLine = {
   readonly line: number;
   readonly row: number;
   readonly cells: readonly Cell[];
+  /** Its id in another run, of which it is a row. */
+  readonly from?: string | undefined;
 } & (
   | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
   | { readonly state: 'rejected'; readonly rejection: Rejection }
-  | { readonly state: 'skipped'; readonly skip: Skip }
+  | { readonly state: 'skipped'; readonly skip: Skip | RetriedRow }
 );
 
 /** `cells`: those of the line as JSON. */
 export function encodeRowLine(line: RowLine, cells: string = JSON.stringify(line.cells)): string {
   const place = `${line.file},${line.line},${line.row}`;
+  const end = line.from === undefined ? ']\n' : `,${JSON.stringify(line.from)}]\n`;
   switch (line.state) {
     case 'planned':
-      return `["p",${place},[${line.request}${encodeFacts(line.facts)}],${cells}]\n`;
+      return `["p",${place},[${line.request}${encodeFacts(line.facts)}],${cells}${end}`;
     case 'rejected': {
       const { stage, field, code, reason } = line.rejection;
-      return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cells}]\n`;
+      return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cells}${end}`;
     }
     case 'skipped':
-      return `["s",${place},${JSON.stringify([line.skip.code, line.skip.reason])},${cells}]\n`;
+      return `["s",${place},${JSON.stringify([line.skip.code, line.skip.reason])},${cells}${end}`;
   }
 }
 
@@ -214,7 +223,13 @@ function encodeFacts(facts: readonly string[]): string {
 
 /** Throws InternalError for a line that is damaged; `where` names its file. */
 export function decodeRowLine(text: string, where: string): RowLine {
-  const [state, file, line, row, about, written] = parseRowLine(text, where);
+  const values = parseRowLine(text, where);
+  const line = decodeValues(values);
+  const from = values[6];
+  return from === undefined ? line : { ...line, from };
+}
+
+function decodeValues([state, file, line, row, about, written]: ReturnType<typeof parseRowLine>): RowLine {
   const cells = written.includes(null) ? written.map((cell: string | null) => cell ?? undefined) : written;
   if (state === 'p') {
     const [request, ...facts] = about;

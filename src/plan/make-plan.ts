@@ -2,7 +2,15 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
-import { JOURNAL_FILE, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, RECEIPTS_FILE } from './file.js';
+import {
+  FED_PLAN_FORMAT,
+  JOURNAL_FILE,
+  PLAN_FILE,
+  PLAN_FORMAT,
+  type Plan,
+  type PlannedStep,
+  RECEIPTS_FILE,
+} from './file.js';
 import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
 import type { PlanDeps } from './ports.js';
@@ -74,15 +82,18 @@ async function writePlan(
   context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string },
 ): Promise<Plan> {
   const { deps, problems, scratch } = context;
+  const jobDirectory = dirname(context.directory);
+  const fed = { files: deps.files, jobDirectory, plan: { id, occurrence, job } };
   const steps: PlannedStep[] = [];
   for (const step of selection.steps) {
-    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems });
+    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems, fed });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }
   problems.throwIfAny();
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps };
-  await writePlace(deps.files, scratch, dirname(context.directory));
+  const hasFed = steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
+  const plan: Plan = { format: hasFed ? FED_PLAN_FORMAT : PLAN_FORMAT, id, occurrence, job, steps };
+  await writePlace(deps.files, scratch, jobDirectory);
   await deps.files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
   await deps.files.syncDirectory(scratch);
   return plan;

@@ -3,6 +3,7 @@ import { UserError } from '../errors.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { planIdOf } from '../steps/ids.js';
 import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf, type RowLine } from './file.js';
+import { checkGuards } from './guards.js';
 import { removeLeftovers, replaceDraft } from './make-plan.js';
 import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
@@ -50,6 +51,8 @@ export async function makeRetryPlan(
     await writePlace(files, scratch, jobDirectory);
     await files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
     await files.syncDirectory(scratch);
+    // One that a guard does not let pass gets no name: it would seem to have the rows.
+    checkGuards(plan, job.guards);
     await assertHeld();
     await replaceDraft(files, scratch, directory);
     return { plan, directory };

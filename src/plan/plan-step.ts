@@ -1,13 +1,14 @@
-import type { SourceRecord } from '../domain.js';
 import { UserError } from '../errors.js';
 import { type ActionStep, type Input, isRowStep, type RowStep } from '../job/job.js';
-import type { RowPlanner, RowReader } from '../steps/kind.js';
+import type { RowPlan, RowPlanner, RowReader } from '../steps/kind.js';
 import { actionKindOf, kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
 import { joinColumns } from './columns.js';
+import { FedRows, type FedSource } from './fed-rows.js';
 import type { PlannedInput, PlannedStep } from './file.js';
 import { FoldedNames } from './folded-names.js';
-import type { PlanDeps } from './ports.js';
+import { findRefusal } from './own-outputs.js';
+import type { InputRecord, PlanDeps, RecordReader } from './ports.js';
 import type { ProblemList } from './problems.js';
 import type { DigestedInput, StepSelection } from './select.js';
 import { StepWriter } from './step-writer.js';
@@ -20,6 +21,8 @@ export interface PlanStepContext {
   readonly directory: string;
   readonly deps: PlanDeps;
   readonly problems: ProblemList;
+  /** Where rows come back that other plans may have; absent where all rows are this plan's alone. */
+  readonly fed?: FedSource;
 }
 
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
@@ -42,7 +45,8 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   });
   const { kind, limits } = step;
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
-  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names });
+  const fed = context.fed && new FedRows({ kind, number }, context.fed, { describeRow: (row) => rows.describe(row) });
+  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, fed });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
   if (problems.isEmpty) await writer.finish();
@@ -86,6 +90,7 @@ class StepPlanning {
   readonly #writer: StepWriter;
   readonly #rows: RowOrdinals;
   readonly #names: FoldedNames;
+  readonly #fed: FedRows | undefined;
   readonly #tally = new Tally();
 
   constructor(parts: {
@@ -96,6 +101,7 @@ class StepPlanning {
     writer: StepWriter;
     rows: RowOrdinals;
     names: FoldedNames;
+    fed: FedRows | undefined;
   }) {
     this.#number = parts.number;
     this.#step = parts.step;
@@ -104,6 +110,7 @@ class StepPlanning {
     this.#writer = parts.writer;
     this.#rows = parts.rows;
     this.#names = parts.names;
+    this.#fed = parts.fed;
   }
 
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
@@ -115,7 +122,12 @@ class StepPlanning {
     this.#rows.beginFile(shown);
     await problems.gather(shown, async () => {
       await reader.open();
-      for await (const batch of reader.batches()) await this.#planBatch(batch, index, binding.rows);
+      for await (const batch of reader.batches()) {
+        const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
+        await fed?.prepare(batch);
+        await this.#planBatch(batch, { file: index, read: binding.rows, fed });
+      }
+      this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
       if (reader.sha256 !== input.sha256) {
         const hint = 'Run again when nobody writes to it.';
@@ -124,6 +136,7 @@ class StepPlanning {
     });
     const { columns, notices } = reader;
     const { sha256, contentSha256, bytes } = input;
+    const fedFrom = this.#fed?.takeRuns() ?? [];
     return {
       file: shown,
       path,
@@ -133,33 +146,51 @@ class StepPlanning {
       columns: [...columns],
       rows: this.#rows.next - from,
       notices: [...notices, ...this.#names.takeNotices()],
+      ...(fedFrom.length === 0 ? {} : { fedFrom }),
     };
   }
 
-  async #planBatch(batch: readonly SourceRecord[], file: number, read: RowReader | undefined): Promise<void> {
+  #refuseOutput({ ownColumns = [] }: RecordReader, shown: string): void {
+    const { resultColumns } = kindOf(this.#step);
+    const refusals = ownColumns.map((own) => findRefusal(own, resultColumns));
+    const refusal = refusals.find((each) => each !== undefined);
+    if (refusal !== undefined) this.#context.problems.add({ where: shown, ...refusal });
+  }
+
+  async #planBatch(
+    batch: readonly InputRecord[],
+    { file, read, fed }: { file: number; read: RowReader | undefined; fed: FedRows | undefined },
+  ): Promise<void> {
     if (this.#context.deps.signal.aborted) {
       throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing of it was sent', {
         hint: 'Run the same command again.',
       });
     }
     if (read === undefined) return;
-    for (const record of batch) this.#planRow(record, file, read);
+    for (const record of batch) this.#planRow(record, { file, read, fed });
     await this.#writer.flush();
     this.#context.deps.onProgress({ step: this.#number, rows: this.#rows.next });
   }
 
-  #planRow(record: SourceRecord, file: number, read: RowReader): void {
+  #planRow(
+    record: InputRecord,
+    { file, read, fed }: { file: number; read: RowReader; fed: FedRows | undefined },
+  ): void {
     const writer = this.#writer;
-    const { line, row, cells, cellsJson, fault } = record;
-    const place = { file, line, row, cells };
+    const { line, row, cells, cellsJson, fault, ownId } = record;
+    const from = ownId === '' ? undefined : ownId;
+    const place = { file, line, row, cells, from };
     const ordinal = this.#rows.take();
-    const plan =
-      fault === undefined ? read(record, ordinal, writer.planned) : ({ kind: 'rejected', rejection: fault } as const);
+    const known = from === undefined ? undefined : fed?.check(from);
+    const plan: RowPlan =
+      fault === undefined ? (known ?? read(record, ordinal, writer.planned)) : { kind: 'rejected', rejection: fault };
     this.#tally.add(plan);
-    if (plan.kind === 'planned') writer.addPlanned(place, plan.row, cellsJson);
-    else if (plan.kind === 'rejected')
+    if (plan.kind === 'planned') {
+      if (from !== undefined) fed?.notePlanned(from, ordinal);
+      writer.addPlanned(place, plan.row, cellsJson);
+    } else if (plan.kind === 'rejected')
       writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection }, cellsJson);
-    else writer.addRow({ ...place, state: 'skipped', skip: plan.skip }, cellsJson);
+    else writer.addRow({ ...place, from: undefined, state: 'skipped', skip: plan.skip }, cellsJson);
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {

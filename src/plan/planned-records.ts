@@ -1,6 +1,5 @@
-import type { SourceRecord } from '../domain.js';
 import type { PlannedStep, RowLine } from './file.js';
-import type { RecordReader } from './ports.js';
+import type { InputRecord, RecordReader } from './ports.js';
 
 const BATCH_RECORDS = 1000;
 
@@ -28,15 +27,15 @@ export class PlannedRecords {
     await this.#rows.return(undefined);
   }
 
-  async *#batches(input: number): AsyncGenerator<readonly SourceRecord[]> {
-    let batch: SourceRecord[] = [];
+  async *#batches(input: number): AsyncGenerator<readonly InputRecord[]> {
+    let batch: InputRecord[] = [];
     for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
       if (row.file !== input) {
         this.#ahead = row;
         break;
       }
-      const { cells, line, row: number } = row;
-      batch.push({ cells, line, row: number, fault: undefined });
+      const { cells, line, row: number, from } = row;
+      batch.push({ cells, line, row: number, fault: undefined, ownId: from });
       if (batch.length < BATCH_RECORDS) continue;
       yield batch;
       batch = [];

@@ -28,12 +28,20 @@ export interface InputFile {
   readonly format: 'csv' | 'ndjson';
 }
 
+/** A record with what an output of ours says of it beside its cells. */
+export interface InputRecord extends SourceRecord {
+  /** Of a row of another run: its id there (steps/ids.ts); '' for one that is none, and no id where it cannot be read. */
+  readonly ownId?: string | undefined;
+}
+
 export interface RecordReader {
   /** Known after `open` for CSV; for NDJSON they grow while batches are read. */
   readonly columns: readonly string[];
   readonly notices: readonly string[];
+  /** Of outputs of ours the columns that begin as ours do, a list for each different set; whole when `batches` has ended. */
+  readonly ownColumns?: readonly (readonly string[])[];
   open(): Promise<void>;
-  batches(): AsyncIterable<readonly SourceRecord[]>;
+  batches(): AsyncIterable<readonly InputRecord[]>;
   /** Of the bytes that were read; complete when `batches` has ended. */
   readonly sha256: string;
 }

@@ -44,12 +44,17 @@ export class StepWriter {
     this.#rowsFile = rows;
   }
 
-  addPlanned(line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells'>, row: PlannedRow, cellsJson?: string): void {
+  addPlanned(
+    line: Pick<RowLine, 'file' | 'line' | 'row' | 'cells' | 'from'>,
+    row: PlannedRow,
+    cellsJson?: string,
+  ): void {
     const isOver = this.#batch.segments + row.segments > this.#planner.segmentsPerRequest;
     if (isOver && this.#batch.rows > 0) this.#endRequest();
-    const { file, line: number, row: inFile, cells } = line;
+    const { file, line: number, row: inFile, cells, from } = line;
     const request = this.requests + 1;
-    this.addRow({ state: 'planned', file, line: number, row: inFile, cells, request, facts: row.facts }, cellsJson);
+    const place = { file, line: number, row: inFile, cells, from };
+    this.addRow({ state: 'planned', ...place, request, facts: row.facts }, cellsJson);
     this.#body.append(
       this.#batch.rows === 0 ? `${this.#planner.openBody(request)}${row.fragment}` : `,${row.fragment}`,
     );

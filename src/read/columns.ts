@@ -21,6 +21,7 @@ const OWN_COLUMNS: ReadonlySet<string> = new Set([
   '_code',
   '_reason',
   '_text',
+  '_rowId',
 ]);
 
 /** Every output of ours has these; a file that has them all is one of ours. */
@@ -28,6 +29,11 @@ const OWN_MARKS = ['_step', '_file', '_line', '_row'];
 
 /** The column in which a faulty NDJSON line keeps its text, so that nothing is lost. */
 export const TEXT_COLUMN = '_text';
+
+/** The column of rejections by which a row is known again, whatever else was mended in it. */
+export const ID_COLUMN = '_rowId';
+/** Stands for the id of a row that cannot be read as it stands: it had one, perhaps, and must not be taken for a new row. */
+export const HIDDEN_ID = '?';
 
 /** Whether it is a column that our outputs add. */
 export function isOwnColumn(name: string): boolean {
@@ -37,6 +43,11 @@ export function isOwnColumn(name: string): boolean {
 /** Whether a header, or the keys of an NDJSON row, come from an output of ours. */
 export function isOwnHeader(names: readonly string[]): boolean {
   return OWN_MARKS.every((mark) => names.includes(mark));
+}
+
+/** Of the columns of an output of ours, those that tell which output it is: all that begin as ours do. */
+export function listOwnColumns(names: readonly string[]): string[] {
+  return names.filter((name) => name.startsWith('_'));
 }
 
 /**

@@ -1,16 +1,24 @@
-import type { Rejection, SourceRecord } from '../domain.js';
+import type { Rejection } from '../domain.js';
 import { restoreCell } from '../formula.js';
+import { HIDDEN_ID } from './columns.js';
 import type { Header } from './header.js';
 import { countLineEnds } from './line-count.js';
+import type { ReadRecord } from './reader.js';
 
 /** A row as a record; one with too few or too many fields carries a fault. Its cells are as many as the columns. */
-export function buildRecord(cells: string[], header: Header, place: { line: number; row: number }): SourceRecord {
+export function buildRecord(cells: string[], header: Header, place: { line: number; row: number }): ReadRecord {
   const { line, row } = place;
   const fault = cells.length === header.width ? undefined : describeWidth(cells, header);
   while (cells.length < header.width) cells.push('');
   if (cells.length > header.width) cells.length = header.width;
-  const own = header.kept?.map((index) => restoreCell(cells[index] ?? ''));
-  return { cells: own ?? cells, line, row, fault };
+  const { kept, own } = header;
+  if (kept === undefined || own === undefined) return { cells, line, row, fault };
+  const record = { cells: kept.map((index) => restoreCell(cells[index] ?? '')), line, row, fault };
+  return own.id === -1 ? record : { ...record, ownId: fault === undefined ? readId(cells[own.id]) : HIDDEN_ID };
+}
+
+function readId(cell = ''): string {
+  return restoreCell(cell).trim();
 }
 
 function describeWidth(cells: readonly string[], { width }: Header): Rejection {

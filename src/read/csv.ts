@@ -1,4 +1,3 @@
-import type { SourceRecord } from '../domain.js';
 import type { Input } from '../job/job.js';
 import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
 import { CsvParser, type RawRows } from './csv-parser.js';
@@ -8,7 +7,7 @@ import { Digest } from './digest.js';
 import { type Header, readHeader } from './header.js';
 import type { InputFile } from './inputs.js';
 import { isOwnOutput } from './own-file.js';
-import { BATCH_RECORDS, type RecordReader } from './reader.js';
+import { BATCH_RECORDS, type ReadRecord, type RecordReader } from './reader.js';
 import { refuse } from './refusal.js';
 import { readText } from './text.js';
 
@@ -26,6 +25,7 @@ export class CsvReader implements RecordReader {
   readonly #notices: string[] = [];
   #opened: Promise<Header> | undefined;
   #columns: readonly string[] = [];
+  #ownColumns: readonly (readonly string[])[] = [];
   #delimiter: Delimiter = ',';
   #parser: CsvParser | undefined;
   /** Rows that were read together with the header. */
@@ -42,6 +42,10 @@ export class CsvReader implements RecordReader {
 
   get columns(): readonly string[] {
     return this.#columns;
+  }
+
+  get ownColumns(): readonly (readonly string[])[] {
+    return this.#ownColumns;
   }
 
   get notices(): readonly string[] {
@@ -65,10 +69,10 @@ export class CsvReader implements RecordReader {
     await this.#text?.return(undefined);
   }
 
-  async *batches(): AsyncGenerator<readonly SourceRecord[]> {
+  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
     this.#opened ??= this.#readToHeader();
     const header = await this.#opened;
-    let batch: SourceRecord[] = [];
+    let batch: ReadRecord[] = [];
     try {
       for (let raw: RawRows | undefined = this.#waiting; raw !== undefined; raw = await this.#readRows()) {
         for (const [index, cells] of raw.rows.entries()) {
@@ -91,7 +95,7 @@ export class CsvReader implements RecordReader {
     }
   }
 
-  #buildRecord(cells: string[], header: Header, line: number): SourceRecord {
+  #buildRecord(cells: string[], header: Header, line: number): ReadRecord {
     if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
     this.#row += 1;
     return buildRecord(cells, header, { line, row: this.#row });
@@ -132,6 +136,7 @@ export class CsvReader implements RecordReader {
   #readHeader(cells: readonly string[], line: number): Header {
     const header = readHeader(cells, { where: this.#where(line), maxColumns: this.#input.limits.maxColumns });
     this.#columns = header.columns;
+    this.#ownColumns = header.own === undefined ? [] : [header.own.columns];
     this.#notices.push(...header.notices);
     return header;
   }

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.js';
 import { restoreCell } from '../formula.js';
-import { isOwnColumn, isOwnHeader } from './columns.js';
+import { ID_COLUMN, isOwnColumn, isOwnHeader, listOwnColumns } from './columns.js';
 import { FORBIDDEN_NAMES } from './reader.js';
 import { refuseAll } from './refusal.js';
 
@@ -11,6 +11,8 @@ export interface Header {
   readonly width: number;
   /** For a file of ours, the fields that are columns of the input; undefined when all are. */
   readonly kept: readonly number[] | undefined;
+  /** For a file of ours, the columns that begin as ours do, and the field with the row's id (-1 where there is none). */
+  readonly own: { readonly columns: readonly string[]; readonly id: number } | undefined;
   readonly notices: readonly string[];
 }
 
@@ -30,7 +32,8 @@ export function readHeader(cells: readonly string[], place: { where: string; max
     notices.push(`it is a file of ours: ${names.length - kept.length} columns that we added are left out`);
   const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
   if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
-  return { columns, width: names.length, kept, notices };
+  const own = isOwn ? { columns: listOwnColumns(names), id: names.indexOf(ID_COLUMN) } : undefined;
+  return { columns, width: names.length, kept, own, notices };
 }
 
 function findProblems(

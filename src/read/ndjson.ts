@@ -1,11 +1,11 @@
-import type { Cell, Rejection, SourceRecord } from '../domain.js';
+import type { Cell, Rejection } from '../domain.js';
 import type { Input } from '../job/job.js';
-import { isOwnColumn, isOwnHeader, TEXT_COLUMN } from './columns.js';
+import { HIDDEN_ID, ID_COLUMN, isOwnColumn, isOwnHeader, listOwnColumns, TEXT_COLUMN } from './columns.js';
 import { Digest } from './digest.js';
 import type { InputFile } from './inputs.js';
 import { parseJsonRow } from './json-row.js';
 import { splitLines } from './lines.js';
-import { BATCH_RECORDS, FORBIDDEN_NAMES, type RecordReader } from './reader.js';
+import { BATCH_RECORDS, FORBIDDEN_NAMES, type ReadRecord, type RecordReader } from './reader.js';
 import { refuse } from './refusal.js';
 import { readText } from './text.js';
 
@@ -27,6 +27,7 @@ export class NdjsonReader implements RecordReader {
   readonly #text: AsyncGenerator<Buffer>;
   readonly #columns: string[] = [];
   readonly #indexes = new Map<string, number>();
+  readonly #ownColumns = new Map<string, readonly string[]>();
   #line = 0;
   #row = 0;
   #ownRows = 0;
@@ -45,6 +46,10 @@ export class NdjsonReader implements RecordReader {
     return this.#columns;
   }
 
+  get ownColumns(): readonly (readonly string[])[] {
+    return [...this.#ownColumns.values()];
+  }
+
   get sha256(): string {
     return this.#digest.sha256;
   }
@@ -60,9 +65,9 @@ export class NdjsonReader implements RecordReader {
     await this.#text.return(undefined);
   }
 
-  async *batches(): AsyncGenerator<readonly SourceRecord[]> {
+  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
     const { maxLineBytes } = this.#input.limits;
-    let batch: SourceRecord[] = [];
+    let batch: ReadRecord[] = [];
     try {
       for await (const lines of splitLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
         for (const line of lines) {
@@ -84,13 +89,13 @@ export class NdjsonReader implements RecordReader {
     }
   }
 
-  #readRow(text: string): SourceRecord {
+  #readRow(text: string): ReadRecord {
     this.#row += 1;
     const parsed = parseJsonRow(text);
     if (!parsed.ok) return this.#buildFaulty(text, parsed.fault);
     const names = Object.keys(parsed.values);
     const isOwn = names.length >= 4 && isOwnHeader(names);
-    if (isOwn) this.#ownRows += 1;
+    if (isOwn) this.#noteOwn(names);
     const taken = names.find((name) => mayBeTaken(name) && isTaken(name.trim(), isOwn));
     if (taken !== undefined) return this.#buildFaulty(text, describeTaken(taken.trim()));
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
@@ -103,14 +108,22 @@ export class NdjsonReader implements RecordReader {
       if (cells[index] !== undefined) return this.#buildFaulty(text, describeRepeated(name.trim()));
       cells[index] = cell;
     }
-    return { cells, line: this.#line, row: this.#row, fault: undefined };
+    const record = { cells, line: this.#line, row: this.#row, fault: undefined };
+    return isOwn && names.includes(ID_COLUMN) ? { ...record, ownId: readId(parsed.values[ID_COLUMN]) } : record;
   }
 
-  #buildFaulty(text: string, fault: Rejection): SourceRecord {
+  #noteOwn(names: readonly string[]): void {
+    this.#ownRows += 1;
+    const own = listOwnColumns(names);
+    this.#ownColumns.set(own.join(), own);
+  }
+
+  #buildFaulty(text: string, fault: Rejection): ReadRecord {
     const index = this.#indexOf(TEXT_COLUMN);
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
     cells[index] = text;
-    return { cells, line: this.#line, row: this.#row, fault };
+    const record = { cells, line: this.#line, row: this.#row, fault };
+    return text.includes(`"${ID_COLUMN}"`) ? { ...record, ownId: HIDDEN_ID } : record;
   }
 
   #isTooLong(cell: string): boolean {
@@ -169,6 +182,10 @@ function describeTaken(field: string): Rejection {
 function describeRepeated(field: string): Rejection {
   const reason = `the key ${JSON.stringify(field)} stands twice but for blanks around it, expected once`;
   return { stage: 'read', field, code: 'duplicate-key', reason };
+}
+
+function readId(value: unknown): string {
+  return (toCell(value) ?? '').trim();
 }
 
 function toCell(value: unknown): Cell {

@@ -1,4 +1,5 @@
-import type { Rejection, SourceRecord } from '../domain.js';
+import type { Rejection } from '../domain.js';
+import type { ReadRecord } from './reader.js';
 
 /**
  * Records as two texts, which go from thread to thread at the price of a copy; objects would cost more than reading them.
@@ -13,12 +14,14 @@ export interface RecordBlock {
   readonly firstRow: number;
   /** By the row's index in the block. */
   readonly faults: readonly (readonly [index: number, fault: Rejection])[];
+  /** One for each row of a rejections file; absent for any other. */
+  readonly ownIds?: readonly string[] | undefined;
 }
 
 const BETWEEN_CELLS = '\0';
 
 /** Of at least one record, none of which lacks a cell. */
-export function encodeBlock(records: readonly SourceRecord[]): RecordBlock {
+export function encodeBlock(records: readonly ReadRecord[]): RecordBlock {
   const lines = new Float64Array(records.length);
   const faults: [number, Rejection][] = [];
   const cells = new Array<string>(records.length);
@@ -30,15 +33,17 @@ export function encodeBlock(records: readonly SourceRecord[]): RecordBlock {
     if (record.fault !== undefined) faults.push([index, record.fault]);
   }
   const firstRow = records[0]?.row ?? 1;
-  return { cells: cells.join(BETWEEN_CELLS), json: json.join('\n'), lines, firstRow, faults };
+  const ownIds = records[0]?.ownId === undefined ? undefined : records.map(({ ownId = '' }) => ownId);
+  return { cells: cells.join(BETWEEN_CELLS), json: json.join('\n'), lines, firstRow, faults, ownIds };
 }
 
 /** The same records, with their cells as JSON; `width` is the number of cells of each. */
-export function decodeBlock({ cells, json, lines, firstRow, faults }: RecordBlock, width: number): SourceRecord[] {
+export function decodeBlock(block: RecordBlock, width: number): ReadRecord[] {
+  const { cells, json, lines, firstRow, faults, ownIds } = block;
   const all = cells.split(BETWEEN_CELLS);
   const texts = json.split('\n');
   const faultOf = new Map(faults);
-  const records = new Array<SourceRecord>(lines.length);
+  const records = new Array<ReadRecord>(lines.length);
   for (let index = 0; index < lines.length; index += 1) {
     records[index] = {
       cells: all.slice(index * width, (index + 1) * width),
@@ -48,5 +53,5 @@ export function decodeBlock({ cells, json, lines, firstRow, faults }: RecordBloc
       fault: faultOf.get(index),
     };
   }
-  return records;
+  return ownIds === undefined ? records : records.map((record, index) => ({ ...record, ownId: ownIds[index] }));
 }

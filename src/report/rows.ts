@@ -1,4 +1,4 @@
-import type { Cell, Rejection, RowVerdict, Skip } from '../domain.js';
+import type { Cell, Rejection, RowVerdict } from '../domain.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -25,7 +25,7 @@ export function describeOutput(
     case 'results':
       return { columns: ['_status', ...resultColumns], isFirst: true };
     case 'rejections':
-      return { columns: ['_stage', '_field', '_code', '_reason'], isFirst: false };
+      return { columns: ['_stage', '_field', '_code', '_reason', '_rowId'], isFirst: false };
     case 'skipped':
       return { columns: ['_code', '_reason'], isFirst: false };
     case 'in-doubt':
@@ -47,10 +47,10 @@ export function outputCells(row: OutputRow): (Cell | number)[] {
     : [...row.cells, ...row.place, ...row.about];
 }
 
-/** Which output a row with this verdict belongs to, and what it says; undefined: not reached yet. */
+/** Which output a row with this verdict belongs to, and what it says; undefined: not reached yet. `id` names the row. */
 export function describeVerdict(
   verdict: RowVerdict | undefined,
-  resultCells: readonly string[],
+  { resultCells, id }: { resultCells: readonly string[]; id: string },
 ): { output: Output; about: string[] } {
   if (verdict === undefined) return { output: 'unprocessed', about: ['', '', ...resultCells] };
   if (verdict.status === 'accepted') return { output: 'results', about: [verdict.code, ...resultCells] };
@@ -58,14 +58,21 @@ export function describeVerdict(
     const output = verdict.status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
     return { output, about: [verdict.code, verdict.reason, ...resultCells] };
   }
-  return describeRejection({ stage: 'send', field: '', code: verdict.code, reason: verdict.reason });
+  return describeRejection({ stage: 'send', field: '', code: verdict.code, reason: verdict.reason }, id);
 }
 
-export function describeRejection({ stage, field, code, reason }: Rejection): { output: Output; about: string[] } {
-  return { output: 'rejections', about: [stage, field, code, reason] };
+/** By its id a row is known again when it comes back as input, whatever was mended in it. */
+export function describeRejection(
+  { stage, field, code, reason }: Rejection,
+  id: string,
+): { output: Output; about: string[] } {
+  return { output: 'rejections', about: [stage, field, code, reason, id] };
 }
 
-export function describeSkip({ code, reason }: Skip): { output: Output; about: string[] } {
+export function describeSkip({ code, reason }: Pick<Rejection, 'code' | 'reason'>): {
+  output: Output;
+  about: string[];
+} {
   return { output: 'skipped', about: [code, reason] };
 }
 

@@ -5,6 +5,7 @@ import { isRowStep } from '../job/job.js';
 import { splitLines } from '../journal/reader.js';
 import type { OpenRequest } from '../journal/replay.js';
 import { decodeRowLine, type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
+import { formatRowId } from '../steps/ids.js';
 import type { RowOutcome } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
 import type { OutcomeIndex, PlacedOutcome } from './outcome-index.js';
@@ -26,19 +27,26 @@ export async function writeStepReport(
   const path = rowsFile(directory, planned);
   const file = await files.openRead(path);
   const isRepeatable = kind.isRepeatable(step);
+  const idOf = (row: { isPlanned: boolean; index: number }) =>
+    formatRowId({ run: plan.id, step: planned.number, ...row });
   const describePlanned = async (row: { facts: readonly string[]; request: number; index: number }) => {
     const { verdict, outcome } = await cursor.endOf(row.request, row.index, isRepeatable);
     const retriedBy = index.retriedBy(planned.number, row.index);
     if (retriedBy !== undefined) return describeRetried(retriedBy);
     const facts = { planId: plan.id, step: planned.number, index: row.index, facts: row.facts };
-    return describeVerdict(verdict, kind.resultCells(facts, outcome));
+    const id = idOf({ isPlanned: true, index: row.index });
+    return describeVerdict(verdict, { resultCells: kind.resultCells(facts, outcome), id });
   };
   let plannedRows = 0;
+  let rejectedRows = 0;
   try {
     for await (const { bytes } of splitLines(file)) {
       const row = decodeRowLine(bytes.toString('utf8'), path);
-      if (row.state === 'rejected') outputs.add(row, describeRejection(row.rejection));
-      else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
+      if (row.state === 'rejected') {
+        // One that was another run's stays that run's: it was not sent here either.
+        outputs.add(row, describeRejection(row.rejection, row.from ?? idOf({ isPlanned: false, index: rejectedRows })));
+        rejectedRows += 1;
+      } else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
       else {
         outputs.add(row, await describePlanned({ facts: row.facts, request: row.request, index: plannedRows }));
         plannedRows += 1;

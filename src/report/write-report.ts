@@ -3,9 +3,10 @@ import { InternalError } from '../errors.js';
 import type { Files } from '../files.js';
 import { isRowStep } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/file.js';
 import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
+import { writeFromGrowing } from './name-check.js';
 import { OutcomeIndex } from './outcome-index.js';
 import { countRetried } from './progress.js';
 import { Receipts } from './receipts.js';
@@ -15,10 +16,24 @@ import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary }
 export const SUMMARY_FILE = 'summary.json';
 
 /**
- * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time.
+ * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time, and
+ * needs no lock: what others write to the journal meanwhile is in it.
  * Throws InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
  */
-export async function writeReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
+export function writeReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
+  return writeFromGrowing(files, join(directory, JOURNAL_FILE), (each) => writeOutputs(each, directory, plan));
+}
+
+/**
+ * Before rows of a finished run come to something else: its outputs are then older than its journal, and until they are made
+ * again the run counts as one whose process died before it had written them. Durable once it returns.
+ */
+export async function withdrawSummary(files: Files, directory: string): Promise<void> {
+  await files.remove(join(directory, SUMMARY_FILE));
+  await files.syncDirectory(directory);
+}
+
+async function writeOutputs(files: Files, directory: string, plan: Plan): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
   const index = await OutcomeIndex.read(files, path, plan);
   try {
@@ -57,7 +72,11 @@ async function syncJournal(files: Files, path: string): Promise<void> {
   }
 }
 
-async function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<DeliveryCounts | null> {
+function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<DeliveryCounts | null> {
+  return writeFromGrowing(files, join(directory, RECEIPTS_FILE), (each) => writeReceived(each, directory, plan));
+}
+
+async function writeReceived(files: Files, directory: string, plan: Plan): Promise<DeliveryCounts | null> {
   const receipts = await Receipts.read(files, directory, plan);
   if (receipts === undefined) return null;
   try {

@@ -11,7 +11,7 @@ import { inDoubt } from '../steps/outcomes.js';
 import { actionKindOf } from '../steps/table.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import type { AreaUse } from './area-use.js';
-import { callOnLane } from './call-on-lane.js';
+import { callOnLane, isTurnedAway } from './call-on-lane.js';
 import type { Lock } from './lock.js';
 import type { Journal, RunDeps } from './ports.js';
 import type { StopReason, StopSwitch } from './stop.js';
@@ -70,7 +70,11 @@ async function performUntil(
   const perform = () =>
     callOnLane({ ...context, ...lane, giveUpAfterMs: patienceSeconds * 1000 }, (call) =>
       kind.perform(step, {
-        call: (endpoint, input) => call(endpoint, input).catch(tellEnd),
+        call: (endpoint, input) =>
+          call(endpoint, input).catch(async (error: unknown) => {
+            if (isTurnedAway(error, endpoint, input)) await noteUndone(context);
+            return tellEnd(error);
+          }),
         figures: describeRun(context),
         wasBegun: state.step(number).action?.wasBegun === true,
         sleep: (delayMs) => deps.clock.sleep(delayMs, waiting),
@@ -94,6 +98,12 @@ async function performUntil(
 /** As long as what is in flight is awaited after a signal, so that both fit into a pod's grace. */
 const AFTER_STOP_MS = 30_000;
 const NOT_SENT = 'not-sent';
+
+/** Where the lock was lost and nobody took it, the next run then knows that nothing was changed. */
+async function noteUndone({ deps, journal, number }: ActionContext): Promise<void> {
+  const verdict = { status: 'rejected', code: NOT_SENT, reason: 'this process lost its lock on the job' } as const;
+  await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
+}
 
 /** A call that a stopping run turned away was not sent, for certain. */
 function tellEnd(error: unknown): never {

@@ -18,14 +18,14 @@ export async function applyStep(context: StepContext): Promise<void> {
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const lane = deps.createLane({
     limits: step.limits,
-    lastSentMsAgo: areas.lastSentMsAgo(kind.area, deps.clock.now()),
+    lastSentMsAgo: areas.lastSentMsAgo(kind.area),
     signal: stop.nothingNew,
   });
   try {
     await new StepRunner({ ...context, kind: kind.forRun?.() ?? kind, prepared }, reader, lane).run();
   } finally {
     await lane.close();
-    areas.note(kind.area, deps.clock.now());
+    areas.note(kind.area);
     await reader.close();
   }
 }

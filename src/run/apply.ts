@@ -11,7 +11,7 @@ import { kindOf } from '../steps/table.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
 import { AreaUse } from './area-use.js';
-import type { Lock } from './lock.js';
+import { isLockLost, type Lock } from './lock.js';
 import type { Journal, RunDeps } from './ports.js';
 import type { StopSwitch } from './stop.js';
 
@@ -48,6 +48,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
       `The journal's last ${end.tornBytes} bytes were never whole, and are passed over (a crash while writing)`,
     );
   }
+  const areas = new AreaUse(deps.clock, state, deps.owner.host);
   const writer = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch });
   const journal: Journal = {
     append: async (entry) => {
@@ -59,7 +60,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     await closeInFlight(state, journal, { plan, deps });
-    await applySteps(options, deps, { state, journal });
+    await applySteps(options, deps, { state, journal, areas });
     const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
     await lock.assertHeld();
     await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
@@ -72,10 +73,9 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
 async function applySteps(
   options: ApplyOptions,
   deps: RunDeps,
-  { state, journal }: { state: RunState; journal: Journal },
+  { state, journal, areas }: { state: RunState; journal: Journal; areas: AreaUse },
 ): Promise<void> {
   const { directory, plan, job, lock, stop } = options;
-  const areas = new AreaUse(state.lastIntentAt);
   const shared = { service: job.service, deps, journal, lock, stop, directory, areas };
   let failure: unknown;
   for (const [index, planned] of plan.steps.entries()) {
@@ -107,7 +107,7 @@ async function applySteps(
 
 function isFinal(error: unknown): boolean {
   if (error instanceof InternalError) return error.code === 'write-failed';
-  return error instanceof UserError && error.code === 'lock-held';
+  return isLockLost(error);
 }
 
 function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {

@@ -1,22 +1,39 @@
+import type { Clock } from '../clock.js';
 import type { Area } from '../domain.js';
+import type { RunState } from '../journal/replay.js';
 
-/** When a run last sent to each area: a lane waits out the second after it, since steps share the area's limits. */
+/**
+ * When a run last sent to each area: a lane waits out the second after it, since steps share the area's limits.
+ * Times are those of the steady clock: the wall clock may be set meanwhile.
+ */
 export class AreaUse {
-  readonly #before: number | undefined;
-  readonly #lastSentAt = new Map<Area, number>();
+  readonly #clock: Clock;
+  readonly #beforeMs: number | undefined;
+  readonly #lastSentMs = new Map<Area, number>();
 
-  /** `before`: wall-clock time of the last intent of a process before this one; which area it was for is not told. */
-  constructor(before: number | undefined) {
-    this.#before = before;
+  /** `state`: as processes before this one left it, before this one adds to it; which area they last sent to is not told. */
+  constructor(clock: Clock, state: RunState, host: string) {
+    this.#clock = clock;
+    const agoMs = sentMsAgo(state, clock.now(), host);
+    this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
   }
 
-  /** How long ago, at `now`; undefined when nothing was ever sent. */
-  lastSentMsAgo(area: Area, now: number): number | undefined {
-    const at = this.#lastSentAt.get(area) ?? this.#before;
-    return at === undefined ? undefined : Math.max(0, now - at);
+  /** How long ago at the least; undefined when nothing was ever sent. */
+  lastSentMsAgo(area: Area): number | undefined {
+    const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
+    return atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs;
   }
 
-  note(area: Area, now: number): void {
-    this.#lastSentAt.set(area, now);
+  note(area: Area): void {
+    this.#lastSentMs.set(area, this.#clock.monotonicMs());
   }
+}
+
+/**
+ * Zero, just now, where nothing better is known: what has no outcome may have left in the last moment of its process, and
+ * the clock of another host is not ours.
+ */
+function sentMsAgo({ lastSentAt, lastHost, isInFlight }: RunState, now: number, host: string): number | undefined {
+  if (lastSentAt === undefined) return undefined;
+  return isInFlight || lastHost !== host ? 0 : Math.max(0, now - lastSentAt);
 }

@@ -1,13 +1,13 @@
 import type { Area } from '../domain.js';
 import type { Limits, ServiceSettings } from '../job/job.js';
-import { createCaller } from '../service/caller.js';
-import type { CallService } from '../service/endpoint.js';
+import { type CallLane, createCaller } from '../service/caller.js';
+import type { CallService, Endpoint } from '../service/endpoint.js';
 import type { AreaUse } from './area-use.js';
-import type { Lock } from './lock.js';
-import type { RunDeps } from './ports.js';
+import { isLockLost, type Lock } from './lock.js';
+import type { Lane, RunDeps } from './ports.js';
 import type { StopSwitch } from './stop.js';
 
-/** Runs a task that calls endpoints one by one, on a lane of its own; nothing leaves once the lock is lost. */
+/** Runs a task that calls endpoints one by one, on a lane of its own; nothing leaves once the lock is lost, and the call then fails with that. */
 export async function callOnLane<T>(
   context: {
     area: Area;
@@ -28,7 +28,8 @@ export async function callOnLane<T>(
 ): Promise<T> {
   const { area, limits, service, deps, lock, stop, areas, signal } = context;
   const { clock } = deps;
-  const lane = deps.createLane({ limits, lastSentMsAgo: areas.lastSentMsAgo(area, clock.now()), signal });
+  const lane = deps.createLane({ limits, lastSentMsAgo: areas.lastSentMsAgo(area), signal });
+  const asking = askForLock(lane, lock);
   const call = createCaller({
     service,
     transport: {
@@ -39,7 +40,7 @@ export async function callOnLane<T>(
       },
     },
     authorize: deps.authorize,
-    laneOf: () => lane,
+    laneOf: () => asking,
     clock,
     giveUpAfterMs: context.giveUpAfterMs ?? service.giveUpAfterSeconds * 1000,
     signal: context.abandon ?? stop.nothingMore,
@@ -48,6 +49,21 @@ export async function callOnLane<T>(
     return await task(call);
   } finally {
     await lane.close();
-    areas.note(area, clock.now());
+    areas.note(area);
   }
+}
+
+/** The lane, with a last look at the lock whenever a call's turn at the gate has come. */
+function askForLock(lane: Lane, lock: Lock): CallLane {
+  return {
+    run: (cost, task) => lane.run(cost, (gate) => task(() => gate(() => lock.assertHeld()))),
+    pauseFor: (delayMs) => lane.pauseFor(delayMs),
+    slowDown: () => lane.slowDown(),
+    noteSuccess: () => lane.noteSuccess(),
+  };
+}
+
+/** Whether an error says that a call was turned away for a lost lock, and so was not done: one that is not repeatable is tried again only where it was not. */
+export function isTurnedAway<Input, Output>(error: unknown, endpoint: Endpoint<Input, Output>, input: Input): boolean {
+  return isLockLost(error) && !endpoint.isRepeatable(input);
 }

@@ -34,10 +34,16 @@ export interface LaneOptions {
   readonly signal: AbortSignal;
 }
 
+/**
+ * Resolves when a request may leave at once. `lastLook` is called when its turn has come, however long it waited for that
+ * (a Retry-After may be minutes); where it rejects so does the gate, and nothing may leave.
+ */
+export type PassGate = (lastLook: () => Promise<void>) => Promise<void>;
+
 /** One rate-limited path to the service; `throttle/` builds it. */
 export interface Lane {
-  /** Runs the task when the limits allow it. The task awaits `gate` at once before its first byte leaves. */
-  run<T>(cost: Cost, task: (gate: () => Promise<void>) => Promise<T>): Promise<T>;
+  /** Runs the task when the limits allow it. The task awaits the gate at once before its first byte leaves. */
+  run<T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T>;
   /** Nothing is sent for at least so long. */
   pauseFor(delayMs: number): void;
   slowDown(): void;

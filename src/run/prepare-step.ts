@@ -1,8 +1,9 @@
 import { ServiceError } from '../errors.js';
 import type { CallService } from '../service/endpoint.js';
 import type { Preparation } from '../steps/kind.js';
-import { callOnLane } from './call-on-lane.js';
+import { callOnLane, isTurnedAway } from './call-on-lane.js';
 import type { StepContext } from './contexts.js';
+import { isLockLost } from './lock.js';
 
 type Maker = Preparation<StepContext['step']>['makers'][number];
 
@@ -43,7 +44,7 @@ async function makeOne(context: StepContext, make: Maker, made: readonly string[
       return undefined;
     }
     // A lane that is stopped has sent nothing of what it turns away.
-    if (failure === undefined && !stop.isRequested) throw error;
+    if (failure === undefined && (!stop.isRequested || isLockLost(error))) throw error;
     await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
     if (failure === undefined) return undefined;
     const { code, message } = failure;
@@ -57,7 +58,12 @@ function noteEachCall(call: CallService, { deps, journal, planned }: StepContext
   return async (endpoint, input) => {
     const what = `${endpoint.name}${describeName(input)}`;
     await journal.append({ type: 'preparing', step: planned.number, at: deps.clock.now(), what });
-    return call(endpoint, input);
+    return call(endpoint, input).catch(async (error: unknown) => {
+      if (isTurnedAway(error, endpoint, input)) {
+        await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
+      }
+      throw error;
+    });
   };
 }
 

@@ -32,15 +32,15 @@ export function joinSettings(plan: Plan, job: Job): Settings {
 
 /**
  * Refuses when an input of an unfinished run has another content by now. One that is gone is no problem: the plan holds it.
- * Nor is any to a plan that retries rows of another run: its rows were never read from the files.
+ * Of a plan that retries rows of another run only the suppression lists are looked at: its rows were never read from the files.
  */
 export async function assertInputsUnchanged(
   plan: Plan,
   deps: { files: Files; digestInput: (path: string) => Promise<{ sha256: string }> },
 ): Promise<void> {
-  if (plan.retryOf !== undefined) return;
+  const isRetry = plan.retryOf !== undefined;
   const problems: Problem[] = [];
-  const inputs = plan.steps.flatMap((step) => [...step.inputs, ...step.suppression]);
+  const inputs = plan.steps.flatMap((step) => [...(isRetry ? [] : step.inputs), ...step.suppression]);
   const seen = new Set<string>();
   for (const { file, path, sha256 } of inputs) {
     if (seen.has(path)) continue;
@@ -51,8 +51,11 @@ export async function assertInputsUnchanged(
     }
   }
   if (problems.length === 0) return;
+  const anew = isRetry
+    ? 'Where nothing of it was sent yet, give the `volley retry` that made it again; else put'
+    : 'Put';
   throw new UserError('input-changed', `Cannot go on with run ${plan.id}: its input changed`, {
-    hint: 'Put the files back, or finish the run as it was planned with `volley apply --ignore-changed-inputs` and its directory.',
+    hint: `${anew} the files back, or finish the run as it was planned with \`volley apply --ignore-changed-inputs\` and its directory.`,
     problems,
   });
 }

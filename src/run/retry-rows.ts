@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RowVerdict } from '../domain.js';
 import type { Files } from '../files.js';
 import { isRowStep } from '../job/job.js';
-import type { JournalEntry, RowRange } from '../journal/format.js';
+import type { JournalEntry, RetryEntry, RowRange } from '../journal/format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/file.js';
@@ -31,6 +31,10 @@ export class RetryRows {
   readonly state = new RunState();
   /** Rejected rows that are this run's own, by code. */
   readonly codes = new Map<string, number>();
+  /** Rows of requests without an outcome: only when the run goes on, it is known whether they were processed. */
+  underWay = 0;
+  /** Rows by the plan that they were given to, as they were given. */
+  readonly given = new Map<string, RetryEntry>();
   readonly #steps = new Map<number, { marks: Uint8Array; codes: Uint16Array }>();
   readonly #codeNames: string[] = [''];
 
@@ -53,6 +57,19 @@ export class RetryRows {
   get retried(): number {
     let count = 0;
     for (const { marks } of this.#steps.values()) for (const mark of marks) if (mark === RETRIED) count += 1;
+    return count;
+  }
+
+  /** Rows that are told to be not sent, though something else shows that they were: they are chosen no more. Gives their count. */
+  leaveOutSent(wasSent: (step: number, row: number) => boolean): number {
+    let count = 0;
+    for (const [number, { marks }] of this.#steps) {
+      for (const [row, mark] of marks.entries()) {
+        if (mark !== NOT_SENT || !wasSent(number, row)) continue;
+        marks[row] = OTHER;
+        count += 1;
+      }
+    }
     return count;
   }
 
@@ -90,6 +107,7 @@ export class RetryRows {
   #apply(entry: JournalEntry): void {
     visitRowVerdicts(entry, this.state, ({ step, row, verdict }) => this.#mark(step, row, verdict));
     if (entry.type === 'retry') {
+      this.given.set(entry.plan, entry);
       for (const [step, first, count] of entry.rows) {
         this.#steps.get(step)?.marks.fill(RETRIED, first, first + count);
       }
@@ -114,7 +132,9 @@ export class RetryRows {
     for (const [number, { open }] of this.state.steps) {
       const marks = this.#steps.get(number)?.marks;
       for (const { isInFlight, rows } of open.values()) {
-        if (isInFlight) marks?.fill(OTHER, rows[0], rows[0] + rows[1]);
+        if (!isInFlight) continue;
+        marks?.fill(OTHER, rows[0], rows[0] + rows[1]);
+        this.underWay += rows[1];
       }
     }
     for (const { marks, codes } of this.#steps.values()) {

@@ -1,26 +1,30 @@
-import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
 import type { JournalEntry } from '../journal/format.js';
-import type { Plan, PlannedStep, RowLine } from '../plan/file.js';
-import { checkGuards } from '../plan/guards.js';
-import { makeRetryPlan } from '../plan/make-retry-plan.js';
+import type { Plan, PlannedStep } from '../plan/file.js';
 import type { PlanDeps } from '../plan/ports.js';
+import { Receipts } from '../report/receipts.js';
+import { withdrawSummary } from '../report/write-report.js';
 import { type AppendDeps, appendToRun } from './append-to-run.js';
+import { noteFedRows } from './fed-rows.js';
 import { InDoubtRows } from './in-doubt-rows.js';
 import type { Lock } from './lock.js';
-import { readPlannedRows } from './planned-rows.js';
 import { RequestReader } from './request-reader.js';
+import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
 import { GAVE_UP, type RetryChoice, RetryRows } from './retry-rows.js';
 import { PERSON } from './sent-record.js';
 
 export interface RetryEnd {
   /** Undefined where no row was chosen. */
-  readonly made: { readonly plan: Plan; readonly directory: string } | undefined;
+  readonly made: MadeRetry | undefined;
+  /** Where no row was chosen: plans that the same choice made before, and that nobody has begun to send; made of the same rows. */
+  readonly anew: readonly MadeRetry[];
   /** Rows that are not in it, by why. */
   readonly left: {
     readonly refusedInPlan: number;
     readonly inDoubt: number;
     readonly underWay: number;
+    /** Told to be not sent, and a delivery receipt tells of them all the same. */
+    readonly received: number;
     readonly retriedBefore: number;
   };
   /** Rejected rows that the run still has, by code. */
@@ -35,7 +39,8 @@ export interface RetryEnd {
  *   2. the run gives up what it had not reached, where that is chosen; it goes on with the rest
  *   3. one entry in the run's journal gives all of the rows to the plan
  *
- * The same command after 1 or 2 makes the same plan again and goes on; after 3 there is nothing left to choose.
+ * The same command after 1 or 2 makes the same plan again and goes on; after 3 there is nothing left to choose, and it makes
+ * the plan anew as long as it was never begun: its suppression lists may be others by now.
  */
 export async function retryRun(
   { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
@@ -43,6 +48,7 @@ export async function retryRun(
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
+  await noteFedRows({ directory, plan, lock }, deps);
   const { rows, end } = await RetryRows.read(files, directory, plan);
   if (rows.state.firstOpen === undefined) {
     throw new UserError('bad-plan', `Cannot retry rows of ${directory}: its plan was never applied`, {
@@ -50,32 +56,21 @@ export async function retryRun(
     });
   }
   const { rows: inDoubt } = await InDoubtRows.read(files, directory, plan);
+  const received = choice.only === 'not-sent' ? await leaveOutReceived(rows, { directory, plan }, files) : 0;
   const told = {
     left: {
       refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
       inDoubt: inDoubt.count,
-      underWay: inDoubt.underWay,
+      underWay: rows.underWay,
+      received,
       retriedBefore: rows.retried,
     },
     codes: Object.fromEntries(rows.codes),
   };
   const ranges = rows.choose(choice);
-  if (ranges.length === 0) return { made: undefined, ...told };
-  const isChosen = rows.isChosen(choice);
-  const made = await makeRetryPlan(
-    {
-      plan,
-      identity: JSON.stringify(ranges),
-      rowsOf: (planned) => readChosen(planned, { files, directory, isChosen }),
-    },
-    deps.plan,
-    {
-      jobDirectory: dirname(directory),
-      retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
-      assertHeld: () => lock.assertHeld(),
-    },
-  );
-  checkGuards(made.plan, made.plan.job.guards);
+  const source = { directory, plan, lock, choice };
+  if (ranges.length === 0) return { made: undefined, anew: await makeAnew(rows.given, source, deps), ...told };
+  const made = await makePlanOf({ ranges, isChosen: rows.isChosen(choice) }, source, deps);
   const given: JournalEntry = {
     type: 'retry',
     at: deps.clock.now(),
@@ -85,20 +80,24 @@ export async function retryRun(
     rows: ranges,
   };
   const entries = listEntries(choice.only === 'unprocessed', given, { directory, plan, rows }, deps);
+  await lock.assertHeld();
+  await withdrawSummary(files, directory);
   await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
-  return { made, ...told };
+  return { made, anew: [], ...told };
 }
 
-async function* readChosen(
-  planned: PlannedStep,
-  source: {
-    files: AppendDeps['files'];
-    directory: string;
-    isChosen: (step: number, row: number) => boolean;
-  },
-): AsyncGenerator<RowLine> {
-  for await (const { index, row } of readPlannedRows(source.files, source.directory, planned)) {
-    if (source.isChosen(planned.number, index)) yield row;
+/** A person's word, or an export, may be wrong; and a listener may have died before it had joined what it took. */
+async function leaveOutReceived(
+  rows: RetryRows,
+  { directory, plan }: { directory: string; plan: Plan },
+  files: AppendDeps['files'],
+): Promise<number> {
+  const receipts = await Receipts.read(files, directory, plan);
+  if (receipts === undefined) return 0;
+  try {
+    return rows.leaveOutSent((step, row) => receipts.has(step, row));
+  } finally {
+    await receipts.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../se
 import type { RequestPart, StepKind } from '../steps/kind.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import type { SendContext } from './contexts.js';
+import type { PassGate } from './ports.js';
 import type { PartToSend } from './request-reader.js';
 import { settleByAsking, type Told } from './settle-by-asking.js';
 
@@ -23,11 +24,13 @@ export type Attempt =
   | undefined;
 
 /**
- * One attempt to send: intent durable → gate → bytes leave → outcome durable. In this order, always. What a process
- * before this one sent, and has no outcome, is not sent but asked for.
- * Throws when the journal cannot be written or the lock is lost: the run then ends at once.
+ * One attempt to send: intent durable → gate, and there a last look at the lock → bytes leave → outcome durable. In this
+ * order, always: whoever takes the lock behind that look finds the intent. What a process before this one sent, and has no
+ * outcome, is not sent but asked for.
+ * Throws when the journal cannot be written or the lock is lost: the run then ends at once. What was turned away at the gate
+ * has not been sent for certain, and says so in the journal: where nobody took the lock, the next run sends it.
  */
-export async function sendPart(part: PartToSend, context: SendContext, gate: () => Promise<void>): Promise<Attempt> {
+export async function sendPart(part: PartToSend, context: SendContext, gate: PassGate): Promise<Attempt> {
   const { deps, journal, kind, lock, stop } = context;
   if (stop.isRequested) return undefined;
   await lock.assertHeld();
@@ -50,16 +53,20 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: () 
     const why = 'the run ended before the answer came';
     return settle({ result: isRepeatable ? { kind: 'again', why } : settleInDoubt(requestPart, why) }, undefined);
   }
+  const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
   const wire = kind.call(context.service, body, context.prepared);
   const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
   try {
-    await gate();
+    await gate(() => lock.assertHeld());
+    // A process may be stopped between the two.
+    lock.assertFresh();
   } catch (error) {
-    if (!stop.isRequested) throw error;
+    if (stop.isRequested) return stay('the run was stopping');
+    await stay('the run may not send');
+    throw error;
   }
-  if (stop.isRequested) return settle({ result: { kind: 'again', why: 'the run was stopping' } }, undefined);
-  lock.assertFresh();
+  if (stop.isRequested) return stay('the run was stopping');
   const answer = await deps.transport.send(call, stop.nothingMore);
   const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
   const judged = judge(decision, answer, { ...asked, isRepeatable }, context);

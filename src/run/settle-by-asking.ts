@@ -4,6 +4,7 @@ import type { WireRequest } from '../service/endpoint.js';
 import { decideAnswer } from '../service/retry.js';
 import type { RequestPart } from '../steps/kind.js';
 import type { SendContext } from './contexts.js';
+import type { PassGate } from './ports.js';
 
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
@@ -20,7 +21,7 @@ export type Told =
 export async function settleByAsking(
   { requestPart, body }: { requestPart: RequestPart; body: Buffer },
   context: SendContext,
-  gate: () => Promise<void>,
+  gate: PassGate,
 ): Promise<Told> {
   const { deps, kind, service, stop } = context;
   const { settling } = kind;
@@ -45,10 +46,10 @@ export async function settleByAsking(
 async function ask(
   wire: WireRequest,
   { deps, kind, lock, stop }: SendContext,
-  gate: () => Promise<void>,
+  gate: PassGate,
 ): Promise<Answer | undefined> {
   try {
-    await gate();
+    await gate(() => lock.assertHeld());
   } catch (error) {
     if (!stop.isRequested) throw error;
   }

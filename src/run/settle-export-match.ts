@@ -15,12 +15,14 @@ interface Doubt {
   found: ExportRow | undefined;
   /** Its id stands in the export with another number or subaccount. */
   isContradicted: boolean;
+  /** A message that came in has its id: an answer to it may. */
+  isAnswered: boolean;
 }
 
 interface StepMatch {
   readonly prefix: string;
   readonly doubts: ReadonlyMap<number, Doubt>;
-  /** 1 for each planned row that the service is known to have accepted, and that the export was not found to hold yet. */
+  /** For each planned row that the service is known to have accepted, and that the export was not found to hold yet, its mark. */
   readonly unseen: Uint8Array;
 }
 
@@ -31,14 +33,14 @@ export class ExportMatch {
   readonly #steps: ReadonlyMap<number, StepMatch>;
   /** Two numbers of known messages, or fewer where there are no more. */
   readonly #numbers: ReadonlySet<string>;
-  readonly #span = new ExportSpan();
+  readonly #span: ExportSpan;
   #fault: string | undefined;
 
   static async create(
     files: Files,
-    run: { directory: string; plan: Plan; rows: InDoubtRows; record: SentRecord },
+    run: { directory: string; plan: Plan; rows: InDoubtRows; record: SentRecord; nowMs: number },
   ): Promise<ExportMatch> {
-    const { directory, plan, rows, record } = run;
+    const { directory, plan, rows, record, nowMs } = run;
     const numbers = new Set<string>();
     const steps = new Map<number, StepMatch>();
     for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
@@ -47,23 +49,33 @@ export class ExportMatch {
       const doubts = new Map<number, Doubt>();
       for await (const { index, row } of readPlannedRows(files, directory, planned)) {
         const number = row.facts[0] ?? '';
-        if (unseen[index] === 1 && numbers.size < 2) numbers.add(number);
-        if (rows.has(step, index)) doubts.set(index, { number, found: undefined, isContradicted: false });
+        if (unseen[index] === 1) {
+          if (numbers.size < 2) numbers.add(number);
+          unseen[index] = markOf(number);
+        }
+        if (rows.has(step, index))
+          doubts.set(index, { number, found: undefined, isContradicted: false, isAnswered: false });
       }
       steps.set(step, { prefix: messageIdPrefix(plan.id, step), doubts, unseen });
     }
-    return new ExportMatch(plan, record, { steps, numbers });
+    return new ExportMatch(plan, record, { steps, numbers, span: new ExportSpan(nowMs) });
   }
 
   private constructor(
     plan: Plan,
     record: SentRecord,
-    { steps, numbers }: { steps: ReadonlyMap<number, StepMatch>; numbers: ReadonlySet<string> },
+    { steps, numbers, span }: { steps: ReadonlyMap<number, StepMatch>; numbers: ReadonlySet<string>; span: ExportSpan },
   ) {
     this.#plan = plan;
     this.#record = record;
     this.#steps = steps;
     this.#numbers = numbers;
+    this.#span = span;
+  }
+
+  /** What is added from now on stands in another file of the export. */
+  beginFile(): void {
+    this.#span.beginFile();
   }
 
   /** Why nothing can be told from what the export does not hold. */
@@ -72,15 +84,20 @@ export class ExportMatch {
   }
 
   add(row: ExportRow): void {
-    if (row.isOutbound === false) return;
     const isOurs = row.subAccountId === this.#plan.job.service.subAccountId;
     if (isOurs && row.isOutbound === true) {
       if (row.createdMs === undefined) this.addFault('its times (createdat) cannot be read for certain');
       this.#span.add(row);
     }
+    let isOwn = false;
     for (const [step, match] of this.#steps) {
       const index = readMessageIndex(row.clientMessageId, match.prefix);
-      if (index !== undefined) this.#addOwn(row, { step, index, match, isOurs });
+      if (index === undefined || index >= match.unseen.length) continue;
+      isOwn = true;
+      this.#addOwn(row, { step, index, match, isOurs });
+    }
+    if (!isOwn && row.clientMessageId.toLowerCase().includes(`${this.#plan.id}-`)) {
+      this.addFault('it holds an id of this run that no message has: ids were changed or damaged');
     }
   }
 
@@ -90,22 +107,26 @@ export class ExportMatch {
   ): void {
     const doubt = match.doubts.get(index);
     if (doubt !== undefined) {
-      if (!isOurs || !fitsNumber(row.msisdn, doubt.number)) doubt.isContradicted = true;
+      if (row.isOutbound === false) doubt.isAnswered = true;
+      else if (!isOurs || !fitsNumber(row.msisdn, doubt.number)) doubt.isContradicted = true;
       // One that was taken goes before one that was not: it is never sent again then.
       else if (doubt.found === undefined || isRejected(doubt.found)) doubt.found = row;
     }
-    if (match.unseen[index] !== 1 || !isOurs) return;
+    const mark = match.unseen[index] ?? 0;
+    if (mark === 0 || !isOurs || row.isOutbound === false) return;
     match.unseen[index] = 0;
     const time = this.#record.timeOf(step, index);
-    if (time !== undefined) this.#span.addKnown(row, time);
+    if (time !== undefined) this.#span.addKnown(row, time, mark);
   }
 
   /** A proof, or why the row is left in doubt. Call it when all rows of the export were added. */
   judge(step: number, row: number): Proof | string {
     const doubt = this.#steps.get(step)?.doubts.get(row);
     if (doubt === undefined) return 'it is of another kind of step than sms, which no message export tells of';
+    const { found } = doubt;
     if (doubt.isContradicted) return 'the export holds its id with another number or subaccount';
-    if (doubt.found !== undefined) return proofOf(doubt.found);
+    if (found !== undefined && !(doubt.isAnswered && isRejected(found))) return proofOf(found);
+    if (doubt.isAnswered) return 'the export holds its id with a message that came in: it may be an answer to it';
     const time = this.#record.timeOf(step, row);
     const gap =
       time === undefined
@@ -137,8 +158,13 @@ function countryOf(number: string): string | undefined {
 
 function count(marks: Uint8Array): number {
   let total = 0;
-  for (const mark of marks) total += mark;
+  for (const mark of marks) total += mark === 0 ? 0 : 1;
   return total;
+}
+
+/** By its last two digits, from 1: numbers with different marks are different. */
+function markOf(number: string): number {
+  return 1 + (Number(number.slice(-2)) || 0);
 }
 
 function isRejected({ status }: ExportRow): boolean {

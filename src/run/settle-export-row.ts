@@ -32,6 +32,11 @@ export interface ExportColumns {
   /** Columns for want of which nothing can be shown not to have been sent. */
   readonly missingAsProof: readonly string[];
   read(cells: readonly Cell[]): ExportRow;
+  /**
+   * Whether a cell holds other rows: a text whose quotes were not doubled takes in all up to the next quote. It is known by an
+   * id of the plan where none belongs, or by as many fields as a row has, our subaccount among them.
+   */
+  isSwallowing(cells: readonly Cell[], plan: { readonly id: string; readonly subAccountId: string }): boolean;
 }
 
 export function bindExportColumns(columns: readonly string[], findColumn: FindColumn): ExportColumns {
@@ -59,6 +64,13 @@ export function bindExportColumns(columns: readonly string[], findColumn: FindCo
         errorMessage: text('status_errormessage'),
       };
     },
+    isSwallowing: (cells, { id, subAccountId }) =>
+      cells.some((cell = '', place) => {
+        if (place !== places.get('clientmessageid') && cell.toLowerCase().includes(`${id}-`)) return true;
+        if (!/[\r\n]/.test(cell)) return false;
+        const fields = cell.split(/[\r\n,;|\t]/);
+        return fields.length >= cells.length && fields.includes(subAccountId);
+      }),
   };
 }
 

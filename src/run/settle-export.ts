@@ -22,18 +22,19 @@ export interface ExportEnd {
 }
 
 /**
- * Settles the rows in doubt that the service's message export decides: one that it holds was accepted, or rejected where it
- * says so; one that it lacks was not sent, if the export shows that it would hold it (ExportCoverage). Others stay in doubt.
+ * Settles the rows in doubt that the service's message export, of one file or several, decides: one that it holds was accepted, or
+ * rejected where it says so; one that it lacks was not sent, if the export shows that it would hold it (findGap). Others stay in doubt.
  */
 export async function settleByExport(
-  run: { directory: string; plan: Plan; lock: Lock; exported: InputFile },
+  run: { directory: string; plan: Plan; lock: Lock; exported: readonly InputFile[] },
   deps: ExportDeps,
 ): Promise<ExportEnd> {
   const { directory, plan, lock, exported } = run;
   const { rows } = await InDoubtRows.read(deps.files, directory, plan);
   const record = await SentRecord.read(deps.files, directory, plan);
-  const match = await ExportMatch.create(deps.files, { directory, plan, rows, record });
-  const sha256 = await readExport(match, exported, deps.reader);
+  const match = await ExportMatch.create(deps.files, { directory, plan, rows, record, nowMs: deps.clock.now() });
+  const digests: string[] = [];
+  for (const file of exported) digests.push(await readExport({ match, plan, file }, deps.reader));
   const left: Record<string, number> = {};
   const findProof = async ({ step, row }: { step: number; row: number }) => {
     const told = match.judge(step, row);
@@ -41,12 +42,16 @@ export async function settleByExport(
     left[told] = (left[told] ?? 0) + 1;
     return undefined;
   };
-  const settled = await settleRows({ directory, plan, lock, by: `export sha256 ${sha256}`, findProof }, deps);
+  const by = `export sha256 ${digests.join(' ')}`;
+  const settled = await settleRows({ directory, plan, lock, by, findProof }, deps);
   return { settled, left };
 }
 
 /** Returns the digest of the file. Refuses one that is no message export, or cannot be read as CSV. */
-async function readExport(match: ExportMatch, file: InputFile, reader: ExportDeps['reader']): Promise<string> {
+async function readExport(
+  { match, plan, file }: { match: ExportMatch; plan: Plan; file: InputFile },
+  reader: ExportDeps['reader'],
+): Promise<string> {
   const records: RecordReader = reader.readRecords(file, anyInput(file));
   await records.open();
   const columns = bindExportColumns(records.columns, reader.findColumn);
@@ -57,11 +62,17 @@ async function readExport(match: ExportMatch, file: InputFile, reader: ExportDep
     });
   }
   const [lacking] = columns.missingAsProof;
-  if (lacking !== undefined) match.addFault(`it has no column ${lacking}`);
+  if (lacking !== undefined) match.addFault(`${file.shown} has no column ${lacking}`);
+  const ours = { id: plan.id, subAccountId: plan.job.service.subAccountId };
+  match.beginFile();
   for await (const batch of records.batches()) {
     for (const { cells, fault, line } of batch) {
-      if (fault === undefined) match.add(columns.read(cells));
-      else match.addFault(`its line ${line} cannot be read (${fault.code}): it may have been cut off or damaged`);
+      const where = `line ${line} of ${file.shown}`;
+      if (fault !== undefined) {
+        match.addFault(`${where} cannot be read (${fault.code}): it may have been cut off or damaged`);
+      } else if (columns.isSwallowing(cells, ours)) {
+        match.addFault(`${where} holds other rows in one cell: a quote in a text may not be doubled, and hide more`);
+      } else match.add(columns.read(cells));
     }
   }
   return records.sha256;

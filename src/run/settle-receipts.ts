@@ -1,10 +1,12 @@
 import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
 import type { Plan } from '../plan/file.js';
+import { checkNames } from '../report/name-check.js';
 import type { Receipt } from '../report/receipt.js';
 import { type ReceiptCounts, Receipts } from '../report/receipts.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
+import type { AppendDeps } from './append-to-run.js';
 import { InDoubtRows } from './in-doubt-rows.js';
 import { acquireLock, type Lock, type LockDeps } from './lock.js';
 import { NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
@@ -40,8 +42,11 @@ export async function joinReceipts(
     const locking = isToSettle || !rows.state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
     if (locking !== undefined && 'said' in locking) return { kind: 'held', said: locking.said };
     try {
-      const settled = await settleReceipts({ directory, plan, receipts, lock: locking?.lock }, deps);
-      const summary = await writeReport(deps.files, directory, plan);
+      const lock = locking?.lock;
+      const settled =
+        lock === undefined ? NONE_SETTLED : await settleReceipts({ directory, plan, receipts, lock }, deps);
+      const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
+      const summary = await writeReport(files, directory, plan);
       return { kind: 'joined', receipts: receipts.counts, settled, summary };
     } finally {
       await locking?.lock.release();
@@ -65,16 +70,32 @@ async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lo
   }
 }
 
-async function settleReceipts(
-  { lock, receipts, ...run }: { directory: string; plan: Plan; receipts: Receipts; lock: Lock | undefined },
-  deps: LockDeps,
+/**
+ * Settles the rows in doubt that a receipt on disk tells of, behind the lock of the job; the caller writes the outputs. What
+ * the service itself says comes before every other word: a listener may have died before it had joined what it took.
+ */
+export async function settleByReceipts(
+  run: { directory: string; plan: Plan; lock: Lock },
+  deps: AppendDeps,
 ): Promise<SettledCounts> {
-  if (lock === undefined) return NONE_SETTLED;
+  const receipts = await Receipts.read(deps.files, run.directory, run.plan);
+  if (receipts === undefined) return NONE_SETTLED;
+  try {
+    return await settleReceipts({ ...run, receipts }, deps);
+  } finally {
+    await receipts.close();
+  }
+}
+
+async function settleReceipts(
+  { receipts, ...run }: { directory: string; plan: Plan; receipts: Receipts; lock: Lock },
+  deps: AppendDeps,
+): Promise<SettledCounts> {
   const findProof = async ({ step, row }: { step: number; row: number }) => {
     const receipt = await receipts.receiptOf(step, row);
     return receipt === undefined ? undefined : proofOf(receipt);
   };
-  return settleRows({ ...run, lock, by: 'receipt', findProof }, deps);
+  return settleRows({ ...run, by: 'receipt', findProof }, deps);
 }
 
 /** The service sends no receipt for a message that it did not take; only `rejected` says that it goes nowhere. */

@@ -1,6 +1,7 @@
 import type { RowVerdict, Verdict } from '../domain.js';
 import type { SettleEntry } from '../journal/format.js';
 import type { Plan } from '../plan/file.js';
+import { withdrawSummary } from '../report/write-report.js';
 import { type AppendDeps, appendToRun } from './append-to-run.js';
 import { InDoubtRows } from './in-doubt-rows.js';
 import type { Lock } from './lock.js';
@@ -33,17 +34,28 @@ export interface SettledCounts {
 
 export const NONE_SETTLED: SettledCounts = { accepted: 0, rejected: 0, notSent: 0 };
 
+export function addSettled(one: SettledCounts, other: SettledCounts): SettledCounts {
+  return {
+    accepted: one.accepted + other.accepted,
+    rejected: one.rejected + other.rejected,
+    notSent: one.notSent + other.notSent,
+  };
+}
+
 const ROWS_A_LINE = 1000;
 
 /**
  * Gives each row in doubt that there is a proof for its verdict, durably and once: rows with any other verdict are never
- * touched, and what was settled before is not asked for again. The journal of a run that had ended ends as it did before.
+ * touched, and what was settled before is not asked for again. The journal of a run that had ended ends as it did before. The
+ * caller writes the outputs again; until then the run has none, and the next `run` of the job makes them.
  */
 export async function settleRows(options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
   const { directory, plan, lock } = options;
   const { rows, end } = await InDoubtRows.read(deps.files, directory, plan);
   const entries = await buildEntries(options, { rows, at: deps.clock.now() });
   if (entries.length === 0) return NONE_SETTLED;
+  await lock.assertHeld();
+  await withdrawSummary(deps.files, directory);
   await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
   return countVerdicts(entries);
 }

@@ -44,6 +44,7 @@ export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; n
   if (status === 429 || status === 503) {
     return { kind: 'wait', why, retryAfterMs: readRetryAfterMs(answer, request.nowMs) };
   }
+  if (OF_THE_WAY.has(status)) return hold(why, request.isRepeatable);
   if (status >= 400 && status < 500) return { kind: 'refused', status };
   // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
   return hold(why, request.isRepeatable);
@@ -57,6 +58,12 @@ export function mayBeStray(answer: Answer, decision: Decision): boolean {
 
 /** RFC 9110, 15.4: the request belongs elsewhere. 303 says that it was processed, and where the result is. */
 const NOT_PROCESSED_HERE: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+
+/**
+ * 408 Request Timeout, 460 and 499 Client Closed Request: what proxies and load balancers say of a connection that ended,
+ * also after they passed the request on. The service lists none of them.
+ */
+const OF_THE_WAY: ReadonlySet<number> = new Set([408, 460, 499]);
 
 function hold(why: string, isRepeatable: boolean): Decision {
   return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };

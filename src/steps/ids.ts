@@ -29,6 +29,29 @@ export function messageIdPrefix(planId: string, step: number): string {
   return `${planId}-${step}-`;
 }
 
+/** Names a row in the rejections of a step: one that was planned as its clientMessageId does, one that was not by an `r`. */
+export interface RowId {
+  /** The id of its plan. */
+  readonly run: string;
+  readonly step: number;
+  readonly isPlanned: boolean;
+  /** Among the planned rows of the step, or among those that the plan rejected. */
+  readonly index: number;
+}
+
+export function formatRowId({ run, step, isPlanned, index }: RowId): string {
+  return `${messageIdPrefix(run, step)}${isPlanned ? '' : 'r'}${index}`;
+}
+
+/** Undefined for anything that `formatRowId` does not write. */
+export function readRowId(text: string): RowId | undefined {
+  const [, run = '', step, refused, index] = ROW_ID.exec(text) ?? [];
+  if (step === undefined) return undefined;
+  return { run, step: Number(step), isPlanned: refused === '', index: Number(index) };
+}
+
+const ROW_ID = /^([0-9a-hjkmnp-tv-z]{12})-([1-9]\d?)-(r?)(0|[1-9]\d{0,14})$/;
+
 /** The planned row that an id names; undefined for anything that is not an id of this step. */
 export function readMessageIndex(id: unknown, prefix: string): number | undefined {
   if (typeof id !== 'string' || !id.startsWith(prefix)) return undefined;

@@ -133,7 +133,13 @@ export type RowReader = (record: SourceRecord, ordinal: number, index: number) =
 export type RowPlan =
   | { readonly kind: 'planned'; readonly row: PlannedRow }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  | { readonly kind: 'skipped'; readonly skip: Skip };
+  | { readonly kind: 'skipped'; readonly skip: Skip | RetriedRow };
+
+/** A row of another run that came back as input, and that another plan has, or the same plan in another row. */
+export interface RetriedRow {
+  readonly code: 'retried';
+  readonly reason: string;
+}
 
 export interface PlannedRow {
   /** JSON text: what the row adds to the body. */

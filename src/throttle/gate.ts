@@ -9,11 +9,15 @@ export const MAX_SLEEP_MS = 250;
 /** Turns of the microtask queue that a request is given to leave, which takes time; the next look at the clock comes after it. */
 const TURNS_TO_LEAVE = 8;
 
+/** What a request looks at before it leaves; it stays where this rejects. */
+export type LastLook = () => Promise<void>;
+
 interface Waiting {
   readonly cost: Cost;
   readonly askedMs: number;
+  readonly lastLook: LastLook | undefined;
   readonly pass: () => void;
-  readonly refuse: (reason: LaneStopped) => void;
+  readonly refuse: (reason: unknown) => void;
 }
 
 /** The last door before the network: lets requests through in the order they come, each at its turn, whatever happened before. */
@@ -32,16 +36,20 @@ export class Gate {
     this.#signal = deps.signal;
   }
 
-  /** Resolves at the moment at which the request, asked for since `askedMs`, may leave; rejects with LaneStopped when it no longer may. */
-  pass(cost: Cost, askedMs: number): Promise<void> {
+  /**
+   * Resolves at the moment at which the request, asked for since `askedMs`, may leave; rejects with LaneStopped when it no longer may.
+   * `lastLook` is called when its turn has come, and before the clock is read for it: however long it takes, the rate holds.
+   */
+  pass(cost: Cost, askedMs: number, lastLook?: LastLook): Promise<void> {
     return new Promise((pass, refuse) => {
-      this.#queue.push({ cost, askedMs, pass, refuse });
+      this.#queue.push({ cost, askedMs, lastLook, pass, refuse });
       if (!this.#isPumping) void this.#pump();
     });
   }
 
   async #pump(): Promise<void> {
     this.#isPumping = true;
+    let looked: Waiting | undefined;
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
       const nowMs = this.#clock.monotonicMs();
       const waitMs = this.#timeline.nextMs(nowMs) - nowMs;
@@ -49,7 +57,14 @@ export class Gate {
         this.#queue.shift();
         head.refuse(new LaneStopped());
       } else if (waitMs > 0) {
+        looked = undefined;
         await this.#clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#signal);
+      } else if (head.lastLook !== undefined && looked !== head) {
+        looked = head;
+        await head.lastLook().catch((reason: unknown) => {
+          this.#queue.shift();
+          head.refuse(reason);
+        });
       } else {
         this.#timeline.pass(nowMs, head.askedMs, this.#rate.costMs(head.cost));
         this.#rate.noteSent();

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../clock.js';
 import type { Limits } from '../job/job.js';
-import { Gate } from './gate.js';
+import { Gate, type LastLook } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';
 import { Pace } from './pace.js';
 import { type Cost, Rate } from './rate.js';
-import { Timeline } from './timeline.js';
+import { PERIOD_MS, Timeline } from './timeline.js';
 
 /**
  * One rate-limited path to the service: an area with its credentials. A request goes through it in this order:
@@ -22,8 +22,11 @@ import { Timeline } from './timeline.js';
  * - Stopped, by `close` or by its signal, the lane rejects with LaneStopped whatever has not passed the gate, and nothing else.
  */
 export interface Lane {
-  /** Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again. */
-  run<T>(cost: Cost, task: (gate: () => Promise<void>) => Promise<T>): Promise<T>;
+  /**
+   * Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again.
+   * What is looked at last is given to the gate, which rejects with its error: looked at behind it, it would make the rate uneven.
+   */
+  run<T>(cost: Cost, task: (gate: (lastLook?: LastLook) => Promise<void>) => Promise<T>): Promise<T>;
   /** Nothing passes the gate for at least so long; up to a quarter more (5 s at most), so that lanes do not come back together. */
   pauseFor(delayMs: number): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
@@ -59,7 +62,6 @@ export interface LaneOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const SECOND_MS = 1000;
 const MAX_JITTER_SHARE = 0.25;
 const MAX_JITTER_MS = 5000;
 
@@ -69,14 +71,17 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
   const rate = new Rate(limits);
   const startMs = clock.monotonicMs();
   const timeline = new Timeline(startMs);
-  if (lastSentMsAgo !== undefined) timeline.holdUntil(startMs + SECOND_MS - Math.max(0, lastSentMsAgo));
+  if (lastSentMsAgo !== undefined) timeline.holdUntil(startMs + PERIOD_MS - Math.max(0, lastSentMsAgo));
   const deps = { clock, timeline, rate, signal: stopping.signal };
   const pace = new Pace(deps);
   const gate = new Gate(deps);
   const running = new Set<Promise<unknown>>();
   let pausedUntilMs = startMs;
 
-  const runInSlot = async <T>(cost: Cost, task: (gate: () => Promise<void>) => Promise<T>): Promise<T> => {
+  const runInSlot = async <T>(
+    cost: Cost,
+    task: (gate: (lastLook?: LastLook) => Promise<void>) => Promise<T>,
+  ): Promise<T> => {
     const begun = await pace.enter(cost);
     let hasLeft = false;
     const leave = () => {
@@ -84,9 +89,9 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
       hasLeft = true;
     };
     try {
-      return await task(async () => {
+      return await task(async (lastLook) => {
         if (!hasLeft) pace.noteReady(begun);
-        await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs);
+        await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, lastLook);
         leave();
       });
     } finally {

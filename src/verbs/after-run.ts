@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import { UserError } from '../errors.js';
 import { brief, json, textArgument, textOption, type VerbContext } from './verb.js';
 
 const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
@@ -6,6 +7,26 @@ const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
     'run',
     textArgument('A run directory, as plan and run print it'),
   );
+
+/** A text option that was given several times is a list of them: which is meant decides whether people get a message twice. */
+const KEEP_EACH = { 'duplicate-arguments-array': true };
+
+/** The values of a text option; undefined without any. Of lists, and of `--no-…`, the parser's types do not tell. */
+function takeAll(name: string, given: unknown): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  return [given].flat().map((value) => {
+    if (typeof value === 'string') return value;
+    throw new UserError('bad-flag', `Cannot read --${name}: expected a text behind it`);
+  });
+}
+
+/** The one value of an option. */
+function takeOne(name: string, given: unknown): string | undefined {
+  const [value, ...others] = new Set(takeAll(name, given));
+  if (others.length === 0) return value;
+  const all = [value, ...others].map((each) => JSON.stringify(each)).join(' and ');
+  throw new UserError('bad-flag', `Cannot tell which --${name} is meant: ${all} are given, expected one`);
+}
 
 /** `volley settle RUN`, `volley retry RUN`: what a person does about rows that a run could not bring to an end. */
 export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
@@ -16,9 +37,10 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
       "Decide rows in doubt, by the service's message export or by your own word; sends nothing",
       (command) =>
         runArgument(command, 'settle', context)
+          .parserConfiguration(KEEP_EACH)
           .options({
             export: textOption(
-              'CSV file of the message export: a row in it was accepted; one that it lacks was not sent, if the file shows that it would hold it',
+              'CSV file of the message export, once for each of its files: a row in it was accepted; one that it lacks was not sent, if the files show that they would hold it',
             ),
             assume: textOption(
               'Your own word for all rows in doubt: sent or not-sent; kept with your name and the time',
@@ -31,7 +53,16 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
       ({ run, export: exported, assume, confirm, json }) =>
         finish(
           import('../commands/settle.js').then(({ settleRun }) =>
-            settleRun({ run, exported, assume, confirm, json }, terminal),
+            settleRun(
+              {
+                run,
+                exported: takeAll('export', exported),
+                assume: takeOne('assume', assume),
+                confirm: takeOne('confirm', confirm),
+                json,
+              },
+              terminal,
+            ),
           ),
         ),
     )
@@ -40,6 +71,7 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
       'Make a plan of rows that a run did not send, or that the service refused; volley apply sends it',
       (command) =>
         runArgument(command, 'retry', context)
+          .parserConfiguration(KEEP_EACH)
           .options({
             only: {
               ...textOption(
@@ -53,6 +85,10 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', 'then: volley apply'),
       ({ run, only, code, json }) =>
-        finish(import('../commands/retry.js').then(({ retryRows }) => retryRows({ run, only, code, json }, terminal))),
+        finish(
+          import('../commands/retry.js').then(({ retryRows }) =>
+            retryRows({ run, only: takeOne('only', only) ?? '', code: takeOne('code', code), json }, terminal),
+          ),
+        ),
     );
 }

@@ -36,7 +36,8 @@ export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }
   const whole = `volley ${usage}`;
   const named = whole.replace(/ (?:[<[]|--).*/, '');
   return command.fail((message, error) => {
-    if (error) throw error;
+    // The parser throws some misuse itself, such as a flag without its value.
+    if (error && error.name !== 'YError') throw error;
     writeStderr(`${wordMisuse(message)}\nUsage: ${whole}; see ${named} --help\n`);
     leave(2);
   });
@@ -46,6 +47,8 @@ export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }
 function wordMisuse(message: string): string {
   const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
   if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
+  const flag = /^Not enough arguments following: (.+)$/.exec(message);
+  if (flag !== null) return `--${flag[1]} is given without its value`;
   return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');
 }
 

@@ -50,6 +50,12 @@ describe('an error, as a person reads it', () => {
     expect(formatError('just text')).toBe('An error in volley itself, please report it:\njust text\n');
   });
 
+  it('that a part of volley could not be loaded is told without a stack, for it may be files that ran out', () => {
+    const error = Object.assign(new Error("Cannot find package 'liquidjs'"), { code: 'ERR_MODULE_NOT_FOUND' });
+    expect(formatError(error)).toMatch(/^Cannot load a part of volley: .*'liquidjs'.*\nNothing more .*ulimit -n.*\n$/);
+    expect(exitCodeOfError(error)).toBe(4);
+  });
+
   it('carries nothing that would steer the terminal', () => {
     const evil = '\u001b[31mred\u0007\u202e\u200b\r';
     const error = new UserError('bad-input', evil, {

@@ -74,7 +74,7 @@ test.concurrent('output.format ndjson gives the same rows and cells as csv', asy
       const names = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
       const rows = [1, 2].flatMap((step) => names.map((output) => readOutput(summary, step, output)));
       // Each has a sandbox, and so a plan id, of its own; numbers of NDJSON are numbers.
-      const own = ['_umid', '_clientMessageId', '_batchId', '_contactId', '_location'];
+      const own = ['_umid', '_clientMessageId', '_batchId', '_contactId', '_location', '_rowId'];
       return rows.map((list) =>
         list.map((row) =>
           Object.entries(row).map(([key, value]) => [key, own.includes(key) ? value !== '' : String(value)]),

@@ -6,16 +6,23 @@ import { readOutput } from './account.js';
 
 const HOUR = 3_600_000;
 
-/** What the service would export: all that it accepted, and two messages of somebody else, a day before and two hours after. */
+/** Loaded before the command: its clock says what it was three hours ago. */
+const EARLIER = `data:text/javascript,const now = Date.now; Date.now = () => now() - ${3 * HOUR};`;
+
+/**
+ * What the service would export: all that it accepted three hours ago, and two messages of somebody else, a day before and two
+ * hours after. In two files, as links to several are what it answers with.
+ */
 async function exportMessages(workspace: Workspace): Promise<void> {
   const line = (cells: readonly string[]) => `${cells.join(',')}\n`;
   const at = (ms: number) => new Date(Date.now() + ms).toISOString();
   const other = (createdAt: string) => ['o', 'acme_hq', '1', 'SG', 'delivered', '+659******0', createdAt, ''];
-  const rows = (await workspace.sms()).map((entry: SmsEntry) => {
-    return [entry.umid, 'acme_hq', '1', 'SG', 'sent', entry.destination, at(0), entry.clientMessageId ?? ''];
+  const [before, ...rows] = (await workspace.sms()).map((entry: SmsEntry) => {
+    return [entry.umid, 'acme_hq', '1', 'SG', 'sent', entry.destination, at(-3 * HOUR), entry.clientMessageId ?? ''];
   });
   const header = 'umid,subaccountid,direction,country,status_value,msisdn,createdat,clientmessageid'.split(',');
-  workspace.write('export.csv', [header, other(at(-24 * HOUR)), ...rows, other(at(2 * HOUR))].map(line).join(''));
+  workspace.write('export-1.csv', [header, other(at(-27 * HOUR)), before ?? []].map(line).join(''));
+  workspace.write('export-2.csv', [header, ...rows, other(at(-1 * HOUR))].map(line).join(''));
 }
 
 /** Forty people in batches of ten: the answers to the second and third are lost, the third itself as well. */
@@ -23,7 +30,8 @@ async function aRunInDoubt() {
   const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 }, { kind: 'reset-before', nth: 3 });
   workspace.write('people.csv', people(40));
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
-  const { code, summary } = await workspace.run();
+  const start = { nodeArguments: ['--import', EARLIER] };
+  const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], start));
   expect([code, summary.balance.inDoubt]).toEqual([3, 20]);
   return { workspace, summary };
 }
@@ -33,7 +41,8 @@ describe('rows in doubt, from the message export to the last message', () => {
     const { workspace, summary } = await aRunInDoubt();
     await exportMessages(workspace);
 
-    const settled = await workspace.volley('settle', summary.directory, '--export', 'export.csv');
+    const whole = ['--export', 'export-1.csv', '--export', 'export-2.csv'];
+    const settled = await workspace.volley('settle', summary.directory, ...whole);
 
     expect(settled.code).toBe(0);
     expect(JSON.parse(settled.stdout)).toMatchObject({
@@ -63,23 +72,58 @@ describe('rows in doubt, from the message export to the last message', () => {
       0,
       { state: 'nothing-to-retry', left: { retriedBefore: 10 } },
     ]);
-    const whole = await workspace.run();
-    expect([whole.code, JSON.parse(whole.stdout).state]).toEqual([0, 'nothing-new']);
+    const nothing = await workspace.run();
+    expect([nothing.code, JSON.parse(nothing.stdout).state]).toEqual([0, 'nothing-new']);
     expect(await workspace.destinations()).toEqual(numbersOf(40));
   });
 
   test('an export that shows too little settles what it holds, and says why the rest is left: exit 3', async () => {
     const { workspace, summary } = await aRunInDoubt();
     await exportMessages(workspace);
-    workspace.write('export.csv', workspace.read('export.csv').split('\n').slice(0, -2).join('\n'));
+    workspace.write('export-2.csv', workspace.read('export-2.csv').split('\n').slice(0, -2).join('\n'));
 
-    const { code, stdout } = await workspace.volley('settle', summary.directory, '--export', 'export.csv', '--no-json');
+    const files = ['export-1.csv', 'export-2.csv'].flatMap((name) => ['--export', name]);
+    const { code, stdout } = await workspace.volley('settle', summary.directory, ...files, '--no-json');
 
     expect(code).toBe(3);
     expect(stdout).toMatch(/10 rows settled, 10 in doubt/);
     expect(stdout).toMatch(
       /in doubt +10 {2}it is not in the export, but .* from after .*: send one then, and export again/,
     );
+  });
+
+  test.each([1, 2])('file %i of two alone settles no row as not sent', async (number) => {
+    const { workspace, summary } = await aRunInDoubt();
+    await exportMessages(workspace);
+
+    const { code, stdout } = await workspace.volley('settle', summary.directory, '--export', `export-${number}.csv`);
+
+    expect([code, JSON.parse(stdout).settled.notSent]).toEqual([3, 0]);
+  });
+
+  test('a flag that is given twice with two values is refused: exit 2, and nothing is done', async () => {
+    const { workspace, summary } = await aRunInDoubt();
+    const { directory } = summary;
+    const journal = () => workspace.read(`out/sale/${summary.plan}/journal.ndjson`);
+    const before = journal();
+    const assume = ['--assume', 'not-sent', '--confirm', '20'];
+    for (const [verb, name, ...flags] of [
+      ['settle', 'assume', '--assume', 'sent', ...assume],
+      ['settle', 'confirm', '--confirm', '19', ...assume],
+      ['retry', 'only', '--only', 'rejected', '--only', 'not-sent'],
+      ['retry', 'code', '--only', 'rejected', '--code', '1100', '--code', 'REJECTED'],
+    ] as const) {
+      const { code, stderr } = await workspace.volley(verb, directory, ...flags);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot tell which --${name} is meant`)]);
+    }
+    for (const flags of [['--no-export'], ['--assume', 'sent', '--no-confirm'], ['--assume.x', 'sent']]) {
+      const { code, stderr } = await workspace.volley('settle', directory, ...flags);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('expected a text behind it')]);
+    }
+    expect([journal(), workspace.runs()]).toEqual([before, [summary.plan]]);
+
+    const same = await workspace.volley('settle', directory, '--assume', 'not-sent', ...assume, '--json', '--json');
+    expect([same.code, JSON.parse(same.stdout).settled.notSent]).toEqual([0, 20]);
   });
 
   test("a person's word is taken for as many rows as are in doubt: else exit 2", async () => {
@@ -113,4 +157,16 @@ test('rows that the service refused are retried by their code, and those that th
   const applied = await workspace.volley('apply', `out/sale/${child}`);
   expect(applied.summary.balance).toMatchObject({ read: codes.REJECTED, accepted: codes.REJECTED });
   expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test('batches that were passed on before a proxy said 408, 460 or 499 are in doubt, and sent once', async () => {
+  const faults = [408, 460, 499].map((status, index) => ({ kind: 'status-after', status, nth: index + 2 }) as const);
+  const workspace = await aWorkspace(...faults);
+  workspace.write('people.csv', people(50));
+  workspace.writeJob(aJob(workspace));
+
+  const { code, summary } = await workspace.run();
+
+  expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 30, rejected: 0 }]);
+  expect(await workspace.destinations()).toEqual(numbersOf(50));
 });

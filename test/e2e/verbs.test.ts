@@ -33,7 +33,9 @@ test.concurrent('--help loads no HTTP client, no CSV parser and no server; plan 
 
   expect(help).toContain('yargs');
   expect(
-    help.filter((name) => ['undici', 'csv-parse', 'fastify', 'libphonenumber-js', 'zod', 'yaml'].includes(name)),
+    help.filter((name) =>
+      ['undici', 'csv-parse', 'fastify', 'libphonenumber-js', 'zod', 'yaml', 'pino'].includes(name),
+    ),
   ).toEqual([]);
   expect(plan).toContain('csv-parse');
   expect(plan.filter((name) => ['undici', 'fastify'].includes(name))).toEqual([]);
@@ -50,6 +52,31 @@ async function listPackages(workspace: Workspace, args: string[]): Promise<strin
   const { code, stderr } = await workspace.start(args, { nodeArguments: ['--import', './register.mjs'] }).ended;
   expect(code).toBe(0);
   return [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name = '']) => name);
+}
+
+test.concurrent('no option of any verb takes a secret itself, which other users of the machine could read: only where it stands', async () => {
+  const workspace = await aWorkspace();
+
+  const options = await listOptions(workspace, []);
+
+  for (const option of ['again', 'job', 'secret-env', 'secret-file', 'assume', 'webhook'])
+    expect(options).toContain(option);
+  const secret = options.filter((name) => /key|token|secret|password|credential|auth/i.test(name));
+  expect(secret.filter((name) => !/-(env|file)$/.test(name))).toEqual([]);
+});
+
+/** Of a verb and all those below it, by their help, other names of an option too. */
+async function listOptions(workspace: Workspace, verb: readonly string[]): Promise<string[]> {
+  const { code, stdout } = await workspace.volley(...verb, '--help');
+  expect([code, ...verb]).toEqual([0, ...verb]);
+  const [, commands = ''] = /^Commands:\n((?: .*\n)+)/m.exec(stdout) ?? [];
+  const below = [...commands.matchAll(/^ {2}volley ([a-z ]*[a-z])/gm)].map(([, words = '']) => words.split(' '));
+  const [, own = ''] = /^Options:\n((?: .*\n)+)/m.exec(stdout) ?? [];
+  const ownNames = [...own.matchAll(/^ {2,}(-.*?)(?: {2}|$)/gm)].flatMap(([, names = '']) =>
+    names.split(/,\s*/).map((name) => name.replace(/^-+/, '')),
+  );
+  const others = await Promise.all(below.map((words) => listOptions(workspace, words)));
+  return [...new Set([...ownNames, ...others.flat()])];
 }
 
 test.concurrent('check tells whether a job can be planned, and sends nothing; schema prints JSON Schema', async () => {

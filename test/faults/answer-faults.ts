@@ -19,8 +19,8 @@ export const STATUS_FAULTS: readonly Fault[] = [
     means: 'turned-away' as const,
     onRequest: ({ socket }: Wire) => socket.write(anAnswer(503, '', { 'retry-after': text })),
   })),
-  ...[400, 404, 408, 422].map((status) => answering(status, 'refused')),
-  ...[500, 502, 504, 999].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
+  ...[400, 404, 422].map((status) => answering(status, 'refused')),
+  ...[408, 460, 499, 500, 502, 504, 999].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
   {
     what: 'answers HTTP 500, and gives its own answer to the next request on that connection',
     means: 'unknown',

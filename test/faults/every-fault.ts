@@ -9,7 +9,7 @@ import { BROKEN_BODIES, WIRE_FAULTS } from './wire-faults.js';
 
 const FAULTS = [...WIRE_FAULTS, ...BROKEN_BODIES, ...STATUS_FAULTS, ...SUCCESS_FAULTS, ...SINGLE_FAULTS];
 
-/** `npm run test:faults` does all there is; `npm test` leaves out what hardly differs from the rest. */
+/** `VOLLEY_FAULTS=all npx vitest run test/faults` does all there is; without it what hardly differs from the rest is left out. */
 export const ALL = process.env.VOLLEY_FAULTS === 'all';
 
 export type Choice = (fault: Fault) => boolean;

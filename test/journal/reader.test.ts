@@ -217,7 +217,13 @@ describe('reader passes over the lines of an ousted runner', () => {
       aLine({ epoch: 2, seq: 4 }),
     ];
     const { end, lines: read } = await readBytes(...lines);
-    expect(read.at(-2)).toMatchObject({ epoch: 2, seq: 3, entry: { type: 'open' } });
+    // Else a contact that the old one still told of, and the new one sent again, would count twice.
+    expect(read.map(({ epoch, seq }) => [epoch, seq])).toEqual([
+      [1, 1],
+      [1, 2],
+      [2, 3],
+      [2, 4],
+    ]);
     expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: 0, lastSeq: 4, lastEpoch: 2 });
   });
 

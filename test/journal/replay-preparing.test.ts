@@ -35,6 +35,6 @@ describe('something that a step needs', () => {
   });
 
   test('counts as sent when it is about to be made', () => {
-    expect(replay(preparing).lastIntentAt).toBe(2000);
+    expect(replay(preparing)).toMatchObject({ lastSentAt: 2000, isInFlight: true });
   });
 });

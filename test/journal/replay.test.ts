@@ -92,11 +92,34 @@ describe('run state of a request', () => {
   });
 });
 
+const VERDICT = { status: 'accepted', code: '', reason: '' } as const;
+
 describe('run state of a run', () => {
-  test('keeps the first open, and the time of the latest intent', () => {
-    const state = replay(anOpen({ at: 1 }), anIntent({ at: 50 }), anOpen({ at: 60 }), anIntent({ request: 2, at: 40 }));
-    expect([state.firstOpen?.at, state.lastIntentAt]).toEqual([1, 50]);
-    expect(new RunState().lastIntentAt).toBeUndefined();
+  test('keeps the first open, and the host of the last one', () => {
+    const state = replay(anOpen({ at: 1, host: 'a' }), anIntent({ at: 50 }), anOpen({ at: 60, host: 'b' }));
+    expect([state.firstOpen?.at, state.lastHost]).toEqual([1, 'b']);
+  });
+
+  test.each<[string, readonly JournalEntry[], number | undefined]>([
+    ['its opens say nothing', [anOpen({ at: 60 })], undefined],
+    ['the latest of its intents', [anIntent({ at: 50 }), anIntent({ request: 2, at: 40 })], 50],
+    ['an outcome: its request may have waited long for its turn', [anIntent({ at: 50 }), again({ at: 70 })], 70],
+    ['what was made for a step', [{ type: 'prepared', step: 1, at: 80, ids: ['w1'] }], 80],
+    ['the end of a step without rows', [{ type: 'acted', step: 1, at: 90, verdict: VERDICT }], 90],
+  ])('last sent when the latest of its entries says: %s', (_, entries, at) => {
+    expect(replay(...entries).lastSentAt).toBe(at);
+  });
+
+  test.each<[string, readonly JournalEntry[], boolean]>([
+    ['an intent', [anIntent()], true],
+    ['an intent and its outcome', [anIntent(), again()], false],
+    ['halves that wait', [anIntent(), split()], false],
+    ['an intent of any step', [anIntent({ step: 2 }), anIntent(), anOutcome()], true],
+    ['something that a step needs', [{ type: 'preparing', step: 1, at: 1, what: 'create a webhook' }], true],
+    ['a step without rows', [{ type: 'action', step: 1, at: 1 }], true],
+    ['its end', [{ type: 'acted', step: 1, at: 2, verdict: VERDICT }], false],
+  ])('behind %s may have something in flight: %s', (_, entries, isInFlight) => {
+    expect(replay(...entries).isInFlight).toBe(isInFlight);
   });
 
   test('is finished by a close that says so, and by no other', () => {

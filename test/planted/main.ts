@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PLANTED_BUGS, type PlantedBug } from './bugs.js';
@@ -21,35 +21,48 @@ function copyCheckout(): string {
   return directory;
 }
 
-/** The first failing test's title, or undefined where all passed. Throws where the tests did not run. */
-async function runTests(directory: string, tests: readonly string[]): Promise<string | undefined> {
+interface Failed {
+  readonly fullName: string;
+  readonly failureMessages: readonly string[];
+}
+
+/** The first failing test, or undefined where all passed. Throws where the tests did not run. */
+async function runTests(
+  directory: string,
+  tests: readonly string[],
+  options: Readonly<Record<string, number>>,
+): Promise<Failed | undefined> {
   const report = join(directory, 'report.json');
+  rmSync(report, { force: true });
   const vitest = join(directory, 'node_modules/vitest/vitest.mjs');
-  const args = [
-    vitest,
-    'run',
-    '--bail',
-    '1',
-    '--maxWorkers',
-    '1',
-    // A bug may leave a test waiting for ever; a right one takes a fraction of this.
-    '--testTimeout',
-    '20000',
-    '--reporter',
-    'json',
-    '--outputFile',
-    report,
-    ...tests,
-  ];
-  const child = spawn(process.execPath, args, { cwd: directory, stdio: 'ignore' });
+  const args = Object.entries({ bail: 1, reporter: 'json', outputFile: report, ...options }).flatMap(
+    ([name, value]) => [`--${name}`, `${value}`],
+  );
+  const child = spawn(process.execPath, [vitest, 'run', ...args, ...tests], { cwd: directory, stdio: 'ignore' });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  if (!existsSync(report)) throw new Error(`the tests ${tests.join(' ')} did not run`);
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { name: string; message: string; assertionResults: { status: string; fullName: string }[] }[];
+    testResults: { name: string; message: string; assertionResults: (Failed & { status: string })[] }[];
   };
   const failed = testResults.flatMap((file) => file.assertionResults).find(({ status }) => status === 'failed');
-  if (failed !== undefined) return failed.fullName;
-  if (code !== 0) throw new Error(`the tests ${tests.join(' ')} did not run`);
+  if (failed !== undefined) return failed;
+  const broken = testResults.find(({ message }) => message !== '');
+  if (code !== 0) throw new Error(`the tests ${tests.join(' ')} did not run: ${broken?.name} ${broken?.message}`);
   return undefined;
+}
+
+/** A test that is red without a bug would catch every bug: all that are named must be green first. */
+async function assertGreen(bugs: readonly PlantedBug[]): Promise<void> {
+  const directory = copyCheckout();
+  try {
+    const tests = [...new Set(bugs.flatMap((bug) => bug.tests))];
+    const failed = await runTests(directory, tests, { maxWorkers: availableParallelism() });
+    if (failed === undefined) return;
+    const { fullName, failureMessages } = failed;
+    throw new Error(`Cannot plant bugs: "${fullName}" fails without any. Mend it first\n${failureMessages[0]}`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 async function plant(bug: PlantedBug, directory: string): Promise<Verdict> {
@@ -64,7 +77,9 @@ async function plant(bug: PlantedBug, directory: string): Promise<Verdict> {
   );
   try {
     let caughtBy: string | undefined;
-    for (const tests of bug.tests) caughtBy ??= await runTests(directory, [tests]);
+    // A bug may leave a test waiting for ever; a right one takes a fraction of this.
+    const options = { maxWorkers: 1, testTimeout: 20_000 };
+    for (const tests of bug.tests) caughtBy ??= (await runTests(directory, [tests], options))?.fullName;
     return { bug, caughtBy, seconds: (performance.now() - startMs) / 1000 };
   } finally {
     writeFileSync(path, source);
@@ -95,6 +110,8 @@ async function plantAll(bugs: readonly PlantedBug[]): Promise<Verdict[]> {
 const only = process.argv[2];
 const bugs = PLANTED_BUGS.filter(({ name }) => only === undefined || name.includes(only));
 const startMs = performance.now();
+await assertGreen(bugs);
+process.stdout.write(`Without a bug every test is green (${((performance.now() - startMs) / 1000).toFixed(1)} s)\n`);
 const verdicts = await plantAll(bugs);
 const missed = verdicts.filter(({ caughtBy }) => caughtBy === undefined);
 const seconds = ((performance.now() - startMs) / 1000).toFixed(0);

@@ -15,6 +15,8 @@ const path = join(directory, 'people.csv');
 const file = { path, shown: 'people.csv', format: 'csv' } as const;
 afterAll(() => rmSync(directory, { recursive: true }));
 
+const ID = '0123456789ab-1-0';
+
 /** All that a reader gives: its rows and what it says of the file, or its refusal. */
 async function readAll(reader: RecordReader): Promise<unknown> {
   const rows: SourceRecord[] = [];
@@ -25,8 +27,8 @@ async function readAll(reader: RecordReader): Promise<unknown> {
     const { message, hint, problems, code } = error as Error & { hint: unknown; problems: unknown; code: unknown };
     return { rows: rows.map(withoutJson), message, hint, problems, code };
   }
-  const { columns, notices, sha256, bytes } = reader;
-  return { rows: rows.map(withoutJson), columns, notices, sha256, bytes };
+  const { columns, ownColumns, notices, sha256, bytes } = reader;
+  return { rows: rows.map(withoutJson), columns, ownColumns, notices, sha256, bytes };
 }
 
 function withoutJson({ cellsJson, ...record }: SourceRecord): SourceRecord {
@@ -47,6 +49,7 @@ describe('a CSV that is read in a thread', () => {
     ['has rows that are too short and too long', 'a,b\n1\n1,2,3\n1,2\n'],
     ['has blank lines and no rows', 'a,b\n\n\n'],
     ['has text of other scripts', 'name,mobile\n漢字,1\n👩‍👩‍👧,2\n\u2028,3\n'],
+    ['is an output of ours', `a,_step,_file,_line,_row,_stage,_rowId\nx,1,p,2,1,send,${ID}\ny,1,p,3,2,read,\nz,1,p\n`],
     ['is more than is read ahead', `a,b\n${'x,y\n'.repeat(30_000)}`],
     ['is refused in its header', 'a,a\n1,2\n'],
     ['is refused behind good rows', `a,b\n${'x,y\n'.repeat(30_000)}"z\n`],

@@ -42,7 +42,7 @@ const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
 
 describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
-  const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".'];
+  const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
   const write = (format: 'csv' | 'ndjson', columns: string[], rows: (string | undefined)[][]) => {
     const lines = createLineFormat(format, outputColumns('rejections', [], columns));
     const written = rows.map((cells) =>

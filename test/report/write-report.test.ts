@@ -62,8 +62,8 @@ describe('outputs of a step', () => {
       results: [`${place(1)},QUEUED,u-${id(0)},${id(0)},b,${aNumber(0)},1,SMS is accepted,${aNumber(0)},"n, 0"`],
       rejections: [
         expect.stringMatching(new RegExp(`^nope,"n, 1",${place(2)},normalize,mobile,not-a-number,`)),
-        `${aNumber(3)},"n, 3",${place(4)},send,,REJECTED,Text value is missing`,
-        `${aNumber(5)},"n, 5",${place(6)},send,,1002,Invalid MSISDN`,
+        `${aNumber(3)},"n, 3",${place(4)},send,,REJECTED,Text value is missing,${id(1)}`,
+        `${aNumber(5)},"n, 5",${place(6)},send,,1002,Invalid MSISDN,${id(3)}`,
       ],
       skipped: [expect.stringMatching(new RegExp(`^\\${aNumber(0)},"n, 2",${place(3)},duplicate,`))],
       'in-doubt': [
@@ -100,7 +100,7 @@ describe('outputs of a step', () => {
     const headers = OUTPUTS.map((name) => made.disk.readText(`${made.directory}/1-sms.${name}.csv`).split('\n')[0]);
     expect(headers).toEqual([
       '_step,_file,_line,_row,_status,_umid,_clientMessageId,_batchId,_destination,_segments,_description,mobile,name',
-      'mobile,name,_step,_file,_line,_row,_stage,_field,_code,_reason',
+      'mobile,name,_step,_file,_line,_row,_stage,_field,_code,_reason,_rowId',
       'mobile,name,_step,_file,_line,_row,_code,_reason',
       'mobile,name,_step,_file,_line,_row,_code,_reason,_umid,_clientMessageId,_batchId,_destination,_segments,_description',
       'mobile,name,_step,_file,_line,_row,_code,_reason,_umid,_clientMessageId,_batchId,_destination,_segments,_description',

@@ -72,7 +72,7 @@ type Script = (call: Call, signal: AbortSignal | undefined) => Promise<Answer> |
 export async function applyScript(
   made: MadePlan,
   answer: Script,
-  options: Pick<RunOptions, 'stop' | 'epoch' | 'onGate' | 'job'> = {},
+  options: Pick<RunOptions, 'stop' | 'epoch' | 'onGate' | 'job' | 'lock'> = {},
 ) {
   const sent: string[] = [];
   const transport = {

@@ -4,6 +4,7 @@ import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
 import { aCsvOf, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
+import { LOST, lostAtGate } from './a-lost-lock.js';
 import { aFakeLane, aRun, aScriptedService, entriesOf, failure, type RunOptions, reportOf, response } from './a-run.js';
 
 const CHAT: ChatStep = { kind: 'chat', text: 'done', room: undefined, when: 'always', limits: someLimits() };
@@ -183,6 +184,34 @@ describe('message to a chat', () => {
 
     expect(service.posts).toEqual(['done']);
     expect(summary.exitCode).toBe(0);
+  });
+});
+
+describe('step without rows whose lock was lost at the gate', () => {
+  it.each([
+    ['a campaign, before it is read', PAUSE, 0],
+    ['a campaign, before it is changed', PAUSE, 1],
+    ['a message', CHAT, 0],
+  ])('is not done, and is not in doubt: the next run does it: %s', async (_, step, passes) => {
+    const made = await aPlanOf(step, anSmsStep());
+    const service = aService();
+
+    await expect(aRun({ made, service, ...lostAtGate(passes) })).rejects.toBe(LOST);
+
+    expect([service.changes, service.posts]).toEqual([[], []]);
+    const { end } = await runOnce(made, service, { epoch: 2 });
+    expect(end.reason).toBe('finished');
+    expect([...service.changes, ...service.posts]).toHaveLength(1);
+  });
+
+  it('is in doubt where the change had left, and only its status could not be asked for', async () => {
+    const made = await aPlanOf(PAUSE, anSmsStep());
+    const service = aService({ other: (_call, count) => (count === 2 ? failure(true) : undefined) });
+
+    await expect(aRun({ made, service, ...lostAtGate(2) })).rejects.toBe(LOST);
+
+    expect(service.calls()).toBe(2);
+    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ type: 'action' });
   });
 });
 

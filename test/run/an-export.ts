@@ -3,12 +3,24 @@ import { findColumn } from '../../src/read/columns.js';
 import { readRecords } from '../../src/read/records.js';
 import { acquireLock, type Lock, type LockDeps } from '../../src/run/lock.js';
 import { type ExportDeps, type ExportEnd, settleByExport } from '../../src/run/settle-export.js';
-import { aFolder, aNumber, type MadePlan } from '../plan/a-plan.js';
+import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, failure } from './a-run.js';
 import { FakeClock } from './fake-clock.js';
 
 /** When runs of tests send: their clock stands still. */
 export const SENT_AT = 1_800_000_000_000;
 export const MINUTE = 60_000;
+
+const PEOPLE = aFolder({ 'people.csv': aCsvOf(6) });
+
+/** Three requests of two rows; the answers to these are lost. */
+export async function aRunInDoubt(lost: readonly number[] = [2]): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
+  const made = await aPlan({ files: PEOPLE, job: { steps } });
+  const service = aScriptedService((_sent, count) => (lost.includes(count) ? failure(true) : undefined));
+  await aRun({ made, service });
+  return made;
+}
 
 const COLUMNS = [
   'umid',
@@ -51,6 +63,13 @@ export function csvOf(rows: readonly ExportCells[], columns: readonly (keyof Exp
   return line(columns) + rows.map((row) => line(columns.map((name) => row[name] ?? ''))).join('');
 }
 
+/** Two days after the run, for nothing is exported before it was created. */
+function aLaterClock(): FakeClock {
+  const clock = new FakeClock();
+  clock.wallMs = SENT_AT + 2880 * MINUTE;
+  return clock;
+}
+
 export function depsOf({ disk }: Pick<MadePlan, 'disk'>): ExportDeps & LockDeps {
   return {
     files: disk.files,
@@ -71,10 +90,13 @@ export async function withLock<T>({ directory, disk }: MadePlan, task: (lock: Lo
   }
 }
 
-/** Settles a run by an export with this text. */
-export function settleWith(made: MadePlan, csv: string): Promise<ExportEnd> {
-  const path = join(aFolder({ 'export.csv': csv }), 'export.csv');
-  const exported = { path, shown: 'export.csv', format: 'csv' } as const;
+/** Settles a run by an export of files with these texts: export-1.csv and so on. */
+export function settleWith(made: MadePlan, ...texts: string[]): Promise<ExportEnd> {
+  const exported = texts.map((text, index) => {
+    const shown = `export-${index + 1}.csv`;
+    return { path: join(aFolder({ [shown]: text }), shown), shown, format: 'csv' } as const;
+  });
   const { directory, plan } = made;
-  return withLock(made, (lock) => settleByExport({ directory, plan, lock, exported }, depsOf(made)));
+  const deps = { ...depsOf(made), clock: aLaterClock() };
+  return withLock(made, (lock) => settleByExport({ directory, plan, lock, exported }, deps));
 }

@@ -30,7 +30,7 @@ describe('a batch that is refused as a whole', () => {
       expect(rejected).toEqual(
         bad.map(
           (row) =>
-            `+6590${String(row).padStart(6, '0')},n${row},1,people.csv,${row + 2},${row + 1},send,,1002,Invalid MSISDN`,
+            `+6590${String(row).padStart(6, '0')},n${row},1,people.csv,${row + 2},${row + 1},send,,1002,Invalid MSISDN,${made.plan.id}-1-${row}`,
         ),
       );
       const ids = service.sent.map(({ clientBatchId }) => clientBatchId);

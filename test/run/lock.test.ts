@@ -1,50 +1,8 @@
-import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import { createFiles, type Files, type RawFiles } from '../../src/files.js';
-import { acquireLock, LEASE_MS, type Lock, type LockDeps, type Owner, readLockOwner } from '../../src/run/lock.js';
+import type { Files } from '../../src/files.js';
+import { acquireLock, LEASE_MS, type Lock, readLockOwner } from '../../src/run/lock.js';
+import { aJobDirectory, DIRECTORY, LOST, pathOf } from './a-job-directory.js';
 import { FakeClock } from './fake-clock.js';
-
-const DIRECTORY = '/out/job';
-const LOST = { name: 'UserError', code: 'lock-held', message: expect.stringContaining('lost its lock') };
-
-/** A directory, and the processes that want the job in it. One clock for all, unless a process has its own. */
-function aJobDirectory() {
-  const volume = Volume.fromJSON({ [`${DIRECTORY}/.keep`]: '' });
-  const files = createFiles(createFsFromVolume(volume).promises as unknown as RawFiles);
-  const clock = new FakeClock();
-  const dead = new Set<number>();
-  const deps = (more: Partial<Omit<LockDeps, 'owner'>> & { owner?: Partial<Owner> } = {}): LockDeps => {
-    const { owner, ...others } = more;
-    const pid = owner?.pid ?? 1;
-    return {
-      files,
-      clock,
-      isProcessAlive: (asked) => !dead.has(asked),
-      ...others,
-      owner: { host: 'a', pid, instance: `i${pid}`, ...owner },
-    };
-  };
-  return {
-    files,
-    clock,
-    deps,
-    dies: (pid: number) => dead.add(pid),
-    take: (more?: Parameters<typeof deps>[0]) => acquireLock(deps(more), DIRECTORY),
-    lockFiles: () =>
-      volume
-        .readdirSync(DIRECTORY)
-        .map(String)
-        .filter((name) => name.startsWith('lock-')),
-    read: (epoch: number) => JSON.parse(String(volume.readFileSync(pathOf(epoch), 'utf8'))),
-    /** As another program, or a crash, may leave it. */
-    put: (epoch: number, text: string, modifiedMs = clock.now()) => {
-      volume.writeFileSync(pathOf(epoch), text);
-      volume.utimesSync(pathOf(epoch), modifiedMs / 1000, modifiedMs / 1000);
-    },
-  };
-}
-
-const pathOf = (epoch: number) => `${DIRECTORY}/lock-${String(epoch).padStart(6, '0')}.json`;
 
 describe('taking the lock', () => {
   test('of a job that nobody holds gives epoch 1, and makes the directory', async () => {
@@ -230,6 +188,14 @@ describe('holding the lock', () => {
     await job.take({ owner: { pid: 1, instance: 'after' } });
     lock.assertFresh();
     await expect(lock.assertHeld()).rejects.toMatchObject(LOST);
+  });
+
+  test('ends when its file is gone, whoever took it away', async () => {
+    const job = aJobDirectory();
+    const lock = await job.take();
+    await job.files.remove(pathOf(1));
+    await expect(lock.assertHeld()).rejects.toMatchObject(LOST);
+    expect(() => lock.assertFresh()).toThrow(expect.objectContaining(LOST));
   });
 
   test('outlives one renewal that fails, and ends when none succeeds', async () => {

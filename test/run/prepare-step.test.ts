@@ -6,6 +6,7 @@ import type { JournalEntry } from '../../src/journal/format.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { LOST, lostAtGate } from './a-lost-lock.js';
 import { aRun, aScriptedService, entriesOf, failure, response, type Script } from './a-run.js';
 
 const WEBHOOKS = '/chat-gateway/v1/webhooks';
@@ -179,6 +180,23 @@ describe('what a step needs', () => {
     expect(service.sent).toEqual([]);
     expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
   });
+
+  it.each([
+    ['webhook', 0, [WEBHOOKS, CHANNELS, CONVERSATIONS]],
+    ['channel', 1, [CHANNELS, CONVERSATIONS]],
+  ])(
+    'is made by the next run, without a word, when the lock was lost before the call to make the %s left',
+    async (_, passes, paths) => {
+      const made = await aTestPlan();
+      const service = aGateway();
+
+      await expect(aRun({ made, service, ...lostAtGate(passes) })).rejects.toBe(LOST);
+
+      expect(service.sent).toHaveLength(passes);
+      expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('finished');
+      expect(pathsOf(service).slice(passes)).toEqual(paths);
+    },
+  );
 
   it('is tried again at once where nothing was reached', async () => {
     const made = await aTestPlan();

@@ -90,7 +90,10 @@ describe('the plan of a retry', () => {
     const made = await aMixedRun();
     for (const only of ['unprocessed', 'not-sent'] as const) {
       const { made: child, left } = await retry(made, only);
-      expect([child, left]).toEqual([undefined, { refusedInPlan: 1, inDoubt: 3, underWay: 0, retriedBefore: 0 }]);
+      expect([child, left]).toEqual([
+        undefined,
+        { refusedInPlan: 1, inDoubt: 3, underWay: 0, received: 0, retriedBefore: 0 },
+      ]);
     }
     expect(plansOf(made)).toEqual([made.plan.id]);
   });

@@ -3,6 +3,7 @@ import type { JournalEntry } from '../../src/journal/format.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Call } from '../../src/service/transport.js';
 import { someLimits } from '../plan/a-plan.js';
+import { LOST as LOCK_LOST, lostAtGate } from './a-lost-lock.js';
 import { duplicatesAmong, failure, response } from './a-run.js';
 import { aCheck, aCheckPlan, applyScript, aSession, hasCode } from './a-verification-run.js';
 
@@ -54,6 +55,22 @@ describe('check whose outcome is unknown', () => {
     expect(duplicatesAmong(checks)).toEqual([]);
     expect(checks.length).toBeLessThan(10);
     expect(summary.balance).toMatchObject({ inDoubt: checks.length, unprocessed: 20 - checks.length });
+  });
+
+  it('is not asked for without the lock, and stays open: the next run asks', async () => {
+    const made = await aCheckPlan(['s1']);
+    const calls: string[] = [];
+    const answer = (call: Call) => {
+      calls.push(call.path);
+      return hasCode(call) ? LOST : aSession(call, 'VERIFIED', 0);
+    };
+
+    await expect(applyScript(made, answer, lostAtGate(1))).rejects.toBe(LOCK_LOST);
+    expect(calls).toHaveLength(1);
+    const { summary, sent } = await applyScript(made, answer, { epoch: 2 });
+
+    expect(sent).toEqual(['s1']);
+    expect(summary.balance).toMatchObject({ accepted: 1 });
   });
 
   it('is the only one of its session: what another code did to it is not taken for its own', async () => {

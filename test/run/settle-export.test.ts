@@ -3,10 +3,11 @@ import { readHistory } from '../../src/run/history.js';
 import { SentRecord } from '../../src/run/sent-record.js';
 import { settleByWord } from '../../src/run/settle-word.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, entriesOf, failure, reportOf } from './a-run.js';
+import { aRun, aScriptedService, entriesOf, reportOf } from './a-run.js';
 import {
   anExported,
   anExportOf,
+  aRunInDoubt,
   csvOf,
   depsOf,
   type ExportCells,
@@ -18,15 +19,6 @@ import {
 } from './an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
-
-/** Three requests of two rows; the answers to these are lost. */
-async function aRunInDoubt(lost: readonly number[] = [2]): Promise<MadePlan> {
-  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
-  const made = await aPlan({ files, job: { steps } });
-  const service = aScriptedService((_sent, count) => (lost.includes(count) ? failure(true) : undefined));
-  await aRun({ made, service });
-  return made;
-}
 
 /** An export that holds these rows of the run. */
 const holding = (made: MadePlan, rows: readonly number[], cells: ExportCells = {}) =>
@@ -52,7 +44,7 @@ describe('rows in doubt that the export holds', () => {
     const csv = csvOf([anExported(made, 2)], ['umid', 'clientmessageid', 'subaccountid', 'msisdn', 'status_value']);
     const { settled, left } = await settleWith(made, csv);
     expect(settled).toEqual({ accepted: 1, rejected: 0, notSent: 0 });
-    expect(left).toEqual({ 'it is not in the export, but it has no column direction': 1 });
+    expect(left).toEqual({ 'it is not in the export, but export-1.csv has no column direction': 1 });
   });
 
   it('stand in the journal with the digest of the export, before the end that the run had', async () => {
@@ -101,10 +93,22 @@ describe('rows in doubt that the export holds', () => {
     },
   );
 
-  it('are not those that came in: an answer may carry the id of what it answers', async () => {
+  it('stay in doubt where only a message that came in has their id: an answer may carry that of what it answers', async () => {
+    for (const rejected of [[], [2]]) {
+      const made = await aRunInDoubt();
+      const answer = anExported(made, 2, { direction: '0' });
+      const refused = rejected.map((row) => anExported(made, row, { status_value: 'rejected' }));
+      const rows = [...ACCEPTED.map((row) => anExported(made, row)), ...refused, answer, anExported(made, 3)];
+      const { settled, left } = await settleWith(made, csvOf(anExportOf(rows)));
+      expect(settled).toEqual({ accepted: 1, rejected: 0, notSent: 0 });
+      expect(left).toEqual({ 'the export holds its id with a message that came in: it may be an answer to it': 1 });
+    }
+  });
+
+  it('were accepted where an answer has their id beside them', async () => {
     const made = await aRunInDoubt();
-    const { settled } = await settleWith(made, csvOf([anExported(made, 2, { direction: '0' })]));
-    expect(settled).toEqual({ accepted: 0, rejected: 0, notSent: 0 });
+    const rows = [anExported(made, 2, { direction: '0' }), anExported(made, 2)];
+    expect((await settleWith(made, csvOf(rows))).settled.accepted).toBe(1);
   });
 });
 
@@ -178,7 +182,7 @@ describe('rows in doubt that the export lacks', () => {
     [
       'the rest of a line',
       (made) => `${holding(made, ACCEPTED)}"cut","off"\n`,
-      /its line 8 cannot be read \(too-few-f/,
+      /line 8 of export-1.csv cannot be read \(too-few-f/,
     ],
     [
       'the column of times',

@@ -83,7 +83,9 @@ describe('rows in doubt with a receipt', () => {
     expect(outputOf(made, 'results')[2]).toBe(
       `1,people.csv,4,3,RECEIPT,m-2,${made.plan.id}-1-2,,${aNumber(2)},1,Delivery receipt: undelivered,${aNumber(2)},n2`,
     );
-    expect(outputOf(made, 'rejections')).toEqual([`${aNumber(3)},n3,1,people.csv,5,4,send,,14,Spam content`]);
+    expect(outputOf(made, 'rejections')).toEqual([
+      `${aNumber(3)},n3,1,people.csv,5,4,send,,14,Spam content,${made.plan.id}-1-3`,
+    ]);
   });
 
   it('are written to the journal by what told it, and the run ends as before', async () => {

@@ -87,6 +87,7 @@ function tell(row: RowLine): {
 } {
   const place = { line: row.line, row: row.row };
   if (row.state === 'planned') return { ...place, disposition: 'accepted', code: '', destination: row.facts[0] ?? '' };
-  if (row.state === 'skipped') return { ...place, disposition: row.skip.code, code: '', destination: '' };
+  if (row.state === 'skipped')
+    return { ...place, disposition: row.skip.code as Disposition, code: '', destination: '' };
   return { ...place, disposition: 'rejected', code: row.rejection.code, destination: '' };
 }

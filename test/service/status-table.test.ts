@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { aMemoryDisk } from '../a-memory-disk.js';
 import { aContactsStep, aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
+import { figuresOfKind, STATUS_KINDS, type StatusKindName } from './status-kinds.js';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const [, SECTION = ''] = /^## What an answer means\n(.*?)^## /ms.exec(README) ?? [];
@@ -31,6 +32,8 @@ interface StatusClass {
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const BUSY = [429, 503];
+/** What something in between says of a connection that ended, also when it had passed the request on. */
+const OF_THE_WAY = [408, 460, 499];
 const STOPPING = [401, 403, 301, 302, 307, 308];
 const without = (statuses: readonly number[], ...others: readonly number[][]) =>
   statuses.filter((status) => !others.flat().includes(status));
@@ -40,7 +43,7 @@ const CLASSES: readonly StatusClass[] = [
   { row: '2xx that is empty', statuses: range(200, 299), sms: 'in doubt', contacts: 'in doubt' },
   {
     row: '400, 422 and other 4xx',
-    statuses: without(range(400, 499), BUSY, STOPPING),
+    statuses: without(range(400, 499), BUSY, STOPPING, OF_THE_WAY),
     sms: 'rejected',
     contacts: 'rejected',
   },
@@ -53,8 +56,8 @@ const CLASSES: readonly StatusClass[] = [
   },
   {
     // With those that nobody names: the service had the request, and did not say what became of it.
-    row: '500, 502, 504',
-    statuses: [...range(100, 199), ...without(range(500, 599), BUSY)],
+    row: '408, 460, 499, 500, 502, 504',
+    statuses: [...range(100, 199), ...OF_THE_WAY, ...without(range(500, 599), BUSY)],
     sms: 'in doubt',
     contacts: 'again',
   },
@@ -128,6 +131,50 @@ describe.each(['sms', 'contacts'] as const)('rows of %s', (kind) => {
       const wanted = FIGURES[kind][fates[kind]];
       for (const status of statuses) {
         expect([status, ...(await figuresOf(kind, status))]).toEqual([status, ...wanted]);
+      }
+    },
+  );
+});
+
+/** Of kinds whose request is of one row, or of none, and is sent once: the class says the same of all of them as of sms. */
+const OF_ONE_ROW: Readonly<Record<Fate, readonly number[]>> = {
+  // Accepted, in doubt, rejected, unprocessed; requests of the kind; exit code.
+  again: [4, 0, 0, 0, 5, 0],
+  'in doubt': [3, 1, 0, 0, 4, 3],
+  rejected: [3, 0, 1, 0, 4, 1],
+  stopped: [1, 0, 0, 3, 2, 4],
+  'in doubt, stopped': [1, 1, 0, 2, 2, 4],
+};
+/** A change that was not made, of which nothing says that it was made, stops the run before the rows behind it. */
+const UNCHANGED = [0, 0, 0, 4, 1, 4];
+const OTHER_FIGURES: Readonly<Record<StatusKindName, Readonly<Record<Fate, readonly number[]>>>> = {
+  'verification.start': OF_ONE_ROW,
+  // Nothing but the session itself says what became of a check, and it still waits.
+  'verification.check': OF_ONE_ROW,
+  conversations: OF_ONE_ROW,
+  campaign: {
+    again: [4, 0, 0, 0, 2, 0],
+    'in doubt': UNCHANGED,
+    rejected: UNCHANGED,
+    stopped: UNCHANGED,
+    'in doubt, stopped': UNCHANGED,
+  },
+  // Stops nothing, and counts as a row does; the rows before it are accepted.
+  chat: {
+    again: [4, 0, 0, 0, 2, 0],
+    'in doubt': [4, 0, 0, 0, 1, 3],
+    rejected: [4, 0, 0, 0, 1, 1],
+    stopped: [4, 0, 0, 0, 1, 1],
+    'in doubt, stopped': [4, 0, 0, 0, 1, 3],
+  },
+};
+
+describe.each(Object.keys(STATUS_KINDS) as StatusKindName[])('a job with %s', (kind) => {
+  test.each(CLASSES)(
+    'whose first request is answered with a status of "$row" ends as that class says',
+    async ({ statuses, sms }) => {
+      for (const status of statuses) {
+        expect([status, ...(await figuresOfKind(kind, status))]).toEqual([status, ...OTHER_FIGURES[kind][sms]]);
       }
     },
   );

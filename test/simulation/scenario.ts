@@ -22,7 +22,14 @@ export interface Scenario {
   readonly rival:
     | { readonly isOnSameHost: boolean; readonly delayMs: number; readonly mishap: Mishap | undefined }
     | undefined;
+  /** How far the wall clock of each host is ahead; behind where it is negative. */
+  readonly skewMs: Readonly<Record<Host, number>>;
 }
+
+export type Host = 'node-a' | 'node-b';
+
+/** Twice the length of a lease: a taker whose clock is ahead finds a lock free that its owner has just renewed. */
+export const MAX_SKEW_MS = 120_000;
 
 /** A row of people.csv; an invalid one is rejected at plan time, one with a known number is skipped. */
 export interface Row {
@@ -52,7 +59,14 @@ export function createScenario(random: Random): Scenario {
             mishap: random() < 0.5 ? createMishap(random) : undefined,
           }
         : undefined,
+    skewMs: createSkew(random),
   };
+}
+
+function createSkew(random: Random): Scenario['skewMs'] {
+  const isRight = random() < 0.5;
+  const skewMs = () => (isRight ? 0 : Math.round((random() * 2 - 1) * MAX_SKEW_MS));
+  return { 'node-a': skewMs(), 'node-b': skewMs() };
 }
 
 function createRows(count: number, random: Random): Row[] {

@@ -11,12 +11,12 @@ import type { World } from '../../src/commands/world.js';
 import type { SourceRecord } from '../../src/domain.js';
 import type { Job } from '../../src/job/job.js';
 import { findColumn } from '../../src/read/columns.js';
-import type { Lane, LaneOptions } from '../../src/run/ports.js';
+import type { Lane, LaneOptions, PassGate } from '../../src/run/ports.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { Call } from '../../src/service/transport.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import type { CrashDisk } from './crash-disk.js';
-import type { Mishap, Scenario } from './scenario.js';
+import type { Mishap, Scenario, Host as SimHost } from './scenario.js';
 import { createSimFiles, type Perform } from './sim-files.js';
 import type { SimService } from './sim-service.js';
 import type { SimProcess, Timeline } from './timeline.js';
@@ -50,11 +50,11 @@ export class Runner implements SimProcess {
   /** What it printed: the summary, as JSON. */
   stdout = '';
   readonly #stage: Stage;
-  readonly #host: string;
+  readonly #host: SimHost;
   readonly #mishap: Mishap | undefined;
   #hear: (signal: string) => void = () => {};
 
-  constructor(stage: Stage, own: { pid: number; host: string; mishap: Mishap | undefined }) {
+  constructor(stage: Stage, own: { pid: number; host: SimHost; mishap: Mishap | undefined }) {
     this.#stage = stage;
     this.pid = own.pid;
     this.name = `p${own.pid}`;
@@ -147,7 +147,7 @@ export class Runner implements SimProcess {
   #createWorld(): World {
     const { timeline, random, disk, service, scenario, onLeave, isAlive } = this.#stage;
     const clock: Clock = {
-      now: () => NOON + Math.round(timeline.nowMs),
+      now: () => NOON + Math.round(timeline.nowMs) + scenario.skewMs[this.#host],
       monotonicMs: () => timeline.nowMs,
       sleep: (delayMs, signal) =>
         new Promise((resolve) => {
@@ -203,7 +203,7 @@ function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, proc
     running += 1;
     next();
   };
-  const gate = () =>
+  const turn = () =>
     new Promise<void>((resolve, reject) => {
       const stop = () => reject(new LaneStopped());
       const pass = () => {
@@ -215,6 +215,10 @@ function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, proc
       signal.addEventListener('abort', stop);
       timeline.schedule(1, pass, process);
     });
+  const gate: PassGate = async (lastLook) => {
+    await turn();
+    await lastLook();
+  };
   return {
     run: async (_cost, task) => {
       await enter();

@@ -3,7 +3,7 @@ import { decodeRowLine } from '../../src/plan/file.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { checkAccount, hasRows, listInDoubt } from './account.js';
 import { CrashDisk } from './crash-disk.js';
-import { createScenario, type Mishap, type Scenario } from './scenario.js';
+import { createScenario, type Host, MAX_SKEW_MS, type Mishap, type Scenario } from './scenario.js';
 import { Runner, type Stage } from './sim-process.js';
 import { NO_FAULTS, SimService } from './sim-service.js';
 import { Timeline } from './timeline.js';
@@ -18,8 +18,8 @@ export interface Simulated {
   readonly inDoubt: number;
 }
 
-/** Processes begin anew a minute and a bit later: every lease is over by then. */
-const BETWEEN_LIVES_MS = 61_000;
+/** Processes begin anew a minute and a bit later, by any clock: every lease is over by then. */
+const BETWEEN_LIVES_MS = 61_000 + 2 * MAX_SKEW_MS;
 /** Without mishaps and faults a run must come to its end in so many lives: 75 for a breaker that is still open, a lock … */
 const LIVES_TO_FINISH = 5;
 const DONE = new Set([0, 1, 3]);
@@ -132,7 +132,7 @@ class Simulation {
     return first;
   }
 
-  #start(host: string, mishap: Mishap | undefined): Runner {
+  #start(host: Host, mishap: Mishap | undefined): Runner {
     const runner = new Runner(this.#stage, { pid: this.#nextPid++, host, mishap });
     this.#runners.push(runner);
     runner.start(this.#scenario.job);

@@ -59,6 +59,8 @@ function onJob(name: string, act: (walk: Walk, death: Death | undefined) => Prom
   return death.map((death) => new WalkCommand(`${name}${describe(death)}`, (walk) => act(walk, death)));
 }
 
+const OTHER_OUTPUTS = ['results', 'in-doubt', 'unprocessed', 'skipped'];
+
 const retryRejected = (code: string | undefined) =>
   onRun(`retry rejected ${code}`, 'rejected', (walk, run, { death }) => walk.retry(run, 'rejected', code, death));
 
@@ -80,7 +82,11 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
       walk.retry(run, 'unprocessed', undefined, death),
     ),
     onRun('report', 'in doubt', (walk, run, { death }) => walk.report(run, death)),
-    onRun('feed', 'rejected', (walk, run) => walk.feed(run)),
+    onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
+    onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
+    onRun('feed an output of', 'in doubt', (walk, run, { seed }) =>
+      walk.feedOutput(run, OTHER_OUTPUTS[seed % OTHER_OUTPUTS.length]!),
+    ),
     fc.constant(new WalkCommand('deliver', async (walk) => walk.deliver())),
     fc
       .constantFrom(MINUTE, 40 * MINUTE, 2 * HOUR, 26 * HOUR)

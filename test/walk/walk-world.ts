@@ -5,8 +5,9 @@ import '../../src/run/apply.js';
 import { createHash } from 'node:crypto';
 import type { Host } from '../../src/commands/deps.js';
 import type { World } from '../../src/commands/world.js';
-import type { SourceRecord } from '../../src/domain.js';
 import { findColumn } from '../../src/read/columns.js';
+import { buildRecord } from '../../src/read/csv-row.js';
+import { readHeader } from '../../src/read/header.js';
 import { refuse } from '../../src/read/refusal.js';
 import type { Lane, LaneOptions } from '../../src/run/ports.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
@@ -168,17 +169,20 @@ export class WalkWorld {
       digestInput: async (path) => ({ sha256: digest(path), bytes: 1 }),
       digestContent: async () => undefined,
       findColumn,
-      readRecords: ({ path }) => ({
-        columns: tableOf(path).columns,
-        notices: [],
-        open: async () => {},
-        sha256: digest(path),
-        batches: async function* () {
-          yield tableOf(path).rows.map(
-            (cells, at): SourceRecord => ({ cells, line: at + 2, row: at + 1, fault: undefined }),
-          );
-        },
-      }),
+      readRecords: ({ path }) => {
+        const table = tableOf(path);
+        const header = readHeader(table.columns, { where: path, maxColumns: 100 });
+        return {
+          columns: header.columns,
+          ownColumns: header.own === undefined ? [] : [header.own.columns],
+          notices: [],
+          open: async () => {},
+          sha256: digest(path),
+          batches: async function* () {
+            yield table.rows.map((cells, at) => buildRecord([...cells], header, { line: at + 2, row: at + 1 }));
+          },
+        };
+      },
     };
   }
 }

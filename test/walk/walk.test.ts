@@ -6,7 +6,7 @@ import { type WalkCommands, walkCommands } from './walk-commands.js';
 const WALKS = Number(process.env.WALKS ?? 25);
 
 test(`${WALKS} walks of commands in any order, cut short at any moment: no row is accepted twice`, async () => {
-  const sum = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0 };
+  const sum = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 };
   const walkOnce = async (seed: number, commands: WalkCommands) => {
     const walk = new Walk(seed);
     try {
@@ -30,4 +30,6 @@ test(`${WALKS} walks of commands in any order, cut short at any moment: no row i
   expect(sum.deaths).toBeGreaterThan(WALKS);
   expect(sum.settled).toBeGreaterThan(WALKS);
   expect(sum.retried).toBeGreaterThan(WALKS / 4);
+  expect(sum.fed).toBeGreaterThan(WALKS / 2);
+  expect(sum.refused).toBeGreaterThan(WALKS / 2);
 });

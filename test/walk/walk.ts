@@ -9,7 +9,6 @@ import { settleRun } from '../../src/commands/settle.js';
 import { lockDepsOf } from '../../src/commands/world.js';
 import { InternalError, UserError } from '../../src/errors.js';
 import type { Job } from '../../src/job/job.js';
-import { parseJob } from '../../src/job/load.js';
 import type { JournalEntry } from '../../src/journal/format.js';
 import { RunState } from '../../src/journal/replay.js';
 import { readPlan } from '../../src/plan/file.js';
@@ -19,6 +18,8 @@ import { createRandom } from '../../src/sandbox/random.js';
 import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';
 import { entriesIn, Violation } from '../simulation/watch.js';
+import { createJob } from './walk-job.js';
+import { mendRejections, personOf } from './walk-rejections.js';
 import { HOUR, pick, type Taken } from './walk-service.js';
 import { type Death, type Ended, WalkWorld } from './walk-world.js';
 
@@ -33,9 +34,7 @@ export class Walk {
   readonly world: WalkWorld;
   readonly job: Job;
   readonly trail: string[] = [];
-  readonly counts = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0 };
-  /** Runs whose rejections file was fed back: their rows are retried no more, as the README says. */
-  readonly #fed = new Set<string>();
+  readonly counts = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 };
   #files = 0;
 
   constructor(seed: number) {
@@ -69,9 +68,7 @@ export class Walk {
   }
 
   async plan(death?: Death): Promise<void> {
-    const signal = new AbortController().signal;
-    const plan = (host: Host) => planJobInput(host, this.job, { isAgain: false, signal }).then(() => 0);
-    await this.#give('plan', plan, death);
+    await this.#give('plan', (host) => this.#planInput(host), death);
   }
 
   async apply(run: string, death?: Death): Promise<void> {
@@ -84,7 +81,6 @@ export class Walk {
   }
 
   async retry(run: string, only: string, code: string | undefined, death?: Death): Promise<void> {
-    if (only === 'rejected' && this.#fed.has(run)) return;
     const flags = { run: `${JOB}/${run}`, only, code, json: true };
     const ended = await this.#give(
       `retry ${run} --only ${only} ${code ?? ''}`,
@@ -100,7 +96,7 @@ export class Walk {
     const names = [...columns, 'clientmessageid'] as const;
     const path = `/exports/${seed}.csv`;
     this.world.tables.set(path, { columns: names, rows: rows.map((row) => names.map((name) => row[name] ?? '')) });
-    await this.#settle(run, { exported: path, assume: undefined, confirm: undefined }, death);
+    await this.#settle(run, { exported: [path], assume: undefined, confirm: undefined }, death);
   }
 
   /** A person says the truth, or that all was sent, which may be wrong and sends nothing. */
@@ -132,17 +128,36 @@ export class Walk {
     await this.#give(`listen ${run}`, join, death);
   }
 
-  /** The rejected rows of a run come back as a new file, those without a number mended. */
-  async feed(run: string): Promise<void> {
-    if (this.#fed.has(run)) return;
-    await this.report(run);
-    const records = this.#readOutput(run, 'rejections');
-    if (records.length === 0 || !this.#isBegun(run)) return;
-    this.#fed.add(run);
-    const mend = (mobile = '', at = 0) => (mobile === 'n/a' ? `+65${92_000_000 + this.#files * 10 + at}` : mobile);
-    const rows = records.map(({ name = '', mobile }, at) => [name, mend(mobile, at)]);
-    this.world.tables.set(`/in/${this.#files}.csv`, { columns: ['name', 'mobile'], rows });
+  /**
+   * The rejected rows of a run come back as a new file, as the run last wrote it or as it writes it now; in most of them somebody
+   * mended something, and some rows were taken out. The person that a row is about is named in it, whatever the number is now.
+   */
+  async feed(run: string, seed: number): Promise<void> {
+    const random = createRandom(seed);
+    if (random() < 0.5) await this.report(run);
+    if (!this.#isBegun(run)) return;
+    const table = mendRejections(this.#readOutput(run, 'rejections'), random);
+    if (table === undefined) return;
+    this.world.tables.set(`/in/${this.#files}.csv`, table);
     this.#files += 1;
+    this.counts.fed += 1;
+  }
+
+  /** Any other output comes back as input: that is refused, and the file taken out again. */
+  async feedOutput(run: string, output: string): Promise<void> {
+    const path = `/in/${this.#files}.csv`;
+    const records = this.#readOutput(run, output);
+    if (records.length === 0) return;
+    this.world.tables.set(path, {
+      columns: Object.keys(records[0]!),
+      rows: records.map((each) => Object.values(each)),
+    });
+    const { error } = await this.world.give((host) => this.#planInput(host));
+    this.world.tables.delete(path);
+    if (error instanceof UserError && REFUSALS.includes(error.code)) return;
+    const said = error instanceof UserError ? error.problems.map(({ where }) => where) : [];
+    if (!said.includes(path.slice(1))) throw new Violation(`${output} of run ${run} is input: ${error ?? 'no error'}`);
+    this.counts.refused += 1;
   }
 
   /** All faults end; whatever can be sent is, and what is in doubt is settled by a whole export. */
@@ -166,10 +181,15 @@ export class Walk {
       const { firstOpen, isFinished, steps } = this.#stateOf(run);
       if (what === 'to be applied') return !isFinished;
       const { settledRows, retriedRows } = steps.get(1) ?? new RunState().step(1);
-      if (what === 'rejected') return settledRows.rejected > retriedRows.rejected && !this.#fed.has(run);
+      if (what === 'rejected') return settledRows.rejected > retriedRows.rejected;
       if (what === 'not-sent') return settledRows['not-sent'] > retriedRows['not-sent'];
       return firstOpen !== undefined && (what === 'unprocessed' ? !isFinished : settledRows['in-doubt'] > 0);
     });
+  }
+
+  #planInput(host: Host): Promise<number> {
+    const { signal } = new AbortController();
+    return planJobInput(host, this.job, { isAgain: false, signal }).then(() => 0);
   }
 
   async #settle(run: string, means: object, death?: Death): Promise<void> {
@@ -198,15 +218,16 @@ export class Walk {
     return ended;
   }
 
-  /** No number is sent to twice; what an export settled is as the ledger has it. */
+  /** Nobody is sent to twice, under whatever number; what an export settled is as the ledger has it. */
   #checkLaw(): void {
     const { taken } = this.world.service;
     this.counts.accepted = taken.length;
     const seen = new Map<string, string>();
     for (const { destination, clientMessageId } of taken) {
-      const first = seen.get(destination);
+      const person = personOf(destination);
+      const first = seen.get(person);
       if (first !== undefined) throw new Violation(`${destination} was accepted as ${first} and as ${clientMessageId}`);
-      seen.set(destination, clientMessageId);
+      seen.set(person, clientMessageId);
     }
     const ids = new Set(taken.map(({ clientMessageId }) => clientMessageId));
     for (const run of this.runs) {
@@ -275,29 +296,4 @@ const STATES = ['sent', 'delivered', 'undelivered', 'read'];
 
 function aReceiptOf({ clientMessageId, destination, umid }: Taken, state: string): string {
   return anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } }));
-}
-
-function createJob(batchSize: number): Job {
-  const written = {
-    name: 'walk',
-    service: {
-      account: 'acme',
-      bases: { sms: 'http://127.0.0.1:1' },
-      credentials: { apiKey: { env: 'KEY' } },
-      giveUpAfterSeconds: 60,
-    },
-    steps: [
-      {
-        kind: 'sms',
-        input: { files: '/in/*.csv' },
-        destination: 'mobile',
-        template: { source: 'ACME', text: 'Hi {{ name }}' },
-        batchSize,
-        limits: { concurrency: 2 },
-      },
-    ],
-    guards: { maxFailedPercent: 100 },
-    output: '/out',
-  };
-  return parseJob(JSON.stringify(written), '/in/walk.json');
 }

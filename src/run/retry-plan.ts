@@ -1,0 +1,106 @@
+import { dirname, join } from 'node:path';
+import type { RetryEntry, RowRange } from '../journal/format.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, type RowLine, readPlan } from '../plan/file.js';
+import { makeRetryPlan } from '../plan/make-retry-plan.js';
+import type { PlanDeps } from '../plan/ports.js';
+import { RowRanges } from '../report/row-ranges.js';
+import { formatRowId } from '../steps/ids.js';
+import type { AppendDeps } from './append-to-run.js';
+import { FedRows } from './fed-rows.js';
+import type { Lock } from './lock.js';
+import { readPlannedRows } from './planned-rows.js';
+import type { RetryChoice, RetryRows } from './retry-rows.js';
+import { PERSON } from './sent-record.js';
+
+export interface MadeRetry {
+  readonly plan: Plan;
+  readonly directory: string;
+}
+
+export interface RetrySource {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly lock: Lock;
+  readonly choice: RetryChoice;
+}
+
+/** Writes the plan of some rows of a run; whoever was given it before has it no more. */
+export async function makePlanOf(
+  { ranges, isChosen }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean },
+  { directory, plan, lock, choice }: RetrySource,
+  deps: AppendDeps & { readonly plan: PlanDeps },
+): Promise<MadeRetry> {
+  const { files } = deps;
+  const fed = await FedRows.read(files, directory, plan);
+  return makeRetryPlan(
+    {
+      plan,
+      identity: JSON.stringify(ranges),
+      rowsOf: (planned) => readChosen(planned, { files, directory, run: plan.id, isChosen, fed }),
+    },
+    deps.plan,
+    {
+      jobDirectory: dirname(directory),
+      retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
+      assertHeld: () => lock.assertHeld(),
+    },
+  );
+}
+
+/**
+ * Makes anew the plans that the same choice made before, and that nobody has begun to send. Their rows are theirs already: only
+ * whom the suppression lists leave out may be others by now.
+ */
+export async function makeAnew(
+  given: RetryRows['given'],
+  source: RetrySource,
+  deps: AppendDeps & { readonly plan: PlanDeps },
+): Promise<MadeRetry[]> {
+  const made: MadeRetry[] = [];
+  for (const entry of given.values()) {
+    if (!(await isUnbegun(entry, source, deps.files))) continue;
+    const steps = new Map<number, RowRanges<true>>();
+    for (const [step, ...range] of entry.rows) {
+      const ranges = steps.get(step) ?? new RowRanges<true>();
+      steps.set(step, ranges);
+      ranges.add(range, true);
+    }
+    const isChosen = (step: number, row: number) => steps.get(step)?.find(row) === true;
+    made.push(await makePlanOf({ ranges: entry.rows, isChosen }, source, deps));
+  }
+  return made;
+}
+
+/** One whose directory is gone may have been sent. One without plan.json is being replaced by a command that died. */
+async function isUnbegun(
+  { plan: id, by, status }: RetryEntry,
+  { directory, plan, choice }: RetrySource,
+  files: AppendDeps['files'],
+): Promise<boolean> {
+  const own = join(dirname(directory), id);
+  if ((await files.stat(own)) === undefined || (await files.stat(join(own, JOURNAL_FILE))) !== undefined) return false;
+  if ((await files.stat(join(own, PLAN_FILE))) === undefined) {
+    return by.startsWith(PERSON) && (status === 'rejected') === (choice.only === 'rejected');
+  }
+  const { retryOf } = await readPlan(files, own);
+  const isSame = retryOf?.run === plan.id && retryOf.only === choice.only;
+  return isSame && retryOf.codes.join() === choice.codes.join();
+}
+
+async function* readChosen(
+  planned: PlannedStep,
+  source: {
+    files: AppendDeps['files'];
+    directory: string;
+    run: string;
+    isChosen: (step: number, row: number) => boolean;
+    /** One may be fed back while its plan is being made anew, and looks as if it were none. */
+    fed: FedRows;
+  },
+): AsyncGenerator<RowLine> {
+  for await (const { index, row } of readPlannedRows(source.files, source.directory, planned)) {
+    const { number: step } = planned;
+    if (!source.isChosen(step, index) || source.fed.planOf(step, index) !== undefined) continue;
+    yield { ...row, from: formatRowId({ run: source.run, step, isPlanned: true, index }) };
+  }
+}

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { aJob, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+
+interface Stopped {
+  readonly workspace: Workspace;
+  readonly directory: string;
+}
+
+/** A run of forty people that a 401 stopped: ten in doubt, ten accepted, twenty not sent. */
+async function aStoppedRun(): Promise<Stopped> {
+  const workspace = await aWorkspace(
+    { kind: 'reset-after', area: 'sms', nth: 1 },
+    { kind: 'status-401', area: 'sms', nth: 3 },
+  );
+  workspace.write('people.csv', people(40));
+  workspace.writeJob(aJob(workspace));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance]).toMatchObject([4, { accepted: 10, inDoubt: 10, unprocessed: 20 }]);
+  workspace.setFaults();
+  return { workspace, directory: `out/sale/${workspace.runs()[0]}` };
+}
+
+/** Every command that would go on from what the journal says. */
+const COMMANDS: readonly ((directory: string) => readonly string[])[] = [
+  () => ['run', 'job.yaml'],
+  (directory) => ['apply', directory],
+  (directory) => ['settle', directory, '--assume', 'sent', '--confirm', '10'],
+  (directory) => ['retry', directory, '--only', 'unprocessed'],
+  (directory) => ['report', directory],
+];
+
+function snapshot({ workspace, directory }: Stopped): Record<string, string> {
+  const path = workspace.path(directory);
+  return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'latin1')]));
+}
+
+describe.concurrent('a byte that changed in a line of the journal on which later lines build', () => {
+  test.each([1, 3])(
+    'in line %i: every command ends with 4, names the file and the byte, sends nothing and writes nothing',
+    async (lineNumber) => {
+      const stopped = await aStoppedRun();
+      const { workspace, directory } = stopped;
+      const journal = `${directory}/journal.ndjson`;
+      const lines = workspace.read(journal).split('\n');
+      const offset = lines.slice(0, lineNumber - 1).reduce((bytes, line) => bytes + line.length + 1, 0);
+      const bytes = Buffer.from(workspace.read(journal));
+      const at = offset + Math.floor((lines[lineNumber - 1]?.length ?? 0) / 2);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+      workspace.write(journal, bytes);
+      const before = snapshot(stopped);
+      const requests = workspace.requests().length;
+
+      for (const command of COMMANDS) {
+        const args = command(directory);
+        const { code, stdout, stderr } = await workspace.volley(...args);
+
+        expect([code, stdout], args.join(' ')).toEqual([4, '']);
+        expect(stderr, args.join(' ')).toContain(`${journal}: the line at byte ${offset} is damaged`);
+        expect(stderr, args.join(' ')).toContain('Nothing was sent');
+      }
+      expect(workspace.requests()).toHaveLength(requests);
+      expect(snapshot(stopped)).toEqual(before);
+    },
+  );
+});
+
+describe.concurrent('rows of a plan that do not agree with what the journal counted', () => {
+  const withoutLine = (number: number) => (text: string) =>
+    text
+      .split('\n')
+      .toSpliced(number - 1, 1)
+      .join('\n');
+  test.each([
+    ['a row that was sent is gone', withoutLine(15)],
+    ['a row that was not sent is gone', withoutLine(35)],
+    ['a row stands twice', (text: string) => `${text.split('\n', 1)[0]}\n${text}`],
+    ['the last rows are cut off', (text: string) => text.slice(0, text.indexOf('["p",0,31,'))],
+  ])('because %s: 4, said loudly, nothing is sent twice, and no account is given', async (_, change) => {
+    const { workspace, directory } = await aStoppedRun();
+    const rows = `${directory}/1-sms.rows.ndjson`;
+    workspace.write(rows, change(workspace.read(rows)));
+
+    for (const args of [
+      ['run', 'job.yaml'],
+      ['apply', directory],
+      ['report', directory],
+    ]) {
+      const { code, stdout, stderr } = await workspace.volley(...args);
+
+      expect([code, stdout], args.join(' ')).toEqual([4, '']);
+      expect(stderr, args.join(' ')).toContain('Cannot account for every row of step 1');
+    }
+    const sent = await workspace.destinations();
+    expect(sent).toEqual([...new Set(sent)]);
+  });
+});

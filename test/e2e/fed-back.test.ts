@@ -1,0 +1,204 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Summary } from '../../src/report/summary.js';
+import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+
+const INBOX = { input: { files: 'in/*' } };
+/** Refuses P3 once. */
+const REFUSE_P3 = { kind: 'reject-rows', area: 'sms', endingWith: '003' } as const;
+
+/** Five people and one without a number; the service refuses P3, and takes it from then on. */
+async function aRunWithRejections(changes: object = {}): Promise<{ workspace: Workspace; first: Summary }> {
+  const workspace = await aWorkspace(REFUSE_P3);
+  workspace.write('in/a.csv', `${people(5)}Nobody,n/a\n`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)], ...changes }));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance]).toMatchObject([1, { accepted: 4, rejected: 2 }]);
+  workspace.setFaults();
+  return { workspace, first: summary };
+}
+
+function read(summary: Summary, output: string): string {
+  return readFileSync(join(summary.directory, `1-sms.${output}`), 'utf8');
+}
+
+/** Retries what the service refused, and applies the plan where there is one. */
+async function retry(workspace: Workspace, summary: Summary): Promise<{ state: string; left: object }> {
+  const { stdout } = await workspace.volley('retry', summary.directory, '--only', 'rejected');
+  const told = JSON.parse(stdout);
+  if (told.state === 'planned') expect((await workspace.volley('apply', told.directory)).code).toBe(0);
+  return told;
+}
+
+describe.concurrent('a rejections file that is fed back', () => {
+  test('has its rows sent, and `volley retry` takes none of them any more', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    workspace.write('in/b.csv', read(first, 'rejections.csv').replace(',n/a,', `,${numberOf(9)},`));
+    const fed = await workspace.run();
+    expectEveryRowOnce(fed.summary);
+    expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 2 });
+
+    expect(await retry(workspace, first)).toMatchObject({ state: 'nothing-to-retry', left: { retriedBefore: 1 } });
+
+    expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
+    const again = JSON.parse((await workspace.volley('report', first.directory)).stdout) as Summary;
+    expect(again.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(readOutput(again, 1, 'skipped')[0]?._reason).toContain(fed.summary.plan);
+  });
+
+  test('after `volley retry` took its rows, is skipped but for those that the plan had refused', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    const file = read(first, 'rejections.csv');
+    expect(await retry(workspace, first)).toMatchObject({ state: 'planned' });
+
+    workspace.write('in/b.csv', file.replace(',n/a,', `,${numberOf(9)},`));
+    const { summary } = await workspace.run();
+
+    expect(summary.balance).toMatchObject({ read: 2, accepted: 1, skipped: 1 });
+    expect(summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
+  });
+
+  test('twice with different edits, in two runs or in one, has each row sent once', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    const file = read(first, 'rejections.csv').replace(',n/a,', `,${numberOf(9)},`);
+    workspace.write('in/b.csv', file);
+    workspace.write('in/c.csv', file.replace(numberOf(3), numberOf(13)).replace(numberOf(9), numberOf(19)));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 2 });
+
+    workspace.write('in/d.csv', file.replace(numberOf(3), numberOf(23)).replace('Nobody', 'Somebody'));
+    const { summary } = await workspace.run();
+
+    expect(summary.balance).toMatchObject({ read: 2, skipped: 2 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
+  });
+
+  test('and rejected once more is known again in the rejections of the second run', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    workspace.write('in/b.csv', read(first, 'rejections.csv').replace(numberOf(3), 'typo'));
+    const second = await workspace.run();
+    expect(readOutput(second.summary, 1, 'rejections').map((row) => row._rowId)).toEqual(
+      readOutput(first, 1, 'rejections').map((row) => row._rowId),
+    );
+    expect(await retry(workspace, first)).toMatchObject({ state: 'planned' });
+
+    workspace.write('in/c.csv', read(second.summary, 'rejections.csv').replace('typo', numberOf(3)));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+  });
+
+  test('with an id that nobody gave, or a row whose fields do not fit, is rejected: it may have been sent', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    const [header = '', row = ''] = read(first, 'rejections.csv').split('\n');
+    const rows = [row.replace(/-1-2$/, '-1-77'), row.replace(/-1-2$/, '-1-x'), `${row},more`];
+    workspace.write('in/b.csv', [header, ...rows].join('\n'));
+    const { summary } = await workspace.run();
+
+    expect(readOutput(summary, 1, 'rejections').map(({ _code, _rowId }) => [_code, _rowId?.slice(-5)])).toEqual([
+      ['bad-id', '-1-77'],
+      ['bad-id', `${first.plan.slice(-1)}-1-x`.slice(-5)],
+      ['too-many-fields', '?'],
+    ]);
+    workspace.write('in/c.csv', read(summary, 'rejections.csv'));
+    expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 3 });
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(4), numberOf(5)]);
+  });
+
+  test('in NDJSON is known as well', async () => {
+    const { workspace, first } = await aRunWithRejections({ output: { directory: 'out', format: 'ndjson' } });
+    const file = read(first, 'rejections.ndjson');
+    workspace.write('in/b.ndjson', file);
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, rejected: 1 });
+    workspace.write('in/c.ndjson', file.replace('Nobody', 'Somebody').replace(numberOf(3), numberOf(13)));
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 0, rejected: 1, skipped: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+  });
+
+  test('of another step is skipped by a step that had the rows itself', async () => {
+    const workspace = await aWorkspace({ kind: 'reject-rows', area: 'contacts', endingWith: '003' });
+    workspace.write('in/a.csv', people(5));
+    workspace.writeJob(aJob(workspace, { steps: [aContactsStep(INBOX), anSmsStep(INBOX)] }));
+    const { summary } = await workspace.run();
+    const [refused] = readOutput(summary, 1, 'rejections');
+    expect(refused?.name).toBe('P3');
+    workspace.setFaults();
+
+    workspace.write('in/b.csv', readFileSync(join(summary.directory, '1-contacts.rejections.csv')));
+    const fed = await workspace.run();
+
+    expect(fed.summary.steps.map(({ balance: { accepted, skipped } }) => [accepted, skipped])).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+  });
+});
+
+describe.concurrent('a plan of rows that were fed back', () => {
+  test('gives nothing to itself as long as it is a draft, and is refused once its rows are retried', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    workspace.write('in/b.csv', read(first, 'rejections.csv'));
+    const draft = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    expect(await retry(workspace, first)).toMatchObject({ state: 'planned' });
+
+    const { code, stderr } = await workspace.volley('apply', draft.directory);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('rows of it would be sent twice')]);
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+  });
+
+  test('says in plan.json which runs they are from', async () => {
+    const { workspace, first } = await aRunWithRejections();
+    workspace.write('in/b.csv', read(first, 'rejections.csv'));
+    const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    const plan = JSON.parse(readFileSync(join(directory, 'plan.json'), 'utf8'));
+    expect([plan.format, plan.steps[0].inputs[0].fedFrom]).toEqual([4, [first.plan]]);
+  });
+});
+
+describe.concurrent('an output that is no rejections file refuses the plan', () => {
+  test.each(['results', 'skipped', 'in-doubt', 'unprocessed'])('%s', async (output) => {
+    const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 }, { kind: 'status-401', nth: 3 });
+    workspace.write('in/a.csv', `${people(30)}Twin,${numberOf(1)}\n`);
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)] }));
+    const { summary } = await workspace.run();
+    expect(readOutput(summary, 1, output as 'results').length).toBeGreaterThan(0);
+    const text = read(summary, `${output}.csv`);
+    workspace.setFaults();
+    await workspace.volley('apply', summary.directory);
+    const sent = await workspace.destinations();
+
+    workspace.write('in/b.csv', text);
+    const { code, stderr } = await workspace.run();
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('in/b.csv: it holds')]);
+    expect(await workspace.destinations()).toEqual(sent);
+  });
+
+  test('rejections without their ids, and rows of several outputs in one NDJSON file', async () => {
+    const { workspace, first } = await aRunWithRejections({ output: { directory: 'out', format: 'ndjson' } });
+    const rejections = read(first, 'rejections.ndjson');
+    workspace.write('in/b.ndjson', rejections.replaceAll(/,"_rowId":"[^"]*"/g, ''));
+    workspace.write('in/c.ndjson', rejections + read(first, 'results.ndjson'));
+    const { code, stderr } = await workspace.run();
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/b\.ndjson: .*without the column _rowId.*c\.ndjson: it holds results/s),
+    ]);
+  });
+});
+
+test('results of one kind of step are input of another', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { steps: [aContactsStep()] }));
+  const { summary } = await workspace.run();
+  writeFileSync(workspace.path('made.csv'), readFileSync(join(summary.directory, '1-contacts.results.csv')));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'made.csv' } })] }));
+  expect((await workspace.run()).summary.balance.accepted).toBe(3);
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});

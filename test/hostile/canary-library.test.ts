@@ -1,0 +1,195 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { SecretKeeper } from '../../src/commands/terminal.js';
+import { createHost } from '../../src/library/host.js';
+import { apply, createService, type Log, plan, type Service, type WrittenJob } from '../../src/library.js';
+import { someBases } from '../library/a-service.js';
+import { aFastDirectory } from './a-fast-directory.js';
+import { type Manner, startEchoingService } from './an-echoing-service.js';
+import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS, STEERING } from './canaries.js';
+
+/** What a program was told by the library: its log, its notices, and what was thrown, with all that `inspect` shows of it. */
+function aProgram() {
+  const told: string[] = [];
+  const tell = (...values: unknown[]) => {
+    told.push(inspect(values, { depth: 9 }), JSON.stringify(values));
+  };
+  const log: Log = { info: tell, warn: tell, error: tell };
+  return {
+    told,
+    options: { log, onNotice: tell, env: SECRETS },
+    /** What the work comes to; undefined when it threw. */
+    async watch<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+      try {
+        return await work();
+      } catch (error) {
+        const { message, stack, ...rest } = error as Error;
+        tell(error, message, stack, rest);
+        return undefined;
+      }
+    },
+    leaks: () => [
+      ...told.filter(holdsSecret).map((text) => `a secret: ${text}`),
+      ...told.filter(holdsNumber).map((text) => `a number: ${text}`),
+    ],
+  };
+}
+
+function aFolder(people: string) {
+  const { directory, remove } = aFastDirectory();
+  onTestFinished(remove);
+  writeFileSync(join(directory, 'people.csv'), people);
+  return directory;
+}
+
+const smsStep = (changes: object = {}) => ({
+  kind: 'sms',
+  input: { files: 'people.csv' },
+  destination: 'mobile',
+  template: { text: 'Hi {{ name }}' },
+  ...changes,
+});
+
+function aJob(steps: readonly object[], origin = 'http://127.0.0.1:1'): WrittenJob {
+  const service = { account: 'acme', credentials: CREDENTIALS, bases: someBases(origin), giveUpAfterSeconds: 0 };
+  return { name: 'sale', service, steps, output: 'out' } as WrittenJob;
+}
+
+async function aServer(manner: Manner): Promise<string> {
+  const { origin, close } = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
+  onTestFinished(close);
+  return origin;
+}
+
+/** A first row that is taken for the names of the columns holds people. */
+const HEADLESS = `Ann,${NUMBER}\nBob,${NUMBER.replace(/.$/, '8')}\n`;
+
+test.each([
+  ['a file without a header', HEADLESS, smsStep()],
+  ['a file whose names of columns stand twice', `${NUMBER},${NUMBER}\nAnn,1\n`, smsStep()],
+  ['a column that is named for a number', 'name,mobile\nAnn,1\n', smsStep({ destination: NUMBER })],
+  [
+    'a text that needs a column named for a number',
+    'name,mobile\nAnn,1\n',
+    smsStep({ template: { text: `{{ ["${NUMBER}"] }}` } }),
+  ],
+  ['a key that is a number', 'name,mobile\nAnn,1\n', smsStep({ [NUMBER]: 1 })],
+  ['a file named for a number', 'name,mobile\nAnn,1\n', smsStep({ input: { files: `${NUMBER}.csv` } })],
+  [
+    'several problems',
+    'name,mobile\nAnn,1\n',
+    smsStep({ destination: NUMBER, input: { files: [`${NUMBER}.csv`, `${NUMBER}.gz`] } }),
+  ],
+])('plan rejects for %s without a number in what it throws or logs', async (_, people, step) => {
+  const program = aProgram();
+  const directory = aFolder(people);
+
+  const planned = await program.watch(() => plan(aJob([step]), { ...program.options, directory }));
+
+  expect(planned).toBeUndefined();
+  expect(program.leaks()).toEqual([]);
+});
+
+/** One for each way in which a call may end. */
+const MANNERS: readonly Manner[] = [
+  'takes',
+  'refuses',
+  'refuses the key',
+  'redirects',
+  'turns away',
+  'answers with a page',
+];
+
+describe.each(MANNERS)('before a service that repeats the key and a number, and %s', (manner) => {
+  test('plan and apply throw and log no secret and no number', async () => {
+    const program = aProgram();
+    const directory = aFolder(`name,mobile\nAnn,${NUMBER}\n`);
+    const origin = await aServer(manner);
+    const chat = { kind: 'chat', text: '{{ accepted }} sent', when: 'always' };
+    const handOff = {
+      kind: 'conversations',
+      input: { files: 'people.csv' },
+      user: { name: 'name' },
+      channel: '25',
+      queue: '100',
+    };
+    const dialer = { kind: 'campaign', campaign: 101, set: 'PAUSED' };
+    for (const [index, steps] of [[smsStep()], [handOff], [dialer, smsStep()]].entries()) {
+      const job = { ...aJob([...steps, chat], origin), name: `sale-${index}` };
+
+      const planned = await program.watch(() => plan(job, { ...program.options, directory }));
+
+      expect(planned, program.told.join('\n')).toBeDefined();
+      await program.watch(() => apply(planned?.directory ?? '', program.options));
+    }
+    expect(program.leaks()).toEqual([]);
+  });
+
+  test('no call of a service throws a secret or a number', async () => {
+    const program = aProgram();
+    const bases = someBases(await aServer(manner));
+    const calls = listCalls().map(async (call) => {
+      // Each has lanes of its own: none waits for the pause that another was told to make.
+      const service = createService({ account: 'acme', bases, credentials: keys, giveUpAfterSeconds: 0 });
+      await program.watch(() => call(service));
+      await service.close();
+    });
+
+    await Promise.all(calls);
+
+    expect(program.leaks()).toEqual([]);
+    if (manner === 'refuses') expect(program.told).toHaveLength(2 * listCalls().length);
+  });
+});
+
+const keys = {
+  apiKey: SECRETS.CONNECT_KEY,
+  gateway: SECRETS.GATEWAY_KEY,
+  chat: SECRETS.CHAT_KEY,
+  campaign: { username: 'acme', dataToken: SECRETS.DATA_TOKEN, actionToken: SECRETS.ACTION_TOKEN },
+};
+
+function listCalls(): ((service: Service) => Promise<unknown>)[] {
+  return [
+    ({ sms }) => sms.sendBatch({ messages: [{ destination: NUMBER, text: 'Hi' }] }),
+    ({ contacts }) => contacts.createContact({ addresses: { msisdn: NUMBER } }),
+    ({ verification }) => verification.createSession({ destination: NUMBER }),
+    ({ verification }) => verification.readSession({ sessionId: 's-1' }),
+    ({ verification }) => verification.checkCode({ sessionId: 's-1', code: '123456' }),
+    ({ gateway }) => gateway.createWebhook({ name: NUMBER, url: 'https://example.com/' }),
+    ({ gateway }) => gateway.sendMessage({ conversationId: 'c-1', text: NUMBER }),
+    ({ campaign }) => campaign.readCampaign({ campaignId: 101 }),
+    ({ campaign }) => campaign.changeCampaign({ campaignId: 101, target: 'PAUSED' }),
+    ({ chat }) => chat.readMessages(),
+    ({ chat }) => chat.postMessage({ messageRaw: NUMBER }),
+  ];
+}
+
+test('a call that cannot be formed, and options that make no service, throw no number', async () => {
+  const program = aProgram();
+  const service = createService({ account: 'acme', bases: someBases('http://127.0.0.1:1'), credentials: keys });
+  onTestFinished(() => service.close());
+
+  await program.watch(() => service.verification.readSession({ sessionId: `${NUMBER}/..` }));
+  await program.watch(() => createService({ account: 'acme', subAccountId: NUMBER, credentials: keys }));
+  await program.watch(() => createService({ account: 'acme', [NUMBER]: 1, credentials: keys } as never));
+
+  expect(program.told).toHaveLength(6);
+  expect(program.leaks()).toEqual([]);
+});
+
+test("a program's log gets plain fields alone, without secrets and numbers", () => {
+  const program = aProgram();
+  const secrets = new SecretKeeper();
+  secrets.keep(SECRETS.CHAT_KEY);
+  const log = createHost(program.options).createLog?.(secrets);
+  const fields = { row: 3, said: `${NUMBER} ${SECRETS.CHAT_KEY}`, error: new Error(NUMBER), list: [NUMBER] } as never;
+
+  for (const level of ['info', 'warn', 'error'] as const) log?.[level](`${SECRETS.CHAT_KEY} of ${NUMBER}`, fields);
+
+  expect(program.told).toHaveLength(8);
+  expect(program.told[1]).toBe('["[secret] of +65******99",{"row":3,"said":"+65******99 [secret]"}]');
+  expect(program.leaks()).toEqual([]);
+});

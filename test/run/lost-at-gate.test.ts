@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { acquireLock, LEASE_MS, type LockDeps } from '../../src/run/lock.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { LOST, lostAtGate } from './a-lost-lock.js';
+import { aRun, aScriptedService, duplicatesAmong, entriesOf, reportOf } from './a-run.js';
+import { FakeClock } from './fake-clock.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(6) });
+
+const aTestPlan = ({ concurrency = 1, batchSize = 2 } = {}) =>
+  aPlan({ files, job: { steps: [anSmsStep({ batchSize, limits: someLimits({ concurrency }) })] } });
+
+describe('a lock that is lost while a request waits at the gate', () => {
+  it.each([1, 4])(
+    'keeps it from leaving, where %i may be in flight; the next run sends what it held',
+    async (concurrency) => {
+      const made = await aTestPlan({ concurrency });
+      const service = aScriptedService();
+      await expect(aRun({ made, service, ...lostAtGate() })).rejects.toBe(LOST);
+      expect(service.sent).toEqual([]);
+
+      await aRun({ made, service, epoch: 2 });
+      expect(service.accepted).toHaveLength(6);
+      expect((await reportOf(made)).balance).toMatchObject({ accepted: 6, inDoubt: 0 });
+    },
+  );
+
+  it('is told of each request by an outcome: not sent, for certain', async () => {
+    const made = await aTestPlan();
+    await expect(aRun({ made, ...lostAtGate(1) })).rejects.toBe(LOST);
+    const outcomes = entriesOf(made.disk, made.directory).filter(({ type }) => type === 'outcome');
+    expect(outcomes.map((entry) => 'result' in entry && entry.result.kind).sort()).toEqual(['again', 'settled']);
+  });
+
+  it('keeps it from leaving as well where only the clocks tell it', async () => {
+    const made = await aTestPlan();
+    const service = aScriptedService();
+    const assertFresh = () => {
+      throw LOST;
+    };
+    await expect(aRun({ made, service, lock: { assertFresh } })).rejects.toBe(LOST);
+    expect(service.sent).toEqual([]);
+    expect(entriesOf(made.disk, made.directory).at(-1)).toMatchObject({ result: { kind: 'again' } });
+  });
+});
+
+describe('two runners, of which one has clocks that stood still', () => {
+  /** Another takes the job, and applies the plan to its end, right after the first one was told for the n-th time that it holds the lock. */
+  async function overtakenAfter(made: MadePlan, look: number) {
+    const service = aScriptedService();
+    const clock = new FakeClock();
+    const take = (pid: number, own: FakeClock) => acquireLock(depsOf(made, pid, own), '/out/job');
+    const slept = await take(1, clock);
+    let looks = 0;
+    const overtake = async () => {
+      const ahead = new FakeClock();
+      ahead.jump({ wallMs: LEASE_MS, steadyMs: 0 });
+      const taken = await take(2, ahead);
+      await aRun({ made, service, epoch: taken.epoch, lock: taken });
+      await taken.release();
+    };
+    const assertHeld = async () => {
+      await slept.assertHeld();
+      looks += 1;
+      if (looks === look) await overtake();
+    };
+    const { assertFresh, release } = slept;
+    const ended = aRun({ made, service, lock: { assertFresh, assertHeld, release } });
+    await expect(ended).rejects.toMatchObject({ code: 'lock-held' });
+    await release();
+    return service;
+  }
+
+  // Looks: as the journal was read, before the intent, at the gate.
+  it.each([
+    [1, 0],
+    [2, 0],
+    [3, 6],
+  ])('send no row twice, and lose none: overtaken after look %i', async (look, inDoubt) => {
+    const made = await aTestPlan({ batchSize: 6 });
+    const service = await overtakenAfter(made, look);
+    expect(duplicatesAmong(service.accepted)).toEqual([]);
+    expect(service.accepted).toHaveLength(6);
+    expect((await reportOf(made)).balance).toMatchObject({ accepted: 6 - inDoubt, inDoubt });
+  });
+
+  it('hold what was about to leave, and send no row twice, where several are in flight', async () => {
+    const made = await aTestPlan({ concurrency: 4 });
+    const service = await overtakenAfter(made, 5);
+    expect(duplicatesAmong(service.accepted)).toEqual([]);
+    const { balance } = await reportOf(made);
+    expect(balance).toMatchObject({ accepted: 6 - balance.inDoubt, unprocessed: 0 });
+    expect(service.accepted.length).toBeGreaterThanOrEqual(balance.accepted);
+  });
+});
+
+function depsOf({ disk }: MadePlan, pid: number, clock: FakeClock): LockDeps {
+  return { files: disk.files, clock, owner: { host: `h${pid}`, pid, instance: `i${pid}` }, isProcessAlive: () => true };
+}

@@ -1,0 +1,41 @@
+import type { Random } from '../../src/sandbox/random.js';
+import type { InputTable } from './walk-world.js';
+
+/**
+ * A rejections file as a person gives it back: as it was, or with numbers mended, another column, and rows taken out.
+ * Undefined where none is left.
+ */
+export function mendRejections(
+  records: readonly Readonly<Record<string, string>>[],
+  random: Random,
+): InputTable | undefined {
+  const isEdited = random() < 0.7;
+  const left = isEdited ? records.filter(() => random() < 0.9) : records;
+  const [first] = left;
+  if (first === undefined) return undefined;
+  const own = Object.keys(first).filter((name) => name.startsWith('_'));
+  const rows = left.map((record) => {
+    const { name = '', mobile = '' } = record;
+    const edited = isEdited ? [mend(name, mobile, random), `edit ${random()}`] : [mobile];
+    return [name, ...edited, ...own.map((column) => record[column] ?? '')];
+  });
+  return { columns: ['name', 'mobile', ...(isEdited ? ['note'] : []), ...own], rows };
+}
+
+/** Of somebody without a number it is found, mostly; some others have another one by now. */
+function mend(name: string, mobile: string, random: Random): string {
+  const chance = random();
+  if (mobile === 'n/a') return chance < 0.7 ? `+65${92_000_000 + Number(name.slice(1))}` : mobile;
+  const other = isFound(mobile) ? 94_000_000 : 93_000_000;
+  return chance < 0.3 ? `+65${other + Number(mobile.slice(-6))}` : mobile;
+}
+
+/** Who has a number, before it was mended and after. */
+export function personOf(number: string): string {
+  return `${isFound(number) ? 'N' : 'P'}${number.slice(-6)}`;
+}
+
+/** Of somebody who had no number at first. */
+function isFound(number: string): boolean {
+  return /^\+659[24]/.test(number);
+}
