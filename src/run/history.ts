@@ -53,7 +53,8 @@ export function createFindTaken(
 ): FindTaken {
   const taken = new Map<string, string>();
   for (const { plan, state } of history) {
-    if (state === 'planned' || !isSameAccount(plan.job.service, service)) continue;
+    // A plan that retries rows takes no file: the run that it has them from did.
+    if (state === 'planned' || plan.retryOf !== undefined || !isSameAccount(plan.job.service, service)) continue;
     if (occurrence !== '' && plan.occurrence !== occurrence) continue;
     for (const step of plan.steps) {
       for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
