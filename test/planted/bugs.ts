@@ -137,8 +137,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'lines of an older epoch count',
     file: 'src/journal/reader.ts',
-    find: 'if (line !== undefined && line.epoch < this.#lastEpoch) {',
-    replace: 'if (line !== undefined && line.epoch < 0) {',
+    find: '(line.epoch < this.#lastEpoch || this.#isUnread(line))',
+    replace: 'line.epoch < 0',
+    tests: ['test/journal'],
+  },
+  {
+    name: 'lines that the next runner had not read count',
+    file: 'src/journal/reader.ts',
+    find: '(line.epoch < this.#lastEpoch || this.#isUnread(line))',
+    replace: 'line.epoch < this.#lastEpoch',
     tests: ['test/journal'],
   },
   {

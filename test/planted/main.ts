@@ -107,11 +107,17 @@ async function plantAll(bugs: readonly PlantedBug[]): Promise<Verdict[]> {
   return verdicts;
 }
 
-const only = process.argv[2];
+/** A part of the names of the bugs to plant; `--tests-are-green` where the whole suite has just passed, as in CI. */
+const [flags, [only]] = [
+  process.argv.slice(2).filter((word) => word.startsWith('--')),
+  process.argv.slice(2).filter((word) => !word.startsWith('--')),
+];
 const bugs = PLANTED_BUGS.filter(({ name }) => only === undefined || name.includes(only));
 const startMs = performance.now();
-await assertGreen(bugs);
-process.stdout.write(`Without a bug every test is green (${((performance.now() - startMs) / 1000).toFixed(1)} s)\n`);
+if (!flags.includes('--tests-are-green')) {
+  await assertGreen(bugs);
+  process.stdout.write(`Without a bug every test is green (${((performance.now() - startMs) / 1000).toFixed(1)} s)\n`);
+}
 const verdicts = await plantAll(bugs);
 const missed = verdicts.filter(({ caughtBy }) => caughtBy === undefined);
 const seconds = ((performance.now() - startMs) / 1000).toFixed(0);
