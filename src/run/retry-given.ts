@@ -17,10 +17,11 @@ export async function assertGiven(
 ): Promise<void> {
   const { retryOf } = plan;
   if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
-  if (retryOf !== undefined && (await countGiven(files, jobDirectory, plan)) === 0) {
+  const rows = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
+  if (retryOf !== undefined && (await countGiven(files, jobDirectory, plan)) < rows) {
     throw new UserError(
       'plan-mismatch',
-      `Cannot apply plan ${plan.id}: run ${retryOf.run} has not given its rows to it, they might be sent twice`,
+      `Cannot apply plan ${plan.id}: run ${retryOf.run} has not given all its rows to it, they might be sent twice`,
       { hint: 'The command that made it did not come to its end: give the same `volley retry` again.' },
     );
   }

@@ -1,0 +1,55 @@
+import { settleByWord } from '../../src/run/settle-word.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, batchAnswer, failure, response } from './a-run.js';
+import { depsOf, withLock } from './an-export.js';
+
+export const files = aFolder({ 'people.csv': `${aCsvOf(9)}n/a,nobody\n${aNumber(0)},again\n` });
+export const ONE_BY_ONE = someLimits({ concurrency: 1 });
+
+/**
+ * Nine people in three requests: rows 0 to 2 are accepted but for 1 (refused as `REJECTED`), the answer to 3 to 5 is lost, 6 to 8
+ * are refused with code 1100. Two more rows are rejected and skipped by the plan.
+ */
+export async function aMixedRun(): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 3, limits: ONE_BY_ONE, text: 'Hi {{ name }}' })];
+  const made = await aPlan({ files, job: { steps } });
+  const service = aScriptedService((sent) => {
+    if (sent.rows.includes(4)) return failure(true);
+    if (sent.rows.some((row) => row >= 6)) return response(400, { code: 1100, message: 'Bulk limit reached' });
+    if (!sent.rows.includes(1)) return undefined;
+    const answer = batchAnswer(sent);
+    const refuse = (one: (typeof answer.messages)[number]) =>
+      one.clientMessageId.endsWith('-1') ? { ...one, status: { code: 'REJECTED', description: 'No route' } } : one;
+    return response(200, { ...answer, messages: answer.messages.map(refuse) });
+  });
+  await aRun({ made, service });
+  return made;
+}
+
+/** A run that stops with its second request, which the service could not take; nothing else was sent. */
+export async function aStoppedRun(): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 3, limits: ONE_BY_ONE, text: 'Hi {{ name }}' })];
+  const made = await aPlan({ files, job: { steps } });
+  const stop = new StopSwitch();
+  const service = aScriptedService((_sent, count) => {
+    if (count !== 2) return undefined;
+    stop.request('interrupted', 'SIGTERM');
+    return response(503, { code: 2000, message: 'busy' });
+  });
+  await aRun({ made, service, stop });
+  return made;
+}
+
+export const settleAll = (made: MadePlan, assume: 'sent' | 'not-sent', confirm: number) => {
+  const { directory, plan } = made;
+  return withLock(made, (lock) =>
+    settleByWord({ directory, plan, lock }, { assume, confirm, person: 'ann' }, depsOf(made)),
+  );
+};
+export const numbersOf = ({ rows }: MadePlan) => rows.map(({ cells }) => cells[0]);
+export const numbers = (...rows: number[]) => rows.map(aNumber);
+export const sentTo = (service: ReturnType<typeof aScriptedService>) =>
+  service.sent.flatMap(({ body }) => body.messages?.map(({ destination }) => destination) ?? []);
+export const outputOf = ({ disk, directory }: MadePlan, name: string) =>
+  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
