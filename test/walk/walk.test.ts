@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Walk } from './walk.js';
 import { type WalkCommands, walkCommands } from './walk-commands.js';
 
-const WALKS = Number(process.env.WALKS ?? 25);
+const WALKS = Number(process.env.WALKS ?? 100);
 
 test(`${WALKS} walks of commands in any order, cut short at any moment: no row is accepted twice`, async () => {
   const sum = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 };
