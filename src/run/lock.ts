@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.js';
 import { InternalError, UserError } from '../errors.js';
 import type { Files } from '../files.js';
+import { shareNext } from './share-next.js';
 
 /**
  * One runner per job at a time, on a local disk or a shared volume, without flock.
@@ -110,12 +111,12 @@ function holdLock(
     const [mine, other] = await Promise.all([deps.files.stat(path), deps.files.stat(next)]);
     return mine !== undefined && other === undefined;
   };
-  const assertHeld = async () => {
+  const assertHeld = shareNext(async () => {
     assertFresh();
     // While it is written our file proves nothing: it may have been cleared away, and come back just now.
     if (!(await (isWriting ? isHighest() : isStanding()))) isLost = true;
     assertFresh();
-  };
+  });
 
   /** Writes our file where it stands. One that was cleared away meanwhile, and so was made anew, goes away again. */
   const write = async (state: LockFile['state']) => {
