@@ -13,7 +13,7 @@ export interface Terminal {
   writeStderr(text: string): void;
   /** Calls back on SIGINT and SIGTERM; returns how to stop listening. */
   onSignal(listener: (name: string) => void): () => void;
-  /** Leaves at once, with what is in flight in doubt. */
+  /** Leaves at once, with nothing known of what is in flight. */
   leave(exitCode: number): never;
 }
 

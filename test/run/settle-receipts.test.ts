@@ -63,13 +63,9 @@ describe('rows in doubt with a receipt', () => {
   it('are settled: accepted with their umid, or rejected with the code of the receipt', async () => {
     const made = await aRunInDoubt();
     const status = { errorCode: 14, errorMessage: 'Spam content' };
-    receive(
-      made,
-      aReceiptLine(made, 2, { state: 'undelivered' }),
-      aReceiptLine(made, 3, { state: 'rejected', status }),
-    );
-    const end = await join(made);
-    expect(end).toMatchObject({
+    const undelivered = aReceiptLine(made, 2, { state: 'undelivered' });
+    receive(made, undelivered, aReceiptLine(made, 3, { state: 'rejected', status }));
+    expect(await join(made)).toMatchObject({
       kind: 'joined',
       settled: { accepted: 1, rejected: 1 },
       receipts: { own: 2, foreign: 0 },
