@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
-import { splitLines } from '../journal/reader.js';
-import { decodeRowLine, type Plan, type PlannedStep, RECEIPTS_FILE, rowsFile } from '../plan/file.js';
+import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/file.js';
+import { readPlannedRows } from '../plan/planned-rows.js';
+import { splitLines } from '../split-lines.js';
 import { messageIdPrefix, readMessageIndex } from '../steps/ids.js';
 import { type Receipt, readReceipt, STATE_RANKS } from './receipt.js';
 
@@ -148,18 +149,8 @@ function unpackPlace(place: number): { offset: number; length: number } {
 
 async function readNumbers(files: Files, directory: string, planned: PlannedStep): Promise<Float64Array> {
   const numbers = new Float64Array(planned.counts.planned);
-  const path = rowsFile(directory, planned);
-  const file = await files.openRead(path);
-  let index = 0;
-  try {
-    for await (const { bytes } of splitLines(file)) {
-      const row = decodeRowLine(bytes.toString('utf8'), path);
-      if (row.state !== 'planned') continue;
-      numbers[index] = Number(row.facts[0]?.replace(/\D/g, '') ?? '');
-      index += 1;
-    }
-    return numbers;
-  } finally {
-    await file.close();
+  for await (const { index, row } of readPlannedRows(files, directory, planned)) {
+    numbers[index] = Number(row.facts[0]?.replace(/\D/g, '') ?? '');
   }
+  return numbers;
 }

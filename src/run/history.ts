@@ -3,12 +3,13 @@ import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import type { ServiceSettings } from '../job/job.js';
 import { decodeLine, type JournalEntry, type JournalLine, peekEpoch } from '../journal/format.js';
-import { readJournal, splitLines } from '../journal/reader.js';
+import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import { assertOwnName, assertOwnPlace } from '../plan/place.js';
 import type { FindTaken } from '../plan/select.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
+import { splitLines } from '../split-lines.js';
 
 export interface PastRun {
   readonly directory: string;

@@ -1,8 +1,8 @@
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
-import { splitLines } from '../journal/reader.js';
 import type { OpenRequest, StepProgress } from '../journal/replay.js';
 import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } from '../plan/file.js';
+import { splitLines } from '../split-lines.js';
 
 /** A request, or a part of one, with what is needed to send it. */
 export interface PartToSend {

@@ -2,13 +2,13 @@ import { dirname, join } from 'node:path';
 import type { RetryEntry, RowRange } from '../journal/format.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, type RowLine, readPlan } from '../plan/file.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
+import { readPlannedRows } from '../plan/planned-rows.js';
 import type { PlanDeps } from '../plan/ports.js';
 import { RowRanges } from '../report/row-ranges.js';
 import { formatRowId } from '../steps/ids.js';
 import type { AppendDeps } from './append-to-run.js';
 import { FedRows } from './fed-rows.js';
 import type { Lock } from './lock.js';
-import { readPlannedRows } from './planned-rows.js';
 import type { RetryChoice, RetryRows } from './retry-rows.js';
 import { PERSON } from './sent-record.js';
 

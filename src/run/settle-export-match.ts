@@ -1,9 +1,9 @@
 import type { Files } from '../files.js';
 import { normalizeNumber } from '../normalize/number.js';
 import type { Plan } from '../plan/file.js';
+import { readPlannedRows } from '../plan/planned-rows.js';
 import { messageIdPrefix, readMessageIndex } from '../steps/ids.js';
 import type { InDoubtRows } from './in-doubt-rows.js';
-import { readPlannedRows } from './planned-rows.js';
 import type { SentRecord } from './sent-record.js';
 import { ExportSpan, findGap } from './settle-export-coverage.js';
 import { type ExportRow, fitsNumber } from './settle-export-row.js';

@@ -12,7 +12,7 @@ import { addVerifyVerbs } from './verify.js';
 export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {
   const cli = yargs([...args])
     .scriptName('volley')
-    // An option that is given twice counts as it was given last.
+    // An option that is given twice counts as it was given last, save where its verb says otherwise.
     .parserConfiguration({ 'duplicate-arguments-array': false })
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',

@@ -1,0 +1,21 @@
+import type { Files } from '../files.js';
+import { decodeRowLine, type PlannedStep, type RowLine, rowsFile } from './file.js';
+import { readLines } from './row-lines.js';
+
+export type PlannedRow = Extract<RowLine, { state: 'planned' }>;
+
+/** The rows of a step that a plan sends, in their order, each with its index among them. */
+export async function* readPlannedRows(
+  files: Files,
+  directory: string,
+  planned: PlannedStep,
+): AsyncGenerator<{ index: number; row: PlannedRow }> {
+  const path = rowsFile(directory, planned);
+  let index = 0;
+  for await (const line of readLines(files, path)) {
+    const row = decodeRowLine(line.toString('utf8'), path);
+    if (row.state !== 'planned') continue;
+    yield { index, row };
+    index += 1;
+  }
+}
