@@ -1,3 +1,4 @@
+import type { Cell } from '../domain.js';
 import type { NumberResult } from './number-codes.js';
 import { acceptFast } from './number-fast.js';
 import { acceptByLibrary, trimNumber } from './number-library.js';
@@ -16,6 +17,19 @@ export function normalizeNumber(text: string, country: string | undefined): Numb
 export function normalizeByLibrary(text: string, country: string | undefined): NumberResult {
   const value = trimNumber(text);
   return acceptByLibrary(value, country) ?? explainRefusal(value, country);
+}
+
+/** Where the numbers of a file stand, and in which country one is read that has no `+`: the row's own, or else this one. */
+export interface NumberColumn {
+  readonly index: number;
+  readonly countryIndex: number | undefined;
+  readonly country: string | undefined;
+}
+
+/** The number of a row; a cell that the row lacks is an empty one. */
+export function normalizeCell(cells: readonly Cell[], { index, countryIndex, country }: NumberColumn): NumberResult {
+  const own = countryIndex === undefined ? '' : (cells[countryIndex] ?? '').trim();
+  return normalizeNumber(cells[index] ?? '', own === '' ? country : own);
 }
 
 /** Reads the numbers of one file or step; instances share nothing that changes. */

@@ -122,6 +122,8 @@ class StepPlanning {
     this.#rows.beginFile(shown);
     await problems.gather(shown, async () => {
       await reader.open();
+      const numbers = this.#planner.numberIn?.(reader.columns);
+      if (numbers !== undefined) reader.readNumbers?.(numbers);
       for await (const batch of reader.batches()) {
         const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
         await fed?.prepare(batch);

@@ -1,6 +1,8 @@
 import type { SourceRecord } from '../domain.js';
 import type { Files } from '../files.js';
 import type { Input } from '../job/job.js';
+import type { NumberColumn } from '../normalize/number.js';
+import type { NumberResult } from '../normalize/number-codes.js';
 import type { FindColumn } from '../steps/kind.js';
 
 /** How the planner reaches input files; `read/` offers it. Refusals are thrown as UserError 'bad-input'. */
@@ -32,6 +34,8 @@ export interface InputFile {
 export interface InputRecord extends SourceRecord {
   /** Of a row of another run: its id there (steps/ids.ts); '' for one that is none, and no id where it cannot be read. */
   readonly ownId?: string | undefined;
+  /** What stands in the column of `readNumbers`, where the reader has looked at it. */
+  readonly number?: NumberResult | undefined;
 }
 
 export interface RecordReader {
@@ -41,6 +45,8 @@ export interface RecordReader {
   /** Of outputs of ours the columns that begin as ours do, a list for each different set; whole when `batches` has ended. */
   readonly ownColumns?: readonly (readonly string[])[];
   open(): Promise<void>;
+  /** Asks a reader that can do so to normalise the numbers of a column; to be called before `batches`. */
+  readNumbers?(column: NumberColumn): void;
   batches(): AsyncIterable<readonly InputRecord[]>;
   /** Of the bytes that were read; complete when `batches` has ended. */
   readonly sha256: string;

@@ -2,6 +2,7 @@ import type { Files, WholeFile } from '../files.js';
 import type { Limits } from '../job/job.js';
 import type { PlannedRow, RowPlanner } from '../steps/kind.js';
 import { TextBuffer } from '../text-buffer.js';
+import { WriteBehind } from '../write-behind.js';
 import { encodeRequestLine, encodeRowLine, type RowLine, requestsFile, rowsFile } from './file.js';
 
 const FLUSH_BYTES = 1 << 20;
@@ -18,8 +19,8 @@ export class StepWriter {
   readonly #limits: Limits;
   readonly #requestsFile: WholeFile;
   readonly #rowsFile: WholeFile;
-  readonly #requestText = new TextBuffer();
-  readonly #rowText = new TextBuffer();
+  readonly #requests: WriteBehind;
+  readonly #rows: WriteBehind;
   /** The body of the request that is being filled. */
   readonly #body = new TextBuffer();
   #batch = emptyBatch();
@@ -42,6 +43,8 @@ export class StepWriter {
     this.#limits = limits;
     this.#requestsFile = requests;
     this.#rowsFile = rows;
+    this.#requests = new WriteBehind((bytes) => requests.write(bytes));
+    this.#rows = new WriteBehind((bytes) => rows.write(bytes));
   }
 
   addPlanned(
@@ -53,11 +56,9 @@ export class StepWriter {
     if (isOver && this.#batch.rows > 0) this.#endRequest();
     const { file, line: number, row: inFile, cells, from } = line;
     const request = this.requests + 1;
-    const place = { file, line: number, row: inFile, cells, from };
-    this.addRow({ state: 'planned', ...place, request, facts: row.facts }, cellsJson);
-    this.#body.append(
-      this.#batch.rows === 0 ? `${this.#planner.openBody(request)}${row.fragment}` : `,${row.fragment}`,
-    );
+    const { facts, fragment } = row;
+    this.addRow({ state: 'planned', file, line: number, row: inFile, cells, from, request, facts }, cellsJson);
+    this.#body.append(this.#batch.rows === 0 ? `${this.#planner.openBody(request)}${fragment}` : `,${fragment}`);
     this.#batch.rows += 1;
     this.#batch.messages += row.messages;
     this.#batch.segments += row.segments;
@@ -67,23 +68,26 @@ export class StepWriter {
 
   /** `cellsJson`: the cells of the line, where they are JSON already. */
   addRow(line: RowLine, cellsJson?: string): void {
-    this.#rowText.append(encodeRowLine(line, cellsJson));
+    this.#rows.text.append(encodeRowLine(line, cellsJson));
   }
 
   /** Writes what has gathered, once it is worth a write. */
-  async flush(atLeast = FLUSH_BYTES): Promise<void> {
-    if (this.#requestText.length >= atLeast) await this.#requestText.flush((bytes) => this.#requestsFile.write(bytes));
-    if (this.#rowText.length >= atLeast) await this.#rowText.flush((bytes) => this.#rowsFile.write(bytes));
+  async flush(): Promise<void> {
+    await this.#requests.flush(FLUSH_BYTES);
+    await this.#rows.flush(FLUSH_BYTES);
   }
 
   async finish(): Promise<void> {
     if (this.#batch.rows > 0) this.#endRequest();
-    await this.flush(0);
+    await this.#requests.end();
+    await this.#rows.end();
     await this.#requestsFile.finish();
     await this.#rowsFile.finish();
   }
 
   async discard(): Promise<void> {
+    await this.#requests.abandon();
+    await this.#rows.abandon();
     await this.#requestsFile.discard();
     await this.#rowsFile.discard();
   }
@@ -96,7 +100,7 @@ export class StepWriter {
     this.seconds += secondsFor({ messages, segments }, this.#limits);
     this.#body.append(this.#planner.closeBody);
     const head = { request: this.requests, first: this.planned - rows, rows, messages, segments };
-    for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requestText.appendBytes(piece);
+    for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requests.text.appendBytes(piece);
     this.#body.clear();
     this.#batch = emptyBatch();
   }

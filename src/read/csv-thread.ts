@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Problem, UserError } from '../errors.js';
 import type { Input } from '../job/job.js';
+import type { NumberColumn } from '../normalize/number.js';
 import { CsvReader } from './csv.js';
 import type { InputFile } from './inputs.js';
 import { encodeBlock, type RecordBlock } from './record-block.js';
@@ -9,9 +10,14 @@ import { encodeBlock, type RecordBlock } from './record-block.js';
 export interface CsvTask {
   readonly file: InputFile;
   readonly input: Input;
-  /** Blocks that may be on their way; then the thread waits to be told, by a number, how many more may be. */
+  /** Blocks that may be on their way; then the thread waits to be told how many more may be. */
   readonly blocksAhead: number;
 }
+
+/** What the thread is told: to begin, once its header has been looked at, and how many more blocks it may send. */
+export type CsvOrder =
+  | { readonly kind: 'begin'; readonly numbers: NumberColumn | undefined }
+  | { readonly kind: 'more'; readonly blocks: number };
 
 /** What the thread says, in this order: opened, blocks, ended; or refused instead of any of them. */
 export type CsvMessage =
@@ -35,14 +41,18 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
   const say = (message: CsvMessage) => port.postMessage(message);
   let credit = blocksAhead;
   let onCredit: (() => void) | undefined;
-  port.on('message', (blocks: number) => {
-    credit += blocks;
-    onCredit?.();
+  const begun = new Promise<NumberColumn | undefined>((resolve) => {
+    port.on('message', (order: CsvOrder) => {
+      if (order.kind === 'begin') return resolve(order.numbers);
+      credit += order.blocks;
+      onCredit?.();
+    });
   });
   const reader = new CsvReader(file, input);
   try {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
+    const numbers = await begun;
     for await (const batch of reader.batches()) {
       while (credit === 0) {
         await new Promise<void>((resolve) => {
@@ -50,7 +60,7 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
         });
       }
       credit -= 1;
-      say({ kind: 'block', block: encodeBlock(batch) });
+      say({ kind: 'block', block: encodeBlock(batch, numbers) });
     }
     const { notices, sha256, bytes } = reader;
     say({ kind: 'ended', notices, sha256, bytes });

@@ -3,7 +3,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UserError } from '../errors.js';
 import type { Input } from '../job/job.js';
-import type { CsvMessage, CsvTask } from './csv-thread.js';
+import type { NumberColumn } from '../normalize/number.js';
+import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
 import type { InputFile } from './inputs.js';
 import type { ReadRecord, RecordReader } from './reader.js';
 import { decodeBlock } from './record-block.js';
@@ -13,6 +14,8 @@ const THREAD = new URL('./csv-thread.js', import.meta.url);
 const BLOCKS_AHEAD = 16;
 /** Each message wakes the other thread: one for so many blocks is enough. */
 const BLOCKS_A_MESSAGE = BLOCKS_AHEAD / 2;
+/** Cells die young: with four times the room that Node gives them, a million rows are planned 5 % sooner, in 35 MB more. */
+const YOUNG_MB = 64;
 
 /** Run from its sources, as tests do, there is no compiled thread to start; with one core a thread takes more than it gives. */
 export function canReadInThread(): boolean {
@@ -33,6 +36,7 @@ export class ThreadedCsvReader implements RecordReader {
   #isOver = false;
   #wake: (() => void) | undefined;
   #opened: Promise<void> | undefined;
+  #numbers: NumberColumn | undefined;
 
   constructor(file: InputFile, input: Input) {
     this.#task = { file, input, blocksAhead: BLOCKS_AHEAD };
@@ -43,15 +47,20 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
+  readNumbers(column: NumberColumn): void {
+    this.#numbers = column;
+  }
+
   async *batches(): AsyncGenerator<readonly ReadRecord[]> {
     await this.open();
+    this.#order({ kind: 'begin', numbers: this.#numbers });
     let taken = 0;
     try {
       for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
         if (said.kind !== 'block') continue;
         taken += 1;
-        if (taken % BLOCKS_A_MESSAGE === 0) this.#thread?.postMessage(BLOCKS_A_MESSAGE);
-        yield decodeBlock(said.block, this.columns.length);
+        if (taken % BLOCKS_A_MESSAGE === 0) this.#order({ kind: 'more', blocks: BLOCKS_A_MESSAGE });
+        yield decodeBlock(said.block);
       }
     } finally {
       await this.close();
@@ -62,8 +71,15 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#thread?.terminate();
   }
 
+  #order(order: CsvOrder): void {
+    this.#thread?.postMessage(order);
+  }
+
   async #start(): Promise<void> {
-    const thread = new Worker(THREAD, { workerData: this.#task });
+    const thread = new Worker(THREAD, {
+      workerData: this.#task,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
     this.#thread = thread;
     const wake = () => this.#wake?.();
     thread.on('message', (message: CsvMessage) => {

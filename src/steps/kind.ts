@@ -1,5 +1,7 @@
 import type { Area, Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain.js';
 import type { Addresses, RowStep } from '../job/job.js';
+import type { NumberColumn } from '../normalize/number.js';
+import type { NumberResult } from '../normalize/number-codes.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
 
@@ -117,6 +119,8 @@ export interface RowPlanner {
   readonly segmentsPerRequest: number;
   /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
   bind(columns: readonly string[]): RowReader | BindProblems;
+  /** Where the number of each row stands, which may be looked at before the row is; absent where a kind needs none. */
+  numberIn?(columns: readonly string[]): NumberColumn | undefined;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
   openBody(request: number): string;
   readonly closeBody: string;
@@ -128,7 +132,12 @@ export interface BindProblems {
 }
 
 /** `ordinal` counts all rows of the step, `index` only those planned before this one; both from 0. */
-export type RowReader = (record: SourceRecord, ordinal: number, index: number) => RowPlan;
+export type RowReader = (record: RowRecord, ordinal: number, index: number) => RowPlan;
+
+export interface RowRecord extends SourceRecord {
+  /** The number in the column of `numberIn`, where whoever read the row has looked at it. */
+  readonly number?: NumberResult | undefined;
+}
 
 export type RowPlan =
   | { readonly kind: 'planned'; readonly row: PlannedRow }

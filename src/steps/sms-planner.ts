@@ -1,6 +1,6 @@
-import type { Rejection, SourceRecord } from '../domain.js';
+import type { Rejection } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
-import { createNumberNormalizer } from '../normalize/number.js';
+import { type NumberColumn, normalizeCell } from '../normalize/number.js';
 import { createNumberSet } from '../plan/dedupe.js';
 import type { BoundTemplate } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
@@ -10,18 +10,17 @@ import { searchColumns } from './column-search.js';
 import { clientBatchIdOf, messageIdPrefix } from './ids.js';
 import {
   type BindProblems,
-  cellText,
   type PlannerContext,
   type RowPlan,
   type RowPlanner,
   type RowReader,
+  type RowRecord,
   skipDuplicate,
 } from './kind.js';
 
 /** The columns that an SMS row is made of, found in one file. */
 interface SmsColumns {
-  readonly destination: number;
-  readonly country: number | undefined;
+  readonly number: NumberColumn;
   readonly text: BoundTemplate;
 }
 
@@ -31,18 +30,15 @@ interface SmsColumns {
  */
 export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPlanner {
   const template = parseTemplate(step.template.text);
-  const normalizeNumber = createNumberNormalizer();
   const seen = createNumberSet();
   const idPrefix = messageIdPrefix(context.planId, context.step);
   const encoding = step.template.encoding;
   const bounds = boundBatch(step);
   const constant = template.isConstant ? renderConstant(template, step) : undefined;
 
-  const readRow = (columns: SmsColumns, record: SourceRecord, ordinal: number, index: number): RowPlan => {
+  const readRow = (columns: SmsColumns, record: RowRecord, ordinal: number, index: number): RowPlan => {
     const { cells } = record;
-    const written = cellText(cells, columns.destination);
-    const country = columns.country === undefined ? '' : cellText(cells, columns.country).trim();
-    const number = normalizeNumber(written, country === '' ? step.input.country : country);
+    const number = record.number ?? normalizeCell(cells, columns.number);
     if (!number.ok)
       return reject({ stage: 'normalize', field: step.destination, code: number.code, reason: number.reason });
     if (context.isSuppressed(number.e164)) {
@@ -81,6 +77,7 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
     rowsPerRequest: bounds.messages,
     segmentsPerRequest: bounds.segments,
     bind: (columns) => bindColumns(step, template, columns, { context, readRow }),
+    numberIn: (columns) => findNumber(step, columns, context).number,
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });
       const shared = JSON.stringify(sharedProperties(step, constant?.text));
@@ -99,18 +96,27 @@ function bindColumns(
     readRow,
   }: {
     context: PlannerContext;
-    readRow: (columns: SmsColumns, record: SourceRecord, ordinal: number, index: number) => RowPlan;
+    readRow: (columns: SmsColumns, record: RowRecord, ordinal: number, index: number) => RowPlan;
   },
 ): RowReader | BindProblems {
-  const { countryColumn } = step.input;
-  const { find, problems } = searchColumns(columns, context);
-  const destination = find(step.destination, 'destination');
-  const country = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
+  const { number, problems } = findNumber(step, columns, context);
   const text = template.bind(columns, context.findColumn);
   if ('problems' in text) return { problems: [...problems, ...text.problems] };
-  if (problems.length > 0) return { problems };
-  const bound = { destination, country, text };
+  if (number === undefined) return { problems };
+  const bound = { number, text };
   return (record, ordinal, index) => readRow(bound, record, ordinal, index);
+}
+
+function findNumber(
+  step: SmsStep,
+  columns: readonly string[],
+  context: PlannerContext,
+): BindProblems & { readonly number: NumberColumn | undefined } {
+  const { country, countryColumn } = step.input;
+  const { find, problems } = searchColumns(columns, context);
+  const index = find(step.destination, 'destination');
+  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
+  return { problems, number: problems.length > 0 ? undefined : { index, countryIndex, country } };
 }
 
 /** A text without variables is rendered, checked and counted once. */
