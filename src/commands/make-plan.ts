@@ -1,9 +1,13 @@
-import type { Job } from '../job/job.js';
+import { isRowStep, type Job } from '../job/job.js';
 import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { createFindTaken, type PastRun } from '../run/history.js';
 import type { Lock } from '../run/lock.js';
+import { assertGiven } from '../run/retry-given.js';
+import { HeldRows } from '../run/retry-held.js';
+import { createHeldReader } from '../run/retry-reader.js';
+import { ReceivedRows } from '../run/retry-received.js';
 import { createPlanDeps, type Host, worldOf } from './deps.js';
 import { createProgressView } from './progress.js';
 
@@ -21,20 +25,32 @@ export async function planNewInput(
   },
 ): Promise<PlanOutcome> {
   const { host, log, jobDirectory, history } = context;
+  const { files } = worldOf(host);
   const view = await createProgressView(host, log);
   const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history, worldOf(host).clock.now());
+  const received = new ReceivedRows(files, jobDirectory);
   try {
     const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
-    const outcome = await makePlan(job, deps, {
-      jobDirectory,
-      occurrence,
-      assertHeld: () => context.lock.assertHeld(),
-      findTaken: createFindTaken(history, { occurrence, service: job.service }),
-    });
+    const plans = history.map((run) => ({ ...run, isBegun: run.state !== 'planned' }));
+    const held = new HeldRows({ files, received }, { plans, job, occurrence });
+    const kinds = new Map(job.steps.flatMap((step) => (isRowStep(step) ? [[step.input, step.kind] as const] : [])));
+    const reader = createHeldReader(deps.reader, { held, kinds });
+    const outcome = await makePlan(
+      job,
+      { ...deps, reader },
+      {
+        jobDirectory,
+        occurrence,
+        assertHeld: () => context.lock.assertHeld(),
+        findTaken: createFindTaken(history, { occurrence, service: job.service }),
+      },
+    );
+    if (outcome.made !== undefined) await assertGiven(files, { plan: outcome.made.plan, jobDirectory, history });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
     for (const notice of listNotices(outcome.made?.plan)) log.info(notice);
     return outcome;
   } finally {
+    await received.close();
     view.close();
   }
 }

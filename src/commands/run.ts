@@ -7,6 +7,7 @@ import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { isReported, type PastRun, readHistory } from '../run/history.js';
 import { joinSettings } from '../run/resume.js';
+import { assertGiven } from '../run/retry-given.js';
 import type { Host } from './deps.js';
 import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
@@ -57,7 +58,7 @@ async function runInSession(
   for (const past of history) {
     if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
     log.info(`going on with run ${past.plan.id}, which did not come to its end`);
-    const summary = await finishRun(past, job, session);
+    const summary = await finishRun(past, history, { job, session });
     done.summaries.push(summary);
     if (summary.state !== 'finished') return;
   }
@@ -86,10 +87,16 @@ async function runInSession(
   done.summaries.push(await applyAndReport(made.directory, made.plan, job));
 }
 
-async function finishRun(past: PastRun, job: Job, session: Session): Promise<Summary> {
-  if (past.state === 'finished') return writeReport(session.world.files, past.directory, past.plan);
+async function finishRun(
+  past: PastRun,
+  history: readonly PastRun[],
+  { job, session }: { job: Job; session: Session },
+): Promise<Summary> {
+  const { world, jobDirectory } = session;
+  if (past.state === 'finished') return writeReport(world.files, past.directory, past.plan);
   const settings = joinSettings(past.plan, job);
-  await assertUnchanged(past.plan, session.world);
+  await assertUnchanged(past.plan, world);
+  await assertGiven(world.files, { plan: past.plan, jobDirectory, history });
   return session.applyAndReport(past.directory, past.plan, settings);
 }
 

@@ -20,7 +20,7 @@ export class FedRows {
   readonly #step: { readonly kind: string; readonly number: number };
   readonly #source: FedSource;
   readonly #describeRow: (ordinal: number) => string;
-  /** By id, the rows of the step itself. */
+  /** By name, the rows of the step itself. */
   readonly #planned = new Map<string, number>();
   #given: GivenRows | undefined;
   #runs = new Map<string, OtherPlan>();
@@ -40,13 +40,14 @@ export class FedRows {
   /** Reads what the rows of a batch are to be compared with. */
   async prepare(batch: readonly InputRecord[]): Promise<void> {
     for (const { ownId } of batch) {
-      const run = ownId === undefined ? undefined : readRowId(ownId)?.run;
-      if (run === undefined) continue;
-      this.#fileRuns.add(run);
-      if (this.#loaded.has(run)) continue;
-      this.#loaded.add(run);
+      const row = ownId === undefined ? undefined : readRowId(ownId);
+      if (row === undefined) continue;
+      this.#fileRuns.add(row.run);
+      const loaded = `${row.run} ${row.isPlanned}`;
+      if (this.#loaded.has(loaded)) continue;
+      this.#loaded.add(loaded);
       const given = this.#given ?? (await this.#readPlans());
-      await given.load(run);
+      await given.load(row);
     }
   }
 
@@ -54,7 +55,7 @@ export class FedRows {
   check(id: string): RowPlan | undefined {
     const row = readRowId(id);
     if (row === undefined) return reject('its id is none that Volley gave to a row, expected it as it was');
-    const earlier = this.#planned.get(id);
+    const earlier = this.#planned.get(this.#nameOf(id));
     if (earlier !== undefined) return skip(`The same row stands in ${this.#describeRow(earlier)}, which is kept`);
     const plan = this.#given?.planOf(this.#step.kind, id);
     if (plan !== undefined) return skip(`Given to plan ${plan} before, which tells what becomes of it`);
@@ -63,7 +64,7 @@ export class FedRows {
   }
 
   notePlanned(id: string, ordinal: number): void {
-    this.#planned.set(id, ordinal);
+    this.#planned.set(this.#nameOf(id), ordinal);
   }
 
   /** Ends a file: the runs whose rows it held. */
@@ -85,12 +86,16 @@ export class FedRows {
       : skip(`Step ${own.number} of run ${run} read the same row, and tells what became of it`);
   }
 
+  #nameOf(id: string): string {
+    return this.#given?.nameOf(id) ?? id;
+  }
+
   async #readPlans(): Promise<GivenRows> {
     const { files, jobDirectory, plan } = this.#source;
     const plans = await listPlans(files, jobDirectory);
     const ofAnyTime = countingFor(plans, { ...plan, occurrence: '' });
     this.#runs = new Map(ofAnyTime.map((other) => [other.plan.id, other]));
-    this.#given = new GivenRows(files, countingFor(plans, plan));
+    this.#given = new GivenRows(files, { counting: countingFor(plans, plan), all: ofAnyTime });
     return this.#given;
   }
 }

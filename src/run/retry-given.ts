@@ -3,53 +3,108 @@ import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import { readJournal } from '../journal/reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
-import { countingFor, GivenRows, readRowsOfOthers } from '../plan/other-plans.js';
+import { countingFor, GivenRows, type RowOfOther, readRowsOfOthers } from '../plan/other-plans.js';
 import { readRowId } from '../steps/ids.js';
 import type { PastRun } from './history.js';
+import { HeldRows } from './retry-held.js';
+import { ReceivedRows } from './retry-received.js';
+import { RetryRows } from './retry-rows.js';
+
+interface PlanInJob {
+  readonly plan: Plan;
+  readonly jobDirectory: string;
+  /** Of the job, at this moment. */
+  readonly history: readonly PastRun[];
+}
 
 /**
  * Refuses to begin a plan with rows of another run that are not its own: those of a plan that retries them must be given to
- * it by that run; and none may be had by another plan, because it was fed back, or retried, since. One that was begun has them.
+ * it by that run; and none may be had by another plan, because it was fed back, or retried, since, or be sent by now. One that was
+ * begun has them; it is refused where a receipt tells of rows that it has yet to send.
  */
-export async function assertGiven(
-  files: Files,
-  { plan, jobDirectory, history }: { plan: Plan; jobDirectory: string; history: readonly PastRun[] },
-): Promise<void> {
-  const { retryOf } = plan;
-  if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
-  const rows = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
-  if (retryOf !== undefined && (await countGiven(files, jobDirectory, plan)) < rows) {
-    throw new UserError(
-      'plan-mismatch',
-      `Cannot apply plan ${plan.id}: run ${retryOf.run} has not given all its rows to it, they might be sent twice`,
-      { hint: 'The command that made it did not come to its end: give the same `volley retry` again.' },
-    );
+export async function assertGiven(files: Files, of: PlanInJob): Promise<void> {
+  const { plan, jobDirectory, history } = of;
+  const past = history.find((run) => run.plan.id === plan.id);
+  if (past?.state === 'finished') return;
+  const received = new ReceivedRows(files, jobDirectory);
+  try {
+    if (past?.state === 'unfinished') return await assertNotReceived(files, of, received);
+    const { retryOf } = plan;
+    const rows = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
+    if (retryOf !== undefined && (await countGiven(files, jobDirectory, plan)) < rows) {
+      throw new UserError(
+        'plan-mismatch',
+        `Cannot apply plan ${plan.id}: run ${retryOf.run} has not given all its rows to it, they might be sent twice`,
+        { hint: 'The command that made it did not come to its end: give the same `volley retry` again.' },
+      );
+    }
+    await assertNotGiven(files, of, received);
+  } finally {
+    await received.close();
   }
-  await assertNotGiven(files, { plan, jobDirectory, history });
+}
+
+async function assertNotReceived(
+  files: Files,
+  { plan, jobDirectory }: PlanInJob,
+  received: ReceivedRows,
+): Promise<void> {
+  if (!(await received.mayHave(plan.id))) return;
+  const directory = join(jobDirectory, plan.id);
+  const { rows } = await RetryRows.read(files, directory, plan);
+  let sent = 0;
+  for await (const { step, index } of readRowsOfOthers(files, { directory, plan })) {
+    if (rows.isUntouched(step, index) && (await received.has({ run: plan.id, step, index }, { isRefused: false })))
+      sent += 1;
+  }
+  if (sent === 0) return;
+  throw new UserError(
+    'plan-mismatch',
+    `Cannot go on with run ${plan.id}: a delivery receipt tells of ${sent} of the rows that it has yet to send, they would be sent twice`,
+    { hint: `\`volley retry ${directory} --only unprocessed\` makes a plan of what is left without them.` },
+  );
 }
 
 async function assertNotGiven(
   files: Files,
-  { plan, jobDirectory, history }: { plan: Plan; jobDirectory: string; history: readonly PastRun[] },
+  { plan, jobDirectory, history }: PlanInJob,
+  received: ReceivedRows,
 ): Promise<void> {
-  const others = history.map((run) => ({ ...run, isBegun: run.state !== 'planned' }));
+  const all = history.map((run) => ({ ...run, isBegun: run.state !== 'planned' }));
   // Of plans that retry the same rows, their run's journal tells which has them.
-  const counting = countingFor(others, plan).filter(({ isBegun }) => isBegun || plan.retryOf === undefined);
-  const given = new GivenRows(files, counting);
+  const counting = countingFor(all, plan).filter(({ isBegun }) => isBegun || plan.retryOf === undefined);
   const directory = join(jobDirectory, plan.id);
-  const taken = new Map<string, number>();
-  for await (const { kind, id } of readRowsOfOthers(files, { directory, plan })) {
-    const run = readRowId(id)?.run;
-    if (run !== undefined) await given.load(run);
-    const by = given.planOf(kind, id);
-    if (by !== undefined) taken.set(by, (taken.get(by) ?? 0) + 1);
+  const given = new GivenRows(files, { counting, all: [...all, { directory, plan, isBegun: false }] });
+  const held = new HeldRows({ files, received }, { ...plan, plans: all });
+  const problems = new Map<string, { where: string; rows: number }>();
+  for await (const row of readRowsOfOthers(files, { directory, plan })) {
+    const found = await findProblem(row, { plan, given, held });
+    if (found === undefined) continue;
+    const { where, rows } = problems.get(found) ?? { where: row.where, rows: 0 };
+    problems.set(found, { where, rows: rows + 1 });
   }
-  if (taken.size === 0) return;
+  if (problems.size === 0) return;
   const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';
   throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: rows of it would be sent twice`, {
     hint: `Give the \`${command}\` that made it again: it leaves them out.`,
-    problems: [...taken].map(([by, rows]) => ({ where: `plan ${by}`, message: `has ${rows} of its rows by now` })),
+    problems: [...problems].map(([message, { where, rows }]) => {
+      return { where, message: rows === 1 ? message : `${message}; and so it is with ${rows - 1} more` };
+    }),
   });
+}
+
+async function findProblem(
+  row: RowOfOther,
+  { plan, given, held }: { plan: Plan; given: GivenRows; held: HeldRows },
+): Promise<string | undefined> {
+  const id = readRowId(row.id);
+  if (id !== undefined) await given.load(id);
+  const by = given.planOf(row.kind, row.id);
+  if (by !== undefined) return `plan ${by} has the row by now`;
+  const twin = await given.findTwin(plan, row);
+  if (twin !== undefined)
+    return `the row stands in ${twin} too, and can be sent from there now: take it out of one of them`;
+  return held.findFault(row.kind, row.id);
 }
 
 export interface WaitingPlan {

@@ -9,6 +9,7 @@ import { formatRowId } from '../steps/ids.js';
 import type { AppendDeps } from './append-to-run.js';
 import { FedRows } from './fed-rows.js';
 import type { Lock } from './lock.js';
+import type { ReceivedRows } from './retry-received.js';
 import type { RetryChoice, RetryRows } from './retry-rows.js';
 import { PERSON } from './sent-record.js';
 
@@ -22,21 +23,24 @@ export interface RetrySource {
   readonly plan: Plan;
   readonly lock: Lock;
   readonly choice: RetryChoice;
+  readonly received: ReceivedRows;
 }
 
 /** Writes the plan of some rows of a run; whoever was given it before has it no more. */
 export async function makePlanOf(
   { ranges, isChosen }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean },
-  { directory, plan, lock, choice }: RetrySource,
+  { directory, plan, lock, choice, received }: RetrySource,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const { files } = deps;
   const fed = await FedRows.read(files, directory, plan);
+  const isRefused = choice.only === 'rejected';
+  const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, index }, { isRefused });
   return makeRetryPlan(
     {
       plan,
       identity: JSON.stringify(ranges),
-      rowsOf: (planned) => readChosen(planned, { files, directory, run: plan.id, isChosen, fed }),
+      rowsOf: (planned) => readChosen(planned, { files, directory, run: plan.id, isChosen, fed, wasSent }),
     },
     deps.plan,
     {
@@ -49,7 +53,7 @@ export async function makePlanOf(
 
 /**
  * Makes anew the plans that the same choice made before, and that nobody has begun to send. Their rows are theirs already: only
- * whom the suppression lists leave out may be others by now.
+ * whom the suppression lists leave out may be others by now, and which rows a receipt tells of.
  */
 export async function makeAnew(
   given: RetryRows['given'],
@@ -96,11 +100,14 @@ async function* readChosen(
     isChosen: (step: number, row: number) => boolean;
     /** One may be fed back while its plan is being made anew, and looks as if it were none. */
     fed: FedRows;
+    /** A receipt may come after they were given to the plan. */
+    wasSent: (step: number, row: number) => Promise<boolean>;
   },
 ): AsyncGenerator<RowLine> {
   for await (const { index, row } of readPlannedRows(source.files, source.directory, planned)) {
     const { number: step } = planned;
     if (!source.isChosen(step, index) || source.fed.planOf(step, index) !== undefined) continue;
+    if (await source.wasSent(step, index)) continue;
     yield { ...row, from: formatRowId({ run: source.run, step, isPlanned: true, index }) };
   }
 }

@@ -6,6 +6,7 @@ import type { JournalEntry, RetryEntry, RowRange } from '../journal/format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/file.js';
+import { RowRanges } from '../report/row-ranges.js';
 import { visitRowVerdicts } from './row-verdicts.js';
 
 /** Of a planned row, where it stands now; from `RETRIED` on it can be retried no more by its run. */
@@ -35,6 +36,7 @@ export class RetryRows {
   underWay = 0;
   /** Rows by the plan that they were given to, as they were given. */
   readonly given = new Map<string, RetryEntry>();
+  readonly #givenTo = new Map<number, RowRanges<string>>();
   readonly #steps = new Map<number, { marks: Uint8Array; codes: Uint16Array }>();
   readonly #codeNames: string[] = [''];
 
@@ -60,12 +62,28 @@ export class RetryRows {
     return count;
   }
 
-  /** Rows that are told to be not sent, though something else shows that they were: they are chosen no more. Gives their count. */
-  leaveOutSent(wasSent: (step: number, row: number) => boolean): number {
+  /** Whether its run holds a row to be refused, and still has it. */
+  isRejected(step: number, row: number): boolean {
+    return this.#steps.get(step)?.marks[row] === REJECTED;
+  }
+
+  /** Whether its run has yet to send a row. */
+  isUntouched(step: number, row: number): boolean {
+    return this.#steps.get(step)?.marks[row] === UNTOUCHED;
+  }
+
+  /** Id of the plan that a row was given to; undefined where it is this run's own. */
+  givenTo(step: number, row: number): string | undefined {
+    return this.#givenTo.get(step)?.find(row);
+  }
+
+  /** Chosen rows that are told to be not sent, though something else shows that they were: they are chosen no more. Gives their count. */
+  async leaveOutSent(choice: RetryChoice, wasSent: (step: number, row: number) => Promise<boolean>): Promise<number> {
+    const isChosen = this.isChosen(choice);
     let count = 0;
     for (const [number, { marks }] of this.#steps) {
-      for (const [row, mark] of marks.entries()) {
-        if (mark !== NOT_SENT || !wasSent(number, row)) continue;
+      for (const row of marks.keys()) {
+        if (!isChosen(number, row) || !(await wasSent(number, row))) continue;
         marks[row] = OTHER;
         count += 1;
       }
@@ -110,6 +128,9 @@ export class RetryRows {
       this.given.set(entry.plan, entry);
       for (const [step, first, count] of entry.rows) {
         this.#steps.get(step)?.marks.fill(RETRIED, first, first + count);
+        const ranges = this.#givenTo.get(step) ?? new RowRanges<string>();
+        this.#givenTo.set(step, ranges);
+        ranges.add([first, count], entry.plan);
       }
     }
     this.state.apply(entry);

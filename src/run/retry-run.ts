@@ -1,8 +1,8 @@
+import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
 import type { JournalEntry } from '../journal/format.js';
 import type { Plan, PlannedStep } from '../plan/file.js';
 import type { PlanDeps } from '../plan/ports.js';
-import { Receipts } from '../report/receipts.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { type AppendDeps, appendToRun } from './append-to-run.js';
 import { noteFedRows } from './fed-rows.js';
@@ -10,6 +10,7 @@ import { InDoubtRows } from './in-doubt-rows.js';
 import type { Lock } from './lock.js';
 import { RequestReader } from './request-reader.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
+import { ReceivedRows } from './retry-received.js';
 import { GAVE_UP, type RetryChoice, RetryRows } from './retry-rows.js';
 import { PERSON } from './sent-record.js';
 
@@ -43,7 +44,20 @@ export interface RetryEnd {
  * the plan anew as long as it was never begun: its suppression lists may be others by now.
  */
 export async function retryRun(
-  { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
+  run: { directory: string; plan: Plan; lock: Lock },
+  choice: RetryChoice & { person: string },
+  deps: AppendDeps & { readonly plan: PlanDeps },
+): Promise<RetryEnd> {
+  const received = new ReceivedRows(deps.files, dirname(run.directory));
+  try {
+    return await retryRows({ ...run, received }, choice, deps);
+  } finally {
+    await received.close();
+  }
+}
+
+async function retryRows(
+  { directory, plan, lock, received }: { directory: string; plan: Plan; lock: Lock; received: ReceivedRows },
   { person, ...choice }: RetryChoice & { person: string },
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
@@ -56,61 +70,64 @@ export async function retryRun(
     });
   }
   const { rows: inDoubt } = await InDoubtRows.read(files, directory, plan);
-  const received = choice.only === 'not-sent' ? await leaveOutReceived(rows, { directory, plan }, files) : 0;
+  const leftOut = await leaveOutReceived(rows, { plan, choice, received });
   const told = {
     left: {
       refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
       inDoubt: inDoubt.count,
       underWay: rows.underWay,
-      received,
+      received: leftOut,
       retriedBefore: rows.retried,
     },
     codes: Object.fromEntries(rows.codes),
   };
   const ranges = rows.choose(choice);
-  const source = { directory, plan, lock, choice };
-  if (ranges.length === 0) return { made: undefined, anew: await makeAnew(rows.given, source, deps), ...told };
-  const made = await makePlanOf({ ranges, isChosen: rows.isChosen(choice) }, source, deps);
-  const given: JournalEntry = {
-    type: 'retry',
-    at: deps.clock.now(),
-    by: `${PERSON} ${person}`,
-    plan: made.plan.id,
-    status: choice.only === 'rejected' ? 'rejected' : 'not-sent',
-    rows: ranges,
+  const source = { directory, plan, lock, choice, received };
+  const give = async (given: JournalEntry[]) => {
+    const entries = listEntries(choice.only === 'unprocessed', given, { directory, plan, rows }, deps);
+    await lock.assertHeld();
+    await withdrawSummary(files, directory);
+    await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
   };
-  const entries = listEntries(choice.only === 'unprocessed', given, { directory, plan, rows }, deps);
-  await lock.assertHeld();
-  await withdrawSummary(files, directory);
-  await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
+  if (ranges.length === 0) {
+    // Its run cannot go on with them, and nobody else is to send them.
+    if (choice.only === 'unprocessed' && leftOut > 0) await give([]);
+    return { made: undefined, anew: await makeAnew(rows.given, source, deps), ...told };
+  }
+  const made = await makePlanOf({ ranges, isChosen: rows.isChosen(choice) }, source, deps);
+  await give([
+    {
+      type: 'retry',
+      at: deps.clock.now(),
+      by: `${PERSON} ${person}`,
+      plan: made.plan.id,
+      status: choice.only === 'rejected' ? 'rejected' : 'not-sent',
+      rows: ranges,
+    },
+  ]);
   return { made, anew: [], ...told };
 }
 
 /** A person's word, or an export, may be wrong; and a listener may have died before it had joined what it took. */
 async function leaveOutReceived(
   rows: RetryRows,
-  { directory, plan }: { directory: string; plan: Plan },
-  files: AppendDeps['files'],
+  { plan, choice, received }: { plan: Plan; choice: RetryChoice; received: ReceivedRows },
 ): Promise<number> {
-  const receipts = await Receipts.read(files, directory, plan);
-  if (receipts === undefined) return 0;
-  try {
-    return rows.leaveOutSent((step, row) => receipts.has(step, row));
-  } finally {
-    await receipts.close();
-  }
+  if (!(await received.mayHave(plan.id))) return 0;
+  const isRefused = choice.only === 'rejected';
+  return rows.leaveOutSent(choice, (step, index) => received.has({ run: plan.id, step, index }, { isRefused }));
 }
 
 async function* listEntries(
   isGivingUp: boolean,
-  given: JournalEntry,
+  given: readonly JournalEntry[],
   run: { directory: string; plan: Plan; rows: RetryRows },
   deps: AppendDeps,
 ): AsyncGenerator<JournalEntry> {
   if (isGivingUp) {
     for (const planned of run.plan.steps) if (planned.counts.planned > 0) yield* giveUp(planned, run, deps);
   }
-  yield given;
+  yield* given;
 }
 
 /** What waits to be sent again, and what was never begun. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { RunTrait, Walk } from './walk.js';
+import type { Walk } from './walk.js';
+import type { RunTrait } from './walk-runs.js';
 import { HOUR, MINUTE } from './walk-service.js';
 import type { Death } from './walk-world.js';
 
@@ -47,8 +48,8 @@ function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, cha
   return fc.record({ run: fc.nat({ max: 19 }), seed, death }).map((chance) => {
     const { run, death } = chance;
     return new WalkCommand(`${name} of ${run}${describe(death)} (${chance.seed})`, async (walk) => {
-      const fitting = run % 4 === 0 ? [] : walk.runsWith(trait);
-      const runs = fitting.length === 0 ? walk.runs : fitting;
+      const fitting = run % 4 === 0 ? [] : walk.runs.namesWith(trait);
+      const runs = fitting.length === 0 ? walk.runs.names : fitting;
       const chosen = runs[run % Math.max(1, runs.length)];
       if (chosen !== undefined) await act(walk, chosen, chance);
     });
@@ -84,6 +85,9 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('report', 'in doubt', (walk, run, { death }) => walk.report(run, death)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
+    onRun('feed', 'a draft', (walk, run, { seed }) => walk.feed(run, seed)),
+    onRun('forget', 'a retry', (walk, run) => walk.forget(run)),
+    onRun('settle wrongly', 'in doubt', (walk, run, { death }) => walk.settleWrongly(run, death)),
     onRun('feed an output of', 'in doubt', (walk, run, { seed }) =>
       walk.feedOutput(run, OTHER_OUTPUTS[seed % OTHER_OUTPUTS.length]!),
     ),

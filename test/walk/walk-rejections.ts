@@ -1,12 +1,14 @@
 import type { Random } from '../../src/sandbox/random.js';
+import { pick } from './walk-service.js';
 import type { InputTable } from './walk-world.js';
 
 /**
- * A rejections file as a person gives it back: as it was, or with numbers mended, another column, and rows taken out.
- * Undefined where none is left.
+ * A rejections file as a person gives it back: as it was, or with numbers mended, another column, and rows taken out; some rows
+ * have the id of one that was accepted, as a spreadsheet fills them down. Undefined where none is left.
  */
 export function mendRejections(
   records: readonly Readonly<Record<string, string>>[],
+  acceptedIds: readonly string[],
   random: Random,
 ): InputTable | undefined {
   const isEdited = random() < 0.7;
@@ -17,7 +19,9 @@ export function mendRejections(
   const rows = left.map((record) => {
     const { name = '', mobile = '' } = record;
     const edited = isEdited ? [mend(name, mobile, random), `edit ${random()}`] : [mobile];
-    return [name, ...edited, ...own.map((column) => record[column] ?? '')];
+    const isForged = isEdited && acceptedIds.length > 0 && random() < 0.1;
+    const ids: Readonly<Record<string, string>> = isForged ? { _rowId: pick(acceptedIds, random) } : {};
+    return [name, ...edited, ...own.map((column) => ids[column] ?? record[column] ?? '')];
   });
   return { columns: ['name', 'mobile', ...(isEdited ? ['note'] : []), ...own], rows };
 }

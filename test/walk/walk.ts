@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync';
 import { applyRun } from '../../src/commands/apply.js';
 import type { Host } from '../../src/commands/deps.js';
 import { reportRun } from '../../src/commands/report.js';
@@ -9,47 +8,43 @@ import { settleRun } from '../../src/commands/settle.js';
 import { lockDepsOf } from '../../src/commands/world.js';
 import { InternalError, UserError } from '../../src/errors.js';
 import type { Job } from '../../src/job/job.js';
-import type { JournalEntry } from '../../src/journal/format.js';
-import { RunState } from '../../src/journal/replay.js';
 import { readPlan } from '../../src/plan/file.js';
 import { InDoubtRows } from '../../src/run/in-doubt-rows.js';
 import { joinReceipts } from '../../src/run/settle-receipts.js';
 import { createRandom } from '../../src/sandbox/random.js';
-import { aReceipt } from '../listen/events.js';
-import { anEventLine } from '../report/some-receipts.js';
-import { entriesIn, Violation } from '../simulation/watch.js';
+import { Violation } from '../simulation/watch.js';
 import { createJob } from './walk-job.js';
+import { appendReceipts, aReceiptOf, STATES } from './walk-receipts.js';
 import { mendRejections, personOf } from './walk-rejections.js';
-import { HOUR, pick, type Taken } from './walk-service.js';
+import { JOB, WalkRuns } from './walk-runs.js';
+import { HOUR, pick } from './walk-service.js';
 import { type Death, type Ended, WalkWorld } from './walk-world.js';
 
-const JOB = '/out/walk';
 /** What a command may be refused with; anything else that it throws is a bug. */
 const REFUSALS = ['plan-mismatch', 'bad-flag', 'bad-plan', 'lock-held', 'interrupted', 'guard'];
 
-export type RunTrait = 'to be applied' | 'in doubt' | 'rejected' | 'not-sent' | 'unprocessed';
+export const NO_COUNTS = {
+  ...{ commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 },
+  ...{ drafts: 0, forgotten: 0, late: 0 },
+};
 
 /** What a person, or a night, does with one job; and the law that no row is accepted twice, whatever that is. */
 export class Walk {
   readonly world: WalkWorld;
+  readonly runs: WalkRuns;
   readonly job: Job;
   readonly trail: string[] = [];
-  readonly counts = { commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 };
+  readonly counts = { ...NO_COUNTS };
   #files = 0;
+  /** Runs whose journals alone know of plans that were deleted. */
+  readonly #kept = new Set<string>();
 
   constructor(seed: number) {
     this.world = new WalkWorld(seed);
+    this.runs = new WalkRuns(this.world);
     this.job = createJob(2 + (seed % 3));
     this.deliver();
     this.deliver();
-  }
-
-  /** Plans and runs of the job, in the order of their names. */
-  get runs(): string[] {
-    const { volume } = this.world.disk;
-    if (!volume.existsSync(JOB)) return [];
-    const names = volume.readdirSync(JOB).map(String).sort();
-    return names.filter((name) => !name.startsWith('.') && volume.existsSync(`${JOB}/${name}/plan.json`));
   }
 
   /** A new file of numbers that nobody has: the row with no number is rejected, the doubled one is skipped. */
@@ -117,11 +112,8 @@ export class Walk {
     const join = async (host: Host) => {
       const { world } = host;
       if (world === undefined) throw new Error('a walk has a world');
-      const file = await world.files.openAppend(`${JOB}/${run}/receipts.ndjson`);
-      await file.append(Buffer.from(lines.join('')));
-      await file.sync();
-      await file.close();
       const directory = `${JOB}/${run}`;
+      await appendReceipts(host, directory, lines);
       await joinReceipts({ directory, plan: await readPlan(world.files, directory) }, lockDepsOf(world));
       return 0;
     };
@@ -135,18 +127,46 @@ export class Walk {
   async feed(run: string, seed: number): Promise<void> {
     const random = createRandom(seed);
     if (random() < 0.5) await this.report(run);
-    if (!this.#isBegun(run)) return;
-    const table = mendRejections(this.#readOutput(run, 'rejections'), random);
+    const acceptedIds = this.runs.readOutput(run, 'results').map(({ _clientMessageId: id = '' }) => id);
+    const table = mendRejections(this.runs.readOutput(run, 'rejections'), acceptedIds, random);
     if (table === undefined) return;
+    if (!this.runs.isBegun(run)) this.counts.drafts += 1;
     this.world.tables.set(`/in/${this.#files}.csv`, table);
     this.#files += 1;
     this.counts.fed += 1;
   }
 
+  /** Somebody deletes the directory of a plan of retried rows that was applied: the run that gave them away has still its journal. */
+  async forget(run: string): Promise<void> {
+    const source = this.runs.sourceOf(run);
+    if (source === undefined || !this.runs.names.includes(source) || !this.runs.isBegun(run) || this.#kept.has(run))
+      return;
+    this.#kept.add(source);
+    this.counts.forgotten += 1;
+    const remove = async ({ world }: Host) => {
+      await world?.files.remove(`${JOB}/${run}`);
+      await world?.files.syncDirectory(JOB);
+      return 0;
+    };
+    await this.#give(`forget ${run}`, remove, undefined);
+  }
+
+  /** A person says that nothing was sent, and retries it; then the receipts come, and tell that all of it was. */
+  async settleWrongly(run: string, death?: Death): Promise<void> {
+    const ids = await this.#listInDoubt(run);
+    const sent = this.world.service.taken.filter(({ clientMessageId }) => ids.includes(clientMessageId));
+    if (ids.length === 0 || sent.length < ids.length) return;
+    await this.#settle(run, { exported: undefined, assume: 'not-sent', confirm: String(ids.length) });
+    await this.retry(run, 'not-sent', undefined, death);
+    const lines = sent.map((taken) => aReceiptOf(taken, 'delivered'));
+    await this.#give(`receipts ${run}`, (host) => appendReceipts(host, `${JOB}/${run}`, lines), undefined);
+    this.counts.late += 1;
+  }
+
   /** Any other output comes back as input: that is refused, and the file taken out again. */
   async feedOutput(run: string, output: string): Promise<void> {
     const path = `/in/${this.#files}.csv`;
-    const records = this.#readOutput(run, output);
+    const records = this.runs.readOutput(run, output);
     if (records.length === 0) return;
     this.world.tables.set(path, {
       columns: Object.keys(records[0]!),
@@ -164,27 +184,15 @@ export class Walk {
   async finish(): Promise<void> {
     this.world.service.isFlawless = true;
     for (let round = 0; round < 4; round++) {
-      for (const run of this.runs) if (!this.#stateOf(run).isFinished) await this.apply(run);
+      for (const run of this.runs.names) if (!this.runs.stateOf(run).isFinished) await this.apply(run);
       await this.run();
       this.world.pass(3 * HOUR);
-      for (const run of this.runsWith('in doubt')) await this.settleByExport(run, WHOLE_EXPORT);
-      for (const run of this.runsWith('not-sent')) await this.retry(run, 'not-sent', undefined);
-      for (const run of this.runsWith('unprocessed')) await this.retry(run, 'unprocessed', undefined);
+      for (const run of this.runs.namesWith('in doubt')) await this.settleByExport(run, WHOLE_EXPORT);
+      for (const run of this.runs.namesWith('not-sent')) await this.retry(run, 'not-sent', undefined);
+      for (const run of this.runs.namesWith('unprocessed')) await this.retry(run, 'unprocessed', undefined);
     }
-    for (const run of this.runs) await this.report(run);
+    for (const run of this.runs.names) await this.report(run);
     this.#checkNothingLost();
-  }
-
-  /** Runs that have such rows, or that are such. */
-  runsWith(what: RunTrait): string[] {
-    return this.runs.filter((run) => {
-      const { firstOpen, isFinished, steps } = this.#stateOf(run);
-      if (what === 'to be applied') return !isFinished;
-      const { settledRows, retriedRows } = steps.get(1) ?? new RunState().step(1);
-      if (what === 'rejected') return settledRows.rejected > retriedRows.rejected;
-      if (what === 'not-sent') return settledRows['not-sent'] > retriedRows['not-sent'];
-      return firstOpen !== undefined && (what === 'unprocessed' ? !isFinished : settledRows['in-doubt'] > 0);
-    });
   }
 
   #planInput(host: Host): Promise<number> {
@@ -230,8 +238,8 @@ export class Walk {
       seen.set(person, clientMessageId);
     }
     const ids = new Set(taken.map(({ clientMessageId }) => clientMessageId));
-    for (const run of this.runs) {
-      for (const entry of this.#entriesOf(run)) {
+    for (const run of this.runs.names) {
+      for (const entry of this.runs.entriesOf(run)) {
         if (entry.type !== 'settle' || entry.by.startsWith('person')) continue;
         for (const [row, index] of entry.rows) {
           const status = entry.verdicts[index]?.status;
@@ -246,19 +254,16 @@ export class Walk {
   /** Once all is done, whoever was not sent to is rejected, in doubt, or was said to be sent. */
   #checkNothingLost(): void {
     const sentTo = new Set(this.world.service.taken.map(({ destination }) => destination));
-    for (const run of this.runs.filter((each) => this.#isBegun(each))) {
-      const left = this.#readOutput(run, 'unprocessed').length;
+    for (const run of this.runs.names.filter((each) => this.runs.isBegun(each))) {
+      const { service } = this.world;
+      const unprocessed = this.runs.readOutput(run, 'unprocessed');
+      // A row that a person wrongly said to be not sent stays there, and a receipt tells of it.
+      const left = unprocessed.filter(({ _clientMessageId: id = '' }) => !service.hasSeen(id)).length;
       if (left > 0) throw new Violation(`run ${run} has ${left} rows unprocessed when all is done`);
-      for (const { _destination: number = '', _status: status } of this.#readOutput(run, 'results')) {
+      for (const { _destination: number = '', _status: status } of this.runs.readOutput(run, 'results')) {
         if (status !== 'ASSUMED' && !sentTo.has(number)) throw new Violation(`${number} is accepted, and got nothing`);
       }
     }
-  }
-
-  #readOutput(run: string, output: string): Record<string, string>[] {
-    const { volume } = this.world.disk;
-    const path = `${JOB}/${run}/1-sms.${output}.csv`;
-    return volume.existsSync(path) ? parse(String(volume.readFileSync(path, 'utf8')), { columns: true }) : [];
   }
 
   async #listInDoubt(run: string): Promise<string[]> {
@@ -272,28 +277,7 @@ export class Walk {
     });
     return ids;
   }
-
-  #isBegun(run: string): boolean {
-    return this.#stateOf(run).firstOpen !== undefined;
-  }
-
-  #stateOf(run: string): RunState {
-    const state = new RunState();
-    for (const entry of this.#entriesOf(run)) state.apply(entry);
-    return state;
-  }
-
-  #entriesOf(run: string): JournalEntry[] {
-    const { volume } = this.world.disk;
-    const path = `${JOB}/${run}/journal.ndjson`;
-    return volume.existsSync(path) ? [...entriesIn(volume.readFileSync(path) as Buffer)] : [];
-  }
 }
 
 /** Of exports: one that is asked for without filters (its random numbers begin below one half). */
 export const WHOLE_EXPORT = 1;
-const STATES = ['sent', 'delivered', 'undelivered', 'read'];
-
-function aReceiptOf({ clientMessageId, destination, umid }: Taken, state: string): string {
-  return anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } }));
-}

@@ -1,0 +1,103 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { applyRun } from '../../src/commands/apply.js';
+import type { Host } from '../../src/commands/deps.js';
+import { planJob } from '../../src/commands/plan.js';
+import { reportRun } from '../../src/commands/report.js';
+import { retryRows } from '../../src/commands/retry.js';
+import { runJob } from '../../src/commands/run.js';
+import { settleRun } from '../../src/commands/settle.js';
+import type { UserError } from '../../src/errors.js';
+import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { aJob, anSmsStep } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { readOutput } from '../e2e/account.js';
+import { aReceipt } from '../listen/events.js';
+import { anEventLine } from '../report/some-receipts.js';
+
+export interface Given {
+  readonly code: number | undefined;
+  /** What was printed, as JSON. */
+  readonly told: { readonly directory: string; readonly [key: string]: unknown };
+  readonly error: UserError | undefined;
+}
+
+const INBOX = { input: { files: 'in/*.csv' } };
+
+/**
+ * The commands in this process, against a sandbox whose ledger is the judge. The job sends whatever lies in `in/`, one message a
+ * request unless the step says otherwise.
+ */
+export async function aCommandLine(step: object = {}) {
+  const workspace = await aWorkspace();
+  const { sandbox } = workspace;
+  const job = workspace.path('job.yaml');
+  const writeJob = (more: object = {}) =>
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...INBOX, batchSize: 1, ...step, ...more })] }));
+  writeJob();
+
+  const give = async (command: (host: Host) => Promise<number>): Promise<Given> => {
+    let stdout = '';
+    const host: Host = {
+      env: { VOLLEY_API_KEY: sandbox.credentials.apiKey },
+      stdin: (async function* () {})(),
+      isStdoutTerminal: false,
+      isStderrTerminal: false,
+      writeStdout: async (text) => {
+        stdout += text;
+      },
+      writeStderr: () => {},
+      onSignal: () => () => {},
+      leave: () => {
+        throw new Error('left');
+      },
+    };
+    const ended = await command(host).then(
+      (code) => ({ code, error: undefined }),
+      (error: UserError) => ({ code: undefined, error }),
+    );
+    return { ...ended, told: stdout === '' ? { directory: '' } : JSON.parse(stdout) };
+  };
+  const json = true;
+  const rowsOf = async (run: string, output: Parameters<typeof readOutput>[2]) => {
+    const { told } = await give((host) => reportRun({ run, json }, host));
+    return readOutput(told as unknown as Parameters<typeof readOutput>[0], 1, output);
+  };
+  return {
+    workspace,
+    writeJob,
+    write: (name: string, text: string) => workspace.write(`in/${name}`, text),
+    /** Takes a file out of the inbox again. */
+    take: (name: string) => {
+      const text = workspace.read(`in/${name}`);
+      rmSync(workspace.path(`in/${name}`));
+      return text;
+    },
+    run: () => give((host) => runJob({ job, again: false, json }, host)),
+    plan: () => give((host) => planJob({ job, again: false, json }, host)),
+    apply: (run: string) =>
+      give((host) => applyRun({ run, confirm: undefined, ignoreChangedInputs: true, json }, host)),
+    retry: (run: string, only: string) => give((host) => retryRows({ run, only, code: undefined, json }, host)),
+    settle: (run: string, assume: string, confirm: number) =>
+      give((host) => settleRun({ run, exported: undefined, assume, confirm: String(confirm), json }, host)),
+    rowsOf,
+    /** The rejections file of a run, as it would be written now. */
+    rejectionsOf: async (run: string) => {
+      await rowsOf(run, 'rejections');
+      return readFileSync(`${run}/1-sms.rejections.csv`, 'utf8');
+    },
+    /** The service sends a receipt of each message of a run that it took, and the listener keeps it. */
+    receive: async (run: string, state = 'delivered') => {
+      const own = (await workspace.sms()).filter((entry) => entry.clientMessageId?.startsWith(`${basename(run)}-`));
+      writeFileSync(`${run}/receipts.ndjson`, own.map((entry) => aReceiptOf(entry, state)).join(''));
+      return own.length;
+    },
+    forget: (run: string) => rmSync(run, { recursive: true }),
+    /** Whom the service took messages for, sorted. */
+    sentTo: () => workspace.destinations(),
+  };
+}
+
+function aReceiptOf({ clientMessageId, destination, umid }: SmsEntry, state: string): string {
+  return anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } }));
+}

@@ -1,0 +1,20 @@
+import type { Host } from '../../src/commands/deps.js';
+import { aReceipt } from '../listen/events.js';
+import { anEventLine } from '../report/some-receipts.js';
+import type { Taken } from './walk-service.js';
+
+export const STATES = ['sent', 'delivered', 'undelivered', 'read'];
+
+export function aReceiptOf({ clientMessageId, destination, umid }: Taken, state: string): string {
+  return anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } }));
+}
+
+/** As the listener does it: each line is durable before it counts. */
+export async function appendReceipts({ world }: Host, directory: string, lines: readonly string[]): Promise<number> {
+  if (world === undefined) throw new Error('a walk has a world');
+  const file = await world.files.openAppend(`${directory}/receipts.ndjson`);
+  await file.append(Buffer.from(lines.join('')));
+  await file.sync();
+  await file.close();
+  return 0;
+}

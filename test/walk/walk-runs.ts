@@ -1,0 +1,67 @@
+import { parse } from 'csv-parse/sync';
+import type { JournalEntry } from '../../src/journal/format.js';
+import { RunState } from '../../src/journal/replay.js';
+import { entriesIn } from '../simulation/watch.js';
+import type { WalkWorld } from './walk-world.js';
+
+export const JOB = '/out/walk';
+
+export type RunTrait = 'to be applied' | 'in doubt' | 'rejected' | 'not-sent' | 'unprocessed' | 'a draft' | 'a retry';
+
+/** The plans and runs of the job, as they are on the disk. */
+export class WalkRuns {
+  readonly #disk: WalkWorld['disk'];
+
+  constructor({ disk }: WalkWorld) {
+    this.#disk = disk;
+  }
+
+  /** In the order of their names. */
+  get names(): string[] {
+    const { volume } = this.#disk;
+    if (!volume.existsSync(JOB)) return [];
+    const names = volume.readdirSync(JOB).map(String).sort();
+    return names.filter((name) => !name.startsWith('.') && volume.existsSync(`${JOB}/${name}/plan.json`));
+  }
+
+  /** Those that have such rows, or that are such. */
+  namesWith(what: RunTrait): string[] {
+    return this.names.filter((run) => {
+      const { firstOpen, isFinished, steps } = this.stateOf(run);
+      if (what === 'to be applied') return !isFinished;
+      if (what === 'a draft') return firstOpen === undefined;
+      if (what === 'a retry') return firstOpen !== undefined && this.sourceOf(run) !== undefined;
+      const { settledRows, retriedRows } = steps.get(1) ?? new RunState().step(1);
+      if (what === 'rejected') return settledRows.rejected > retriedRows.rejected;
+      if (what === 'not-sent') return settledRows['not-sent'] > retriedRows['not-sent'];
+      return firstOpen !== undefined && (what === 'unprocessed' ? !isFinished : settledRows['in-doubt'] > 0);
+    });
+  }
+
+  readOutput(run: string, output: string): Record<string, string>[] {
+    const { volume } = this.#disk;
+    const path = `${JOB}/${run}/1-sms.${output}.csv`;
+    return volume.existsSync(path) ? parse(String(volume.readFileSync(path, 'utf8')), { columns: true }) : [];
+  }
+
+  /** The run whose rows a plan retries. */
+  sourceOf(run: string): string | undefined {
+    return JSON.parse(String(this.#disk.volume.readFileSync(`${JOB}/${run}/plan.json`, 'utf8'))).retryOf?.run;
+  }
+
+  isBegun(run: string): boolean {
+    return this.stateOf(run).firstOpen !== undefined;
+  }
+
+  stateOf(run: string): RunState {
+    const state = new RunState();
+    for (const entry of this.entriesOf(run)) state.apply(entry);
+    return state;
+  }
+
+  entriesOf(run: string): JournalEntry[] {
+    const { volume } = this.#disk;
+    const path = `${JOB}/${run}/journal.ndjson`;
+    return volume.existsSync(path) ? [...entriesIn(volume.readFileSync(path) as Buffer)] : [];
+  }
+}
