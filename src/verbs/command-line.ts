@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
 import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
@@ -12,6 +13,9 @@ import { addVerifyVerbs } from './verify.js';
 export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {
   const cli = yargs([...args])
     .scriptName('volley')
+    .version(readVersion())
+    // In one language: as the rest of what is printed.
+    .detectLocale(false)
     // An option that is given twice counts as it was given last, save where its verb says otherwise.
     .parserConfiguration({ 'duplicate-arguments-array': false })
     .usage(
@@ -38,4 +42,9 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     )
     .wrap(Math.min(120, columns))
     .parseAsync();
+}
+
+/** Of package.json, which lies two directories above both this file and what is built of it. */
+function readVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

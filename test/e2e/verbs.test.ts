@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
@@ -18,7 +19,17 @@ test.concurrent('--help of every verb has an example, and the list of verbs name
   }
 });
 
-test.concurrent('--help loads no HTTP client, no CSV parser and no server; plan loads no HTTP client and no server', async () => {
+test.concurrent('--version is that of the package, wherever it is asked', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('package.json', '{ "version": "9.9.9" }');
+
+  const { code, stdout } = await workspace.volley('--version');
+
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  expect([code, stdout]).toEqual([0, `${version}\n`]);
+});
+
+test.concurrent('--help loads no HTTP client, no CSV parser and no server; plan no HTTP client and no server; run no server', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));
   workspace.writeJob(aJob(workspace));
@@ -30,15 +41,15 @@ test.concurrent('--help loads no HTTP client, no CSV parser and no server; plan 
 
   const help = await listPackages(workspace, ['--help']);
   const plan = await listPackages(workspace, ['plan', 'job.yaml']);
+  const run = await listPackages(workspace, ['run', 'job.yaml']);
 
+  const forPlans = ['csv-parse', 'libphonenumber-js', 'zod', 'yaml', 'pino'];
   expect(help).toContain('yargs');
-  expect(
-    help.filter((name) =>
-      ['undici', 'csv-parse', 'fastify', 'libphonenumber-js', 'zod', 'yaml', 'pino'].includes(name),
-    ),
-  ).toEqual([]);
-  expect(plan).toContain('csv-parse');
+  expect(help.filter((name) => [...forPlans, 'undici', 'fastify'].includes(name))).toEqual([]);
+  expect(plan).toEqual(expect.arrayContaining(forPlans));
   expect(plan.filter((name) => ['undici', 'fastify'].includes(name))).toEqual([]);
+  expect(run).toEqual(expect.arrayContaining([...forPlans, 'undici']));
+  expect(run).not.toContain('fastify');
 });
 
 const HOOKS = `import { writeSync } from 'node:fs';
@@ -48,10 +59,16 @@ export async function load(url, context, next) {
 }
 `;
 
+/** Those whose files are loaded, and those that loaded files were built from, in which comments name them. */
 async function listPackages(workspace: Workspace, args: string[]): Promise<string[]> {
   const { code, stderr } = await workspace.start(args, { nodeArguments: ['--import', './register.mjs'] }).ended;
   expect(code).toBe(0);
-  return [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name = '']) => name);
+  const loaded = [...stderr.matchAll(/^loaded (file:.*)$/gm)].map(([, url = '']) => url);
+  const built = loaded.filter((url) => url.includes('/dist/')).map((url) => readFileSync(new URL(url), 'utf8'));
+  const named = [...loaded, ...built]
+    .join('\n')
+    .matchAll(/^(?:file:.*|\/\/ )\/?node_modules\/((?:@[^/]+\/)?[^/]+)\//gm);
+  return [...new Set([...named].map(([, name = '']) => name))];
 }
 
 test.concurrent('no option of any verb takes a secret itself, which other users of the machine could read: only where it stands', async () => {

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-// As they are built: a thread cannot be started from sources.
-import { CsvReader } from '../../dist/read/csv.js';
+// As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../dist/read/threaded-csv.js';
 import type { SourceRecord } from '../../src/domain.js';
+import { normalizeCell } from '../../src/normalize/number.js';
+import { CsvReader } from '../../src/read/csv.js';
 import type { RecordReader } from '../../src/read/reader.js';
 import { anInput } from './builders.js';
 
@@ -66,6 +67,24 @@ describe('a CSV that is read in a thread', () => {
       fc.asyncProperty(text, (rows) => expectTheSame(rows.map((cells) => `${cells.join(',')}\n`).join(''))),
       { numRuns: 50 },
     );
+  });
+
+  it('gives the numbers of a column as whoever plans the row would read them', async () => {
+    const numbers = ['+6591234567', '9123 4567', '', 'n/a', '+4915112345678', '12', '030 1234567', '+80012345678'];
+    const rows = numbers.flatMap((number) => [`Ann,${number},`, `Ben,${number},de`, `Eve,${number}`]);
+    writeFileSync(path, `name,mobile,country\n${rows.join('\n')}\n`);
+    const column = { index: 1, countryIndex: 2, country: 'SG' };
+    const reader = new ThreadedCsvReader(file, anInput());
+    await reader.open();
+    reader.readNumbers(column);
+    let accepted = 0;
+    for await (const batch of reader.batches()) {
+      for (const { cells, fault, number } of batch) {
+        expect(number).toEqual(fault === undefined ? normalizeCell(cells, column) : undefined);
+        if (number?.ok === true) accepted += 1;
+      }
+    }
+    expect(accepted).toBe(9);
   });
 
   it('is let go of before its end, and reads no further', async () => {
