@@ -240,4 +240,25 @@ class Agent extends Plain {
     replace: '',
     tests: ['test/listen/event-writer.test.ts'],
   },
+  {
+    name: 'what a step makes is asked for before the journal says so',
+    file: 'src/run/prepare-step.ts',
+    find: "    await journal.append({ type: 'preparing', ",
+    replace: "    void journal.append({ type: 'preparing', ",
+    tests: [SIMULATION],
+  },
+  {
+    name: 'a step without rows changes something before the journal says so',
+    file: 'src/run/apply-action.ts',
+    find: "          await journal.append({ type: 'action', ",
+    replace: "          void journal.append({ type: 'action', ",
+    tests: [SIMULATION],
+  },
+  {
+    name: 'a conversation whose answer was lost is asked for again',
+    file: 'src/steps/conversations.ts',
+    find: '  isRepeatable: () => false,\n',
+    replace: '  isRepeatable: () => true,\n',
+    tests: [SIMULATION],
+  },
 ];

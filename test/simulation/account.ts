@@ -1,7 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import type { CrashDisk } from './crash-disk.js';
-import type { Row, Scenario } from './scenario.js';
-import type { Ledger } from './sim-service.js';
+import { findRunDirectory, hasRows } from './planned-rows.js';
+import { type Row, type Scenario, sessionOf } from './scenario.js';
+import type { Ledger } from './sim-ledger.js';
 import { Violation } from './watch.js';
 
 const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -12,13 +13,16 @@ type Cells = Readonly<Record<string, string>>;
 export function checkAccount(disk: CrashDisk, scenario: Scenario, ledger: Ledger): void {
   checkOnce(ledger.sent, 'messages');
   checkOnce(ledger.conversations, 'conversations');
+  checkOnce(ledger.codes, 'codes');
+  checkOnce(ledger.checks, 'checks');
   if (ledger.campaignStatus !== 3) throw new Violation('the job is finished, and its dialer is still paused');
   checkOnce(new Map([['the chat', ledger.posts.filter((text) => text === 'finished').length]]), 'words of the end');
+  const directory = runDirectoryOf(disk);
   const accounted = new Set<string>();
   for (const [index, { kind }] of scenario.job.steps.entries()) {
     if (!hasRows(kind)) continue;
     const rows = new Map<string, Output>();
-    for (const { output, cells } of readOutputs(disk, `${index + 1}-${kind}`)) {
+    for (const { output, cells } of readOutputs(disk, `${directory}/${index + 1}-${kind}`)) {
       const { _row: row = '', _clientMessageId: id = '' } = cells;
       if (rows.has(row)) throw new Violation(`step ${index + 1}: row ${row} is in ${rows.get(row)} and in ${output}`);
       rows.set(row, output);
@@ -32,11 +36,10 @@ export function checkAccount(disk: CrashDisk, scenario: Scenario, ledger: Ledger
   if (lost !== undefined) throw new Violation(`${lost} was accepted, and is neither in the results nor in doubt`);
 }
 
-/** All rows of the outputs of a step. */
-function* readOutputs(disk: CrashDisk, step: string): Generator<{ output: Output; cells: Cells }> {
-  const directory = findRunDirectory(disk);
+/** All rows of the outputs of a step; `step` is how the paths of its files begin. */
+export function* readOutputs(disk: CrashDisk, step: string): Generator<{ output: Output; cells: Cells }> {
   for (const output of OUTPUTS) {
-    for (const cells of readOutput(disk, `${directory}/${step}.${output}.csv`)) yield { output, cells };
+    for (const cells of readOutput(disk, `${step}.${output}.csv`)) yield { output, cells };
   }
 }
 
@@ -46,16 +49,12 @@ function checkOnce(times: ReadonlyMap<string, number>, what: string): void {
 
 /** Rows of each step that are in doubt, as `<kind> <name>`. */
 export function listInDoubt(disk: CrashDisk, { job }: Scenario): string[] {
-  const directory = findRunDirectory(disk);
+  const directory = runDirectoryOf(disk);
   return job.steps.flatMap(({ kind }, index) => {
     if (!hasRows(kind)) return [];
     const rows = readOutput(disk, `${directory}/${index + 1}-${kind}.in-doubt.csv`);
     return rows.map(({ name }) => `${kind} ${name}`);
   });
-}
-
-export function hasRows(kind: string): boolean {
-  return kind !== 'campaign' && kind !== 'chat';
 }
 
 /** A row in one of the outputs, with all that there is to compare it with. */
@@ -72,6 +71,8 @@ function checkRow(row: Accounted): void {
   if (row.kind === 'sms') checkMessage(row);
   if (row.kind === 'contacts' && row.output === 'results') checkContact(row);
   if (row.kind === 'conversations') checkConversation(row);
+  if (row.kind === 'verification.start') checkStart(row);
+  if (row.kind === 'verification.check') checkCheck(row);
 }
 
 const OUTPUT_OF_FATE = { planned: undefined, invalid: 'rejections', duplicate: 'skipped' } as const;
@@ -106,18 +107,38 @@ function checkConversation({ output, cells, ledger: { conversations } }: Account
   if (output === 'rejections' && isThere) throw new Violation(`row ${row} is rejected, and was handed over`);
 }
 
+function checkStart({ output, cells, ledger: { codes } }: Accounted): void {
+  const { _row: row, _stage: stage, mobile = '' } = cells;
+  const isSent = codes.has(mobile);
+  if (output === 'results' && (!isSent || cells._sessionId !== `v-${mobile.slice(1)}`)) {
+    throw new Violation(`row ${row} was sent a code in session ${cells._sessionId}, which is not so`);
+  }
+  if (output === 'rejections' && stage === 'send' && isSent)
+    throw new Violation(`row ${row} is rejected, and got a code`);
+}
+
+function checkCheck({ output, cells, ledger: { checks, verified } }: Accounted): void {
+  const { _row: row, _stage: stage, name = '' } = cells;
+  const session = sessionOf(name);
+  if (output === 'results' && !verified.has(session)) throw new Violation(`row ${row} is verified, which is not so`);
+  const isWrong = checks.has(session) && !verified.has(session);
+  if (output === 'rejections' && stage === 'send' && !isWrong)
+    throw new Violation(`row ${row} gave the right code, or none`);
+}
+
 function readOutput(disk: CrashDisk, path: string): Cells[] {
-  const text = disk.volume.readFileSync(path, 'utf8');
-  const records = parse(String(text), { columns: true, bom: true, relax_column_count: false }) as Cells[];
+  const text = String(disk.volume.readFileSync(path, 'utf8'));
+  // The header alone, as most are.
+  if (text.indexOf('\n') === text.length - 1) return [];
+  const records = parse(text, { columns: true, bom: true, relax_column_count: false }) as Cells[];
   // A cell that a spreadsheet would run has an apostrophe in front.
   return records.map((record) =>
     Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, cell.replace(/^'(?=[=+\-@])/, '')])),
   );
 }
 
-function findRunDirectory(disk: CrashDisk): string {
-  const names = disk.volume.readdirSync('/out/sim').map(String);
-  const runs = names.filter((name) => disk.volume.existsSync(`/out/sim/${name}/plan.json`));
-  if (runs.length !== 1) throw new Violation(`one job and one file made ${runs.length} plans`);
-  return `/out/sim/${runs[0]}`;
+function runDirectoryOf(disk: CrashDisk): string {
+  const directory = findRunDirectory(disk);
+  if (directory === undefined) throw new Violation('the job is finished, and has no run');
+  return directory;
 }

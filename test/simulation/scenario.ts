@@ -1,6 +1,7 @@
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import type { Random } from '../../src/sandbox/random.js';
+import { RIGHT_CODE, WRONG_CODE } from './sim-ledger.js';
 import { type FaultRates, NO_FAULTS } from './sim-service.js';
 
 /** What happens to a process: after so many of its operations, this. */
@@ -38,11 +39,24 @@ export interface Row {
   readonly fate: 'planned' | 'invalid' | 'duplicate';
 }
 
+/** Of people.csv. */
+export const COLUMNS = ['name', 'mobile', 'session', 'code'] as const;
+
+/** Each has a session of its own that waits for its code; every fourth gives a wrong one. */
+export function cellsOf({ name, mobile }: Row): string[] {
+  const isWrong = Number(name.slice(1)) % 4 === 3;
+  return [name, mobile, sessionOf(name), isWrong ? WRONG_CODE : RIGHT_CODE];
+}
+
+export function sessionOf(name: string): string {
+  return `s-${name}`;
+}
+
 const KINDS: readonly Mishap['kind'][] = ['kill', 'kill', 'power', 'power', 'signal', 'stop', 'disk'];
 
 export function createScenario(random: Random): Scenario {
-  const rows = createRows(1 + pick(random, 30), random);
-  const csv = `name,mobile\n${rows.map(({ name, mobile }) => `${name},${mobile}\n`).join('')}`;
+  const rows = createRows(1 + pick(random, 26), random);
+  const csv = [COLUMNS, ...rows.map(cellsOf)].map((cells) => `${cells.join(',')}\n`).join('');
   const isFaulty = random() < 0.8;
   const lives = pick(random, 6);
   return {
@@ -102,6 +116,8 @@ function createFaults(random: Random): FaultRates {
   };
 }
 
+const FAIL_ON = ['rejections', 'in-doubt', 'nothing'] as const;
+
 function createJob(random: Random): Job {
   const base = 'http://127.0.0.1:1';
   const key = { apiKey: { env: 'KEY' } };
@@ -124,7 +140,16 @@ function createJob(random: Random): Job {
     user: { name: 'name', phone: 'mobile' },
     limits: limits(3),
   };
-  const rowSteps = [...(random() < 0.4 ? [contacts] : []), sms, ...(random() < 0.3 ? [conversations] : [])];
+  const start = { kind: 'verification.start', input, destination: 'mobile', limits: limits(4) };
+  const check = { kind: 'verification.check', input, session: 'session', code: 'code', limits: limits(4) };
+  const maybe = (share: number, step: object) => (random() < share ? [step] : []);
+  const rowSteps = [
+    ...maybe(0.4, contacts),
+    sms,
+    ...maybe(0.3, conversations),
+    ...maybe(0.15, start),
+    ...maybe(0.15, check),
+  ];
   const campaign = { kind: 'campaign', campaign: 101 };
   const isWindow = random() < 0.25;
   const steps = isWindow
@@ -139,7 +164,7 @@ function createJob(random: Random): Job {
     name: 'sim',
     service: {
       account: 'acme',
-      bases: { sms: base, contacts: base, gateway: base, campaign: base, chat: base },
+      bases: { sms: base, contacts: base, verification: base, gateway: base, campaign: base, chat: base },
       credentials: {
         ...{ ...key, gateway: key, chat: key },
         campaign: { username: 'acme', dataToken: { env: 'KEY' }, actionToken: { env: 'KEY' } },
@@ -147,7 +172,7 @@ function createJob(random: Random): Job {
       giveUpAfterSeconds: 60,
     },
     steps,
-    failOn: 'nothing',
+    failOn: FAIL_ON[pick(random, FAIL_ON.length)],
     guards: { maxFailedPercent: 100 },
     output: '/out',
   };

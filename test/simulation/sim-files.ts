@@ -12,7 +12,7 @@ export type Perform = <T>(name: string, act: () => T, tear?: () => void) => Prom
 export function createSimFiles(
   disk: CrashDisk,
   perform: Perform,
-  options: { pid: number; nowMs: () => number },
+  options: { pid: number; nowMs: () => number; onSynced?: (path: string) => void },
 ): Files {
   const touch = (path: string) => disk.noteModified(disk.inodeOf(path), options.nowMs());
   const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
@@ -42,7 +42,11 @@ export function createSimFiles(
       return bytes;
     };
     const sync = (name: string) =>
-      perform(`${name} ${path}`, () => (isDirectory ? disk.syncDirectory(path) : disk.syncFile(inode, content())));
+      perform(`${name} ${path}`, () => {
+        if (isDirectory) return disk.syncDirectory(path);
+        disk.syncFile(inode, content());
+        options.onSynced?.(path);
+      });
     const write = (bytes: Uint8Array, offset: number, length: number) => {
       const bytesWritten = disk.volume.writeSync(fd, Buffer.from(bytes), offset, length);
       disk.noteModified(inode, options.nowMs());

@@ -13,10 +13,9 @@ import type { Job } from '../../src/job/job.js';
 import { findColumn } from '../../src/read/columns.js';
 import type { Lane, LaneOptions, PassGate } from '../../src/run/ports.js';
 import type { Random } from '../../src/sandbox/random.js';
-import type { Call } from '../../src/service/transport.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import type { CrashDisk } from './crash-disk.js';
-import type { Mishap, Scenario, Host as SimHost } from './scenario.js';
+import { COLUMNS, cellsOf, type Mishap, type Scenario, type Host as SimHost } from './scenario.js';
 import { createSimFiles, type Perform } from './sim-files.js';
 import type { SimService } from './sim-service.js';
 import type { SimProcess, Timeline } from './timeline.js';
@@ -29,8 +28,10 @@ export interface Stage {
   readonly random: Random;
   readonly scenario: Scenario;
   readonly trace: (line: string) => void;
-  /** Told of each request at the moment in which its first byte leaves. */
-  readonly onLeave: (call: Call) => void;
+  /** A file was synced. */
+  readonly onSynced: (path: string) => void;
+  /** A process prints its summary, as JSON. */
+  readonly onPrinted: (runner: Runner, text: string) => void;
   readonly cutPower: () => void;
   readonly isAlive: (pid: number) => boolean;
 }
@@ -125,6 +126,7 @@ export class Runner implements SimProcess {
       isStderrTerminal: false,
       writeStdout: async (text) => {
         this.stdout += text;
+        this.#stage.onPrinted(this, text);
       },
       writeStderr: () => {},
       onSignal: (listener) => {
@@ -145,7 +147,7 @@ export class Runner implements SimProcess {
   }
 
   #createWorld(): World {
-    const { timeline, random, disk, service, scenario, onLeave, isAlive } = this.#stage;
+    const { timeline, random, disk, service, scenario, onSynced, isAlive } = this.#stage;
     const clock: Clock = {
       now: () => NOON + Math.round(timeline.nowMs) + scenario.skewMs[this.#host],
       monotonicMs: () => timeline.nowMs,
@@ -160,7 +162,7 @@ export class Runner implements SimProcess {
           timeline.schedule(delayMs, wake, this);
         }),
     };
-    const files = createSimFiles(disk, this.#perform, { pid: this.pid, nowMs: clock.now });
+    const files = createSimFiles(disk, this.#perform, { pid: this.pid, nowMs: clock.now, onSynced });
     return {
       files,
       clock,
@@ -169,7 +171,7 @@ export class Runner implements SimProcess {
       isProcessAlive: isAlive,
       loadReader: async () => createReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),
-      loadTransport: async () => () => service.transportOf(this, onLeave),
+      loadTransport: async () => () => service.transportOf(this),
     };
   }
 }
@@ -250,14 +252,14 @@ function createReader({ files, rows }: Scenario): Awaited<ReturnType<World['load
     digestContent: async () => undefined,
     findColumn,
     readRecords: (file) => ({
-      columns: ['name', 'mobile'],
+      columns: [...COLUMNS],
       notices: [],
       open: async () => {},
       sha256: digest(file.path),
       batches: async function* () {
         yield rows.map(
-          ({ name, mobile }, at): SourceRecord => ({
-            cells: [name, mobile],
+          (row, at): SourceRecord => ({
+            cells: cellsOf(row),
             line: at + 2,
             row: at + 1,
             fault: undefined,

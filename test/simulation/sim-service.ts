@@ -1,27 +1,9 @@
 import type { Random } from '../../src/sandbox/random.js';
-import { shuffle } from '../../src/sandbox/random.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
+import { type Done, type Ledger, SimLedger } from './sim-ledger.js';
+import { rowsOf, type Subject } from './subject.js';
 import type { SimProcess, Timeline } from './timeline.js';
-
-/** What the service did: the judge of every run. */
-export interface Ledger {
-  /** clientMessageId → its message, as accepted. */
-  readonly messages: Map<string, { readonly umid: string; readonly destination: string; readonly text: string }>;
-  /** Number → how often an SMS to it was accepted. */
-  readonly sent: Map<string, number>;
-  /** Number → id of the contact; a repetition merges. */
-  readonly contacts: Map<string, number>;
-  /** Name of a customer → how often a conversation was made for him. */
-  readonly conversations: Map<string, number>;
-  /** Things that a step made before its first request: webhooks and channels. */
-  readonly made: string[];
-  /** The dialer: 3 runs, 8 is paused. */
-  campaignStatus: number;
-  /** Texts in the chat room. */
-  readonly posts: string[];
-  requests: number;
-}
 
 /** Shares of requests, from 0 to 1, that meet with each kind of fault. */
 export interface FaultRates {
@@ -43,57 +25,55 @@ export const NO_FAULTS: FaultRates = {
   ...{ notSent: 0, lostBefore: 0, lostAfter: 0, status5xx: 0, busy: 0, badAnswer: 0, unauthorized: 0, slow: 0 },
 };
 
-/** Numbers that end so are refused: alone inside a 200, or with a 400 for their whole batch. */
-export const REFUSED_ALONE = '7';
-export const REFUSES_BATCH = '13';
-
 interface Told {
   readonly trace: (line: string) => void;
+  readonly subjectOf: (call: Call) => Subject;
+  /** A request leaves, at the moment of its first byte; what is returned is given back once it is processed. */
+  readonly onLeave: (call: Call, subject: Subject) => Leave;
+  readonly onProcessed: (leave: Leave) => void;
   /** A row of a request whose answer does not tell what came of it, as `<kind> <name>`. */
   readonly onUnknown: (row: string) => void;
 }
 
-const LEAVES_OPEN: ReadonlySet<string> = new Set(['lostBefore', 'lostAfter', 'status5xx', 'badAnswer']);
-
-interface Done {
-  readonly status: number;
-  readonly body: unknown;
+/** A request that left. */
+export interface Leave {
+  readonly subject: Subject;
+  /** The journal's entry under which it did; undefined where it needs none. */
+  readonly entry: string | undefined;
 }
+
+const LEAVES_OPEN: ReadonlySet<string> = new Set(['lostBefore', 'lostAfter', 'status5xx', 'badAnswer']);
 
 /** The service in this process: faults by chance, answers in any order, and a ledger. */
 export class SimService {
-  readonly ledger: Ledger = {
-    messages: new Map(),
-    sent: new Map(),
-    contacts: new Map(),
-    conversations: new Map(),
-    made: [],
-    campaignStatus: 3,
-    posts: [],
-    requests: 0,
-  };
   faults: FaultRates = NO_FAULTS;
   readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #told: Told;
+  readonly #ledger: SimLedger;
   #previous: Done | undefined;
 
   constructor(timeline: Timeline, random: Random, told: Told) {
+    this.#ledger = new SimLedger(random);
     this.#timeline = timeline;
     this.#random = random;
     this.#told = told;
   }
 
-  /** The way to it from one process; `onLeave` is told of each request at the moment in which its first byte leaves. */
-  transportOf(process: SimProcess, onLeave: (call: Call) => void): Transport {
+  get ledger(): Ledger {
+    return this.#ledger.ledger;
+  }
+
+  /** The way to it from one process. */
+  transportOf(process: SimProcess): Transport {
     return {
       send: (call, signal) =>
         new Promise<Answer>((resolve) => {
-          onLeave(call);
+          const leave = this.#told.onLeave(call, this.#told.subjectOf(call));
           this.ledger.requests += 1;
           let isAnswered = false;
           const abandon = () => {
-            for (const row of rowsOf(call)) this.#told.onUnknown(row);
+            for (const row of rowsOf(leave.subject)) this.#told.onUnknown(row);
             answer(failed(true, 'abandoned'));
           };
           const answer = (value: Answer) => {
@@ -103,18 +83,21 @@ export class SimService {
             resolve(value);
           };
           signal?.addEventListener('abort', abandon);
-          this.#receive(call, (value, delayMs) => this.#timeline.schedule(delayMs, () => answer(value), process));
+          this.#receive(call, leave, (value, delayMs) =>
+            this.#timeline.schedule(delayMs, () => answer(value), process),
+          );
         }),
       close: async () => {},
     };
   }
 
-  #receive(call: Call, answer: (value: Answer, delayMs: number) => void): void {
+  #receive(call: Call, leave: Leave, answer: (value: Answer, delayMs: number) => void): void {
     const fault = this.#chooseFault();
     const travelMs = 5 + this.#random() * 40;
     const backMs = travelMs + this.#random() * (fault === 'slow' ? 90_000 : 60);
-    this.#told.trace(`${call.method} ${call.path} ${rowsOf(call).join(', ')}: ${fault ?? 'ok'}`);
-    if (fault !== undefined && LEAVES_OPEN.has(fault)) for (const row of rowsOf(call)) this.#told.onUnknown(row);
+    const rows = rowsOf(leave.subject);
+    this.#told.trace(`${call.method} ${call.path} ${rows.join(', ')}: ${fault ?? 'ok'}`);
+    if (fault !== undefined && LEAVES_OPEN.has(fault)) for (const row of rows) this.#told.onUnknown(row);
     const early = this.#answerUnprocessed(fault);
     if (early !== undefined) {
       answer(early, backMs);
@@ -122,7 +105,8 @@ export class SimService {
     }
     // Its process may die meanwhile: what is on its way arrives all the same.
     this.#timeline.schedule(travelMs, () => {
-      const done = this.#process(call);
+      const done = this.#ledger.process(call, this.#timeline.nowMs);
+      this.#told.onProcessed(leave);
       const previous = this.#previous;
       this.#previous = done;
       answer(this.#answerProcessed(fault, done, previous), backMs);
@@ -171,80 +155,6 @@ export class SimService {
     const kept = body.messages.filter(() => this.#random() < 0.6);
     return respond(done.status, { ...body, messages: kept });
   }
-
-  #process({ path, body, method }: Call): Done {
-    const content = JSON.parse(body?.toString('utf8') ?? 'null');
-    if (path.endsWith('/messages/batch')) return this.#takeBatch(content);
-    if (path.endsWith('/contacts')) return this.#takeContact(content);
-    if (path.endsWith('/conversations')) return this.#takeConversation(content);
-    if (path.endsWith('/webhooks')) return this.#make('webhook', content);
-    if (path.endsWith('/channels')) return this.#make('channel', content);
-    if (path.includes('/campaigns/')) return method === 'GET' ? this.#readCampaign() : this.#changeCampaign(content);
-    if (path.endsWith('/chat/v1/messages')) return this.#takePost(content);
-    throw new Error(`the simulated service has no ${path}`);
-  }
-
-  #readCampaign(): Done {
-    const { campaignStatus: status } = this.ledger;
-    const campaign = { 'campaign-name': 'c', 'campaign-id': 101, enabled: 'Y', 'dynamic-campaign': 'Y', status };
-    return { status: 200, body: { campaign } };
-  }
-
-  #changeCampaign({ status }: { status: string }): Done {
-    this.ledger.campaignStatus = status === 'PAUSED' ? 8 : 3;
-    return { status: 200, body: { message: 'Campaign status changed.' } };
-  }
-
-  #takePost({ messageRaw }: { messageRaw: string }): Done {
-    this.ledger.posts.push(messageRaw);
-    return { status: 200, body: { parsed: messageRaw } };
-  }
-
-  #takeBatch({ clientBatchId, template, messages }: Batch): Done {
-    if (messages.some(({ destination }) => destination.endsWith(REFUSES_BATCH))) {
-      return { status: 400, body: { code: 1002, message: 'Invalid MSISDN' } };
-    }
-    const results = messages.map(({ clientMessageId, destination, text }) => {
-      const umid = `u-${this.ledger.requests}-${clientMessageId}`;
-      if (destination.endsWith(REFUSED_ALONE)) {
-        return { umid, clientMessageId, destination, status: { code: 'REJECTED', description: 'No route' } };
-      }
-      this.ledger.messages.set(clientMessageId, { umid, destination, text: text ?? template?.text ?? '' });
-      this.ledger.sent.set(destination, (this.ledger.sent.get(destination) ?? 0) + 1);
-      return { umid, clientMessageId, destination, status: { code: 'QUEUED', description: 'SMS is accepted' } };
-    });
-    const rejectedCount = results.filter(({ status }) => status.code === 'REJECTED').length;
-    const counts = { acceptedCount: results.length - rejectedCount, rejectedCount };
-    return {
-      status: 200,
-      body: { batchId: `b${this.ledger.requests}`, clientBatchId, ...counts, messages: shuffle(results, this.#random) },
-    };
-  }
-
-  #takeContact(contact: { addresses: { msisdn: string } }): Done {
-    const { msisdn } = contact.addresses;
-    if (msisdn.endsWith(REFUSED_ALONE)) return { status: 400, body: { code: 1002, message: 'Invalid MSISDN' } };
-    const known = this.ledger.contacts.get(msisdn);
-    const id = known ?? this.ledger.contacts.size + 1;
-    this.ledger.contacts.set(msisdn, id);
-    return { status: known === undefined ? 201 : 200, body: { id, ...contact } };
-  }
-
-  #takeConversation({ user }: { user: { name: string } }): Done {
-    this.ledger.conversations.set(user.name, (this.ledger.conversations.get(user.name) ?? 0) + 1);
-    return { status: 202, body: { conversationId: `c-${user.name}`, createdAt: '2026-11-21T12:00:00Z' } };
-  }
-
-  #make(kind: string, { name }: { name: string }): Done {
-    this.ledger.made.push(kind);
-    return { status: 200, body: { id: `${kind}-${this.ledger.made.length}`, name } };
-  }
-}
-
-interface Batch {
-  readonly clientBatchId: string;
-  readonly template?: { readonly text?: string };
-  readonly messages: readonly { clientMessageId: string; destination: string; text?: string }[];
 }
 
 function respond(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
@@ -254,12 +164,4 @@ function respond(status: number, body: unknown, headers: Record<string, string> 
 
 function failed(mayHaveBeenProcessed: boolean, reason: string): Answer {
   return { kind: 'failure', mayHaveBeenProcessed, reason };
-}
-
-/** The rows that a request is about, as `<kind> <name>`. */
-function rowsOf({ path, body }: Call): string[] {
-  const content = JSON.parse(body?.toString('utf8') ?? 'null');
-  if (path.endsWith('/messages/batch')) return (content as Batch).messages.map(({ text }) => `sms ${text?.slice(3)}`);
-  if (path.endsWith('/contacts')) return [`contacts ${content.firstName}`];
-  return path.endsWith('/conversations') ? [`conversations ${content.user.name}`] : [];
 }

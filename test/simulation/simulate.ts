@@ -1,13 +1,16 @@
 import { InternalError, UserError } from '../../src/errors.js';
-import { decodeRowLine } from '../../src/plan/file.js';
 import { createRandom } from '../../src/sandbox/random.js';
-import { checkAccount, hasRows, listInDoubt } from './account.js';
+import { checkAccount, listInDoubt } from './account.js';
 import { CrashDisk } from './crash-disk.js';
+import { checkPrinted, exitCodeFor, readPrinted } from './life-account.js';
+import { readPlannedRows } from './planned-rows.js';
+import { RunWatch } from './run-watch.js';
 import { createScenario, type Host, MAX_SKEW_MS, type Mishap, type Scenario } from './scenario.js';
 import { Runner, type Stage } from './sim-process.js';
 import { NO_FAULTS, SimService } from './sim-service.js';
+import { Subjects } from './subject.js';
 import { Timeline } from './timeline.js';
-import { entriesIn, IntentWatch, Violation } from './watch.js';
+import { entriesIn, Violation } from './watch.js';
 
 export interface Simulated {
   /** Of everything that happened, in its order. */
@@ -43,6 +46,8 @@ class Simulation {
   readonly #scenario: Scenario;
   readonly #stage: Stage;
   readonly #runners: Runner[] = [];
+  /** Those that were alive at the same time as another. */
+  readonly #besides = new Set<Runner>();
   /** Rows that nobody can know of: `sms P7`. */
   readonly #unknowable = new Set<string>();
   #digest = 0;
@@ -55,15 +60,21 @@ class Simulation {
     const timeline = new Timeline(createRandom(seed, 2));
     const disk = new CrashDisk(this.#scenario.files);
     const trace = (line: string) => this.#note(`${Math.round(timeline.nowMs)} ${line}`);
-    const service = new SimService(timeline, createRandom(seed, 3), {
+    const subjects = new Subjects(this.#scenario);
+    const service: SimService = new SimService(timeline, createRandom(seed, 3), {
       trace,
       onUnknown: (row) => this.#unknowable.add(row),
+      subjectOf: (call) => subjects.of(call),
+      onLeave: (call, subject) => this.#guard(() => watch.onLeave(call, subject)) ?? { subject, entry: undefined },
+      onProcessed: (leave) => this.#guard(() => watch.onProcessed(leave)),
     });
     const random = createRandom(seed, 4);
-    const watch = new IntentWatch(disk);
+    const watch: RunWatch = new RunWatch(disk, this.#scenario, service.ledger);
+    const told = { disk, scenario: this.#scenario, ledger: service.ledger, watch };
     this.#stage = {
       ...{ timeline, disk, service, random, scenario: this.#scenario, trace },
-      onLeave: (call) => this.#guard(() => watch.check(call)),
+      onSynced: (path) => this.#guard(() => watch.onSynced(path)),
+      onPrinted: (runner, text) => this.#guard(() => checkPrinted(text, { isAlone: !this.#besides.has(runner) }, told)),
       cutPower: () => {
         for (const runner of this.#runners) runner.die('power cut');
         disk.cutPower(random);
@@ -134,13 +145,15 @@ class Simulation {
 
   #start(host: Host, mishap: Mishap | undefined): Runner {
     const runner = new Runner(this.#stage, { pid: this.#nextPid++, host, mishap });
+    const others = this.#runners.filter(({ isAlive }) => isAlive);
+    if (others.length > 0) for (const each of [...others, runner]) this.#besides.add(each);
     this.#runners.push(runner);
     runner.start(this.#scenario.job);
     return runner;
   }
 
   /** A process may be turned away, stopped, or fail with its disk; anything else is a bug. */
-  #noteEnd({ error, name }: Runner): void {
+  #noteEnd({ error, name, exitCode, stdout }: Runner): void {
     const isExpected =
       error === undefined ||
       (error instanceof UserError && ['lock-held', 'interrupted'].includes(error.code)) ||
@@ -149,6 +162,11 @@ class Simulation {
       // Who was ousted may find that its unfinished files were cleared away.
       (this.#scenario.rival !== undefined && isDiskError(error, 'ENOENT'));
     if (!isExpected) throw new Violation(`${name} fails: ${error instanceof Error ? error.stack : error}`);
+    if (exitCode !== undefined && error === undefined) {
+      const expected = exitCodeFor(readPrinted(stdout), this.#scenario);
+      if (exitCode !== expected)
+        throw new Violation(`${name} ends with ${exitCode}, and prints what calls for ${expected}`);
+    }
     this.#noteOpenRows();
   }
 
@@ -159,24 +177,27 @@ class Simulation {
     for (const name of disk.volume.readdirSync('/out/sim').map(String)) {
       const path = `/out/sim/${name}/journal.ndjson`;
       if (!disk.volume.existsSync(path)) continue;
-      const planned = listPlanned(this.#scenario, disk, `/out/sim/${name}`);
+      const steps = readPlannedRows(disk, this.#scenario, `/out/sim/${name}`);
       const open = new Map<string, { step: number; rows: readonly [number, number] }>();
       for (const entry of entriesIn(disk.volume.readFileSync(path) as Buffer)) {
         if (entry.type === 'intent') open.set(`${entry.step}-${entry.request}-${entry.part}`, entry);
         if (entry.type === 'outcome') open.delete(`${entry.step}-${entry.request}-${entry.part}`);
       }
       for (const { step, rows } of open.values()) {
-        for (let row = rows[0]; row < rows[0] + rows[1]; row++) this.#unknowable.add(planned[step - 1]?.[row] ?? '');
+        const { kind, planned } = steps[step - 1]!;
+        for (const row of planned.slice(rows[0], rows[0] + rows[1])) this.#unknowable.add(`${kind} ${row}`);
       }
     }
   }
 
-  #guard(check: () => void): void {
+  /** The first one ends the seed. */
+  #guard<T>(check: () => T): T | undefined {
     try {
-      check();
+      return check();
     } catch (error) {
       if (!(error instanceof Violation)) throw error;
       this.#violation ??= error;
+      return undefined;
     }
   }
 
@@ -188,15 +209,4 @@ class Simulation {
 
 function isDiskError(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
-}
-
-/** Of each step, its planned rows in their order, as `<kind> <name>`. */
-function listPlanned({ job }: Scenario, disk: CrashDisk, directory: string): string[][] {
-  return job.steps.map(({ kind }, index) => {
-    if (!hasRows(kind)) return [];
-    const path = `${directory}/${index + 1}-${kind}.rows.ndjson`;
-    const lines = String(disk.volume.readFileSync(path, 'utf8')).trimEnd().split('\n');
-    const rows = lines.map((line) => decodeRowLine(line, path)).filter(({ state }) => state === 'planned');
-    return rows.map(({ cells }) => `${kind} ${cells[0]}`);
-  });
 }

@@ -1,0 +1,143 @@
+import type { Summary } from '../../src/report/summary.js';
+import { readOutputs } from './account.js';
+import type { CrashDisk } from './crash-disk.js';
+import { isTaken, timesOf } from './ledger-rows.js';
+import { nameOf } from './planned-rows.js';
+import type { RunWatch } from './run-watch.js';
+import type { Scenario } from './scenario.js';
+import type { Ledger } from './sim-ledger.js';
+import { Violation } from './watch.js';
+
+type Output = ReturnType<typeof readOutputs> extends Generator<{ output: infer Name }> ? Name : never;
+type Step = Summary['steps'][number];
+
+interface Told {
+  readonly disk: CrashDisk;
+  readonly scenario: Scenario;
+  readonly ledger: Ledger;
+  readonly watch: RunWatch;
+}
+
+/** What a process printed on stdout: the summaries of its runs, the last one first; none where nothing was to be done. */
+export function readPrinted(text: string): Summary[] {
+  const printed = JSON.parse(text) as { state: string; earlier?: Summary[] };
+  return printed.state === 'nothing-new' ? [] : [printed as Summary, ...(printed.earlier ?? [])];
+}
+
+/**
+ * Holds what a process prints, at that moment, to what of the journal is durable, to the outputs on disk, row by row, and to
+ * the service's ledger. `isAlone`: no other process was at work meanwhile, so that nothing has changed since it was counted.
+ */
+export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, told: Told): void {
+  told.watch.look();
+  for (const summary of readPrinted(text)) {
+    if (isAlone) checkRun(summary, told);
+    for (const step of summary.steps) {
+      if (step.action !== null || Object.keys(step.files).length === 0) continue;
+      checkSum(step, told.scenario);
+      if (isAlone) checkStep(step, told);
+    }
+  }
+}
+
+function checkRun(summary: Summary, { disk, watch: { record, directory } }: Told): void {
+  const { state, stop, directory: named, steps } = summary;
+  if (named !== directory) throw new Violation(`it tells of ${named}, and the run is ${directory}`);
+  const reason = state === 'finished' ? 'finished' : stop?.reason;
+  if (state === 'unfinished' || reason !== record.close) {
+    throw new Violation(`it tells of a run that is ${state} (${reason}), and its journal ends with ${record.close}`);
+  }
+  const kept = String(disk.volume.readFileSync(`${directory}/summary.json`, 'utf8'));
+  if (JSON.stringify(JSON.parse(kept)) !== JSON.stringify({ ...summary, earlier: undefined })) {
+    throw new Violation('it prints another summary than it keeps');
+  }
+  for (const { number, action } of steps) {
+    const { entry, verdict } = record.actionOf(number);
+    const status = entry === undefined ? verdict?.status : 'in-doubt';
+    if (action?.status !== status) throw new Violation(`step ${number} is told as ${action?.status}, and is ${status}`);
+  }
+}
+
+function checkSum({ number, balance }: Step, { rows }: Scenario): void {
+  const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
+  if (read === rows.length && read === accepted + rejected + skipped + inDoubt + unprocessed) return;
+  throw new Violation(`step ${number} tells of ${JSON.stringify(balance)}, and has ${rows.length} rows`);
+}
+
+const COUNTED_AS: Record<Output, keyof Step['balance']> = {
+  results: 'accepted',
+  rejections: 'rejected',
+  skipped: 'skipped',
+  'in-doubt': 'inDoubt',
+  unprocessed: 'unprocessed',
+};
+
+function checkStep({ number, kind, balance }: Step, { disk, ledger, watch }: Told): void {
+  const expected = listExpected(number, watch);
+  const found = new Map<string, Output>();
+  for (const { output, cells } of readOutputs(disk, `${watch.directory}/${number}-${kind}`)) {
+    const { name = '' } = cells;
+    if (found.has(name)) throw new Violation(`${kind} ${name} is in ${found.get(name)} and in ${output}`);
+    found.set(name, output);
+    if (expected.get(name) !== output) {
+      throw new Violation(`${kind} ${name} is in ${output}, and by its journal in ${expected.get(name)}`);
+    }
+    if (watch.rows[number - 1]?.planned.includes(name)) checkRow(output, { number, name }, { ledger, watch });
+  }
+  if (found.size !== expected.size)
+    throw new Violation(`step ${number}: ${found.size} of ${expected.size} rows are told`);
+  for (const [output, counted] of Object.entries(COUNTED_AS)) {
+    const count = [...found.values()].filter((each) => each === output).length;
+    if (balance[counted] !== count)
+      throw new Violation(`step ${number} tells of ${balance[counted]} ${counted}, not ${count}`);
+  }
+}
+
+/** Name of each row of a step → where it stands, by plan and journal. */
+function listExpected(number: number, { record, rows }: RunWatch): Map<string, Output> {
+  const { kind = '', lines = [] } = rows[number - 1] ?? {};
+  const expected = new Map<string, Output>();
+  let planned = 0;
+  for (const line of lines) {
+    if (line.state === 'planned') {
+      expected.set(nameOf(line), outputOf(kind, record.stateOf(number, planned)));
+      planned += 1;
+    } else expected.set(nameOf(line), line.state === 'rejected' ? 'rejections' : 'skipped');
+  }
+  return expected;
+}
+
+/** A contact may be made again, so one that was under way is as good as never begun. */
+function outputOf(kind: string, state: ReturnType<RunWatch['record']['stateOf']>): Output {
+  if (state === 'accepted') return 'results';
+  if (state === 'rejected') return 'rejections';
+  if (state === 'in-doubt') return 'in-doubt';
+  return state === 'in-flight' && kind !== 'contacts' ? 'in-doubt' : 'unprocessed';
+}
+
+/** What is in doubt may be either, and so may a contact that is still to be made. */
+function checkRow(
+  output: Output,
+  { number, name }: { number: number; name: string },
+  { ledger, watch }: Pick<Told, 'ledger' | 'watch'>,
+): void {
+  const row = watch.describeRow(number, name);
+  const isWrong =
+    (output === 'results' && !isTaken(ledger, row)) ||
+    (output === 'rejections' && isTaken(ledger, row)) ||
+    (output === 'unprocessed' && row.kind !== 'contacts' && timesOf(ledger, row) > 0);
+  if (isWrong) throw new Violation(`${row.kind} ${name} is in ${output}, and the service knows otherwise`);
+}
+
+/** The exit code that summaries call for: the gravest of theirs. */
+export function exitCodeFor(summaries: readonly Summary[], { job: { failOn } }: Scenario): number {
+  const codes = summaries.map(({ state, stop, balance, steps }): number => {
+    if (state !== 'finished') return stop === null || AGAIN.has(stop.reason) ? 75 : 4;
+    const isAny = (status: string) => steps.some(({ action }) => action?.status === status);
+    if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return 3;
+    return (balance.rejected > 0 || isAny('rejected')) && failOn === 'rejections' ? 1 : 0;
+  });
+  return [4, 75, 3, 1].find((code) => codes.includes(code)) ?? 0;
+}
+
+const AGAIN: ReadonlySet<string> = new Set(['interrupted', 'unavailable']);
