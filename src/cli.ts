@@ -8,7 +8,10 @@ import type { Terminal } from './commands/terminal.js';
  */
 const terminal: Terminal = {
   env: process.env,
-  stdin: process.stdin,
+  // Opened by who reads it.
+  get stdin() {
+    return process.stdin;
+  },
   isStdoutTerminal: process.stdout.isTTY === true,
   isStderrTerminal: process.stderr.isTTY === true,
   writeStdout: (text) =>
@@ -76,6 +79,23 @@ function isOfSystem(error: unknown): error is Error & { code: string; syscall: s
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
+/** What Node tells, by NODE_DEBUG, with bytes that it reads (stream) or addresses that hold codes (undici, fetch). */
+const TELLING = ['stream', 'undici', 'fetch'];
+
+/** Node has read NODE_DEBUG before any of our code runs, patterns such as * included: it knows itself what it will tell. */
+async function assertNodeIsSilent(): Promise<void> {
+  const { debuglog } = await import('node:util');
+  const told = TELLING.filter((section) => debuglog(section).enabled);
+  if (told.length === 0) return;
+  await loadPrinter();
+  const { UserError } = await import('./errors.js');
+  throw new UserError(
+    'unsafe-environment',
+    `Cannot start: NODE_DEBUG makes Node print people's numbers, keys that a service repeats, and codes (${told.join(', ')})`,
+    { hint: 'Take that out of NODE_DEBUG; http, net, tls and worker show none of it.' },
+  );
+}
+
 async function main(): Promise<void> {
   // Without a listener a closed pipe would end the process in its middle. Of stdout it is told by the write that fails;
   // a log that nobody can read any more ends no run.
@@ -86,6 +106,7 @@ async function main(): Promise<void> {
     process.exit();
   });
   try {
+    await assertNodeIsSilent();
     const { runCommandLine } = await import('./verbs/command-line.js');
     await runCommandLine(process.argv.slice(2), { terminal, finish }, process.stdout.columns ?? 100);
   } catch (error) {

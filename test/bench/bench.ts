@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { type Program, sandboxOf } from '../sandbox/sandbox-process.js';
 
 export interface BenchOptions {
   /** Empty, and removed afterwards. */
@@ -9,3 +10,5 @@ export interface BenchOptions {
 
 /** The built command. */
 export const COMMAND = resolve('dist/cli.js');
+
+export const SANDBOX: Program = sandboxOf(COMMAND);

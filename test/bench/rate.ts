@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type SandboxProcess, withSandbox } from '../sandbox/sandbox-process.js';
 import { type BenchOptions, COMMAND } from './bench.js';
 import { median, runProgram } from './measure.js';
 import { copyRun, type JobToPlan, type PlannedJob, planJob } from './planned-job.js';
-import { type SandboxProcess, withSandbox } from './sandbox-process.js';
 import { format, printTable } from './table.js';
 import { type Arrival, achievedPerSecond, worstSecond } from './worst-second.js';
 
@@ -67,12 +67,12 @@ export async function benchRate({ directory, rows, runs }: BenchOptions): Promis
 async function observe(job: PlannedJob): Promise<Arrival[]> {
   const observeRun = async (sandbox: SandboxProcess) => {
     const run = copyRun(job, sandbox.origin);
-    await runProgram({ args: [COMMAND, 'apply', run], env: { VOLLEY_API_KEY: sandbox.apiKey } });
+    await runProgram({ args: [COMMAND, 'apply', run], env: { VOLLEY_API_KEY: sandbox.credentials.apiKey } });
     const requests = await sandbox.readRequests();
     if (requests.length !== job.requests) throw new Error(`${requests.length} requests, expected ${job.requests}`);
     return requests.map(({ atMs, messages }) => ({ atMs, amount: messages }));
   };
-  return withSandbox(job.directory, observeRun, [SERVER]);
+  return withSandbox(job.directory, [SERVER], observeRun);
 }
 
 function describe({ name, perSecond, batch }: Setting, seen: readonly Arrival[][]): string[] {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { JOURNAL_FILE } from '../../src/plan/file.js';
 import { Life, sleep, waitFor } from '../kill/life.js';
-import { type BenchOptions, COMMAND } from './bench.js';
+import { withSandbox } from '../sandbox/sandbox-process.js';
+import { type BenchOptions, COMMAND, SANDBOX } from './bench.js';
 import { measureInTurns, type Subject } from './measure.js';
 import { copyRun, JOB_FILE, type JobToPlan, keepRun, type PlannedJob, planJob, writeJob } from './planned-job.js';
-import { withSandbox } from './sandbox-process.js';
 import { format, printTable } from './table.js';
 
 const KILLED = 'killed';
@@ -81,10 +81,10 @@ async function prepare(directory: string, toPlan: JobToPlan, server: Server): Pr
 /** Returns how large the journal is by then. */
 async function killHalfway(job: PlannedJob): Promise<number> {
   const { directory, requests } = job;
-  return withSandbox(directory, async (sandbox) => {
+  return withSandbox(directory, SANDBOX, async (sandbox) => {
     const run = copyRun(job, sandbox.origin);
     const program = fileURLToPath(new URL('./apply-unlimited.js', import.meta.url));
-    const life = new Life(program, [run], { cwd: directory, env: { VOLLEY_API_KEY: sandbox.apiKey } });
+    const life = new Life(program, [run], { cwd: directory, env: { VOLLEY_API_KEY: sandbox.credentials.apiKey } });
     const untilMs = performance.now() + HALF_TIMEOUT_MS;
     while ((await sandbox.countRequests()) < requests / 2 && !life.isOver && performance.now() < untilMs)
       await sleep(20);

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRowStep } from '../../src/job/job.js';
 import { kindOf } from '../../src/steps/table.js';
+import { type SandboxProcess, withSandbox } from '../sandbox/sandbox-process.js';
+import { SANDBOX } from './bench.js';
 import { type Measured, measureInTurns, runProgram, type Subject } from './measure.js';
 import { copyRun, type PlannedJob } from './planned-job.js';
 import type { Sending } from './rivals/read-bodies.js';
-import { type SandboxProcess, withSandbox } from './sandbox-process.js';
 import { format, formatMb, printTable } from './table.js';
 
 /** How many are posted in a second, and what they are called. */
@@ -49,7 +50,7 @@ export function subjectApply(job: PlannedJob): Subject {
       measureSending(job, async (sandbox) => {
         const program = fileURLToPath(new URL('./apply-unlimited.js', import.meta.url));
         const run = copyRun(job, sandbox.origin);
-        return runProgram({ args: [program, run], env: { VOLLEY_API_KEY: sandbox.apiKey } });
+        return runProgram({ args: [program, run], env: { VOLLEY_API_KEY: sandbox.credentials.apiKey } });
       }),
   };
 }
@@ -73,18 +74,18 @@ function subjectRival(
 }
 
 /** Where and how volley posts the job's requests. */
-function addressOf({ plan }: PlannedJob, { origin, apiKey }: SandboxProcess) {
+function addressOf({ plan }: PlannedJob, { origin, credentials }: SandboxProcess) {
   const [step] = plan.job.steps;
   if (step === undefined || !isRowStep(step)) throw new Error('The plan has no step with rows');
   const { path, headers } = kindOf(step).call(plan.job.service, Buffer.alloc(0), []);
-  return { origin, path, headers: { ...headers, authorization: `Bearer ${apiKey}` } };
+  return { origin, path, headers: { ...headers, authorization: `Bearer ${credentials.apiKey}` } };
 }
 
 async function measureSending(
   { directory, requests }: PlannedJob,
   send: (sandbox: SandboxProcess) => ReturnType<typeof runProgram>,
 ): Promise<Measured> {
-  return withSandbox(directory, async (sandbox) => {
+  return withSandbox(directory, SANDBOX, async (sandbox) => {
     const { seconds: wholeSeconds, peakMb, stdout } = await send(sandbox);
     const arrived = await sandbox.countRequests();
     if (arrived !== requests) throw new Error(`${arrived} requests arrived, expected ${requests}`);

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BenchOptions, COMMAND } from './bench.js';
+import { withSandbox } from '../sandbox/sandbox-process.js';
+import { type BenchOptions, COMMAND, SANDBOX } from './bench.js';
 import { writeRecipients } from './input.js';
 import { measureInTurns, type Program, runProgram, type Subject } from './measure.js';
 import { JOB_FILE, writeJob } from './planned-job.js';
-import { withSandbox } from './sandbox-process.js';
 import { format, printTable } from './table.js';
 
 const ROWS = 10;
@@ -14,14 +14,17 @@ const TIMES_AS_MANY_RUNS = 4;
 /** Whole processes, from their start to their end. */
 export async function benchStart({ directory, runs }: BenchOptions): Promise<void> {
   await writeRecipients(join(directory, 'recipients.csv'), ROWS);
-  await withSandbox(directory, async ({ origin, apiKey }) => {
+  await withSandbox(directory, SANDBOX, async ({ origin, credentials }) => {
     const limits = { requestsPerSecond: 20, concurrency: 8 };
     writeJob(directory, { kind: 'sms', rows: ROWS, limits }, origin);
     const runJob: Subject = {
       name: `volley run, a job of ${ROWS} rows, the sandbox running already`,
       measure: () => {
         rmSync(join(directory, 'out'), { recursive: true, force: true });
-        return runBare({ args: [COMMAND, 'run', join(directory, JOB_FILE)], env: { VOLLEY_API_KEY: apiKey } });
+        return runBare({
+          args: [COMMAND, 'run', join(directory, JOB_FILE)],
+          env: { VOLLEY_API_KEY: credentials.apiKey },
+        });
       },
     };
     const subjects: Subject[] = [

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Terminal } from '../../src/commands/terminal.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { until } from '../e2e/command.js';
+import { aTerminal } from './a-terminal.js';
 
 /** Where the credentials are found. */
 export const KEYS = {
@@ -40,27 +40,7 @@ export function aCaller(service: Record<string, unknown>, env: Record<string, st
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const job = join(directory, 'calls.yaml');
   writeFileSync(job, JSON.stringify({ service, steps: [ANY_STEP], output: join(directory, 'out') }));
-  const said = { stdout: '', stderr: '' };
-  const listeners = new Set<(name: string) => void>();
-  const terminal: Terminal = {
-    env,
-    stdin: (async function* () {})(),
-    isStdoutTerminal: false,
-    isStderrTerminal: true,
-    writeStdout: async (text) => {
-      said.stdout += text;
-    },
-    writeStderr: (text) => {
-      said.stderr += text;
-    },
-    onSignal: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    leave: () => {
-      throw new Error('The command left at once, expected an end');
-    },
-  };
+  const { terminal, said, listeners, signal } = aTerminal({ env });
   return {
     directory,
     /** Flags of every single call. */
@@ -68,9 +48,7 @@ export function aCaller(service: Record<string, unknown>, env: Record<string, st
     said,
     terminal,
     listeners,
-    signal: (name = 'SIGINT') => {
-      for (const listener of listeners) listener(name);
-    },
+    signal: (name = 'SIGINT') => signal(name),
     /** The JSON of the last command. */
     json: () => JSON.parse(said.stdout.trimEnd().split('\n').at(-1) ?? ''),
   };

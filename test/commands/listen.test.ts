@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type ListenFlags, listenForEvents } from '../../src/commands/listen.js';
-import type { Terminal } from '../../src/commands/terminal.js';
 import { until } from '../e2e/command.js';
 import { aGatewayEvent } from '../listen/events.js';
+import { aTerminal } from './a-terminal.js';
 
 const SECRET = 'correct-horse-battery';
 
@@ -13,28 +13,7 @@ const SECRET = 'correct-horse-battery';
 function aCommand(env: Record<string, string> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'volley-listen-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const said = { stdout: '', stderr: '', left: undefined as number | undefined };
-  const listeners = new Set<(name: string) => void>();
-  const terminal: Terminal = {
-    env,
-    stdin: (async function* () {})(),
-    isStdoutTerminal: false,
-    isStderrTerminal: true,
-    writeStdout: async (text) => {
-      said.stdout += text;
-    },
-    writeStderr: (text) => {
-      said.stderr += text;
-    },
-    onSignal: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    leave: (exitCode) => {
-      said.left = exitCode;
-      return undefined as never;
-    },
-  };
+  const { terminal, said, listeners, signal } = aTerminal({ env });
   const output = join(directory, 'events.ndjson');
   const nothing = { run: undefined, secretEnv: undefined, secretFile: undefined, json: undefined };
   return {
@@ -49,9 +28,7 @@ function aCommand(env: Record<string, string> = {}) {
       await until(() => said.stdout.includes('\n'));
       return JSON.parse(said.stdout.split('\n', 1)[0] ?? '');
     },
-    signal: () => {
-      for (const listener of listeners) listener('SIGTERM');
-    },
+    signal: () => signal('SIGTERM'),
   };
 }
 
@@ -107,12 +84,17 @@ describe('volley listen', () => {
 
   test('leaves at once at a second signal', async () => {
     const command = aCommand();
+    let left: number | undefined;
+    command.terminal.leave = (exitCode) => {
+      left = exitCode;
+      return undefined as never;
+    };
     const ended = command.listen();
     await command.firstLine();
     command.signal();
     command.signal();
     await ended;
-    expect(command.said.left).toBe(75);
+    expect(left).toBe(75);
   });
 
   test.each([

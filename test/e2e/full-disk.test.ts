@@ -1,13 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { numbersOf } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { aJobOf, expectDiskError, expectFinishes, expectOnlyIntended, PEOPLE } from './disk-errors.js';
-import { hasStrace, runUnder, underLimit } from './run-under.js';
+import { needMounts, needStrace } from './of-the-machine.js';
+import { runUnder, underLimit } from './run-under.js';
+
+const strace = needStrace();
+const mounts = needMounts();
 
 describe.concurrent('a file that may not grow beyond a limit', () => {
   test.each([
@@ -39,7 +41,7 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
   });
 });
 
-describe.skipIf(!mayMount())('a disk of its own (where one may be mounted)', () => {
+describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
   test.concurrent('that is full in the middle of a run: 75, and with room again the same command finishes', async ({
     onTestFinished,
   }) => {
@@ -89,7 +91,7 @@ test.concurrent('an output directory that may not be written to: 75, nothing sen
   expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
 });
 
-describe.skipIf(!hasStrace())('a disk that says that it did not keep what it was given (where there is strace)', () => {
+describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not keep what it was given'), () => {
   test.concurrent.each([
     ['fdatasync', 'EIO', 1],
     ['fdatasync', 'EIO', 4],
@@ -137,12 +139,4 @@ function aMountedDisk(
     execFileSync('umount', ['--lazy', workspace.path('out')]);
   });
   return { again: mount };
-}
-
-function mayMount(): boolean {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-mount-'));
-  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', directory]).status === 0;
-  if (isMounted) execFileSync('umount', [directory]);
-  rmSync(directory, { recursive: true });
-  return isMounted;
 }

@@ -2,25 +2,14 @@ import type { Host } from '../../src/commands/deps.js';
 import { runLoadedJob } from '../../src/commands/run.js';
 import { thisWorld, type World } from '../../src/commands/world.js';
 import type { Job } from '../../src/job/job.js';
+import { aTerminal } from '../commands/a-terminal.js';
 
 /** `volley run` in this process, on a world that the test may watch or change. Gives the exit code, or throws as the command does. */
 export function runInProcess(
   job: Job,
   { env, world, onSent = () => {} }: { env: Host['env']; world: Partial<World>; onSent?: NonNullable<Host['onSent']> },
 ): Promise<number> {
-  const host: Host = {
-    env,
-    stdin: (async function* () {})(),
-    isStdoutTerminal: false,
-    isStderrTerminal: false,
-    writeStdout: async () => {},
-    writeStderr: () => {},
-    onSignal: () => () => {},
-    leave: () => {
-      throw new Error('it is not asked to');
-    },
-    onSent,
-    world: { ...thisWorld, ...world },
-  };
+  const { terminal } = aTerminal({ env, isStderrTerminal: false });
+  const host: Host = { ...terminal, onSent, world: { ...thisWorld, ...world } };
   return runLoadedJob(job, { again: false, json: true }, host);
 }

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import type { Workspace } from './a-workspace.js';
 import { COMMAND, type Ended } from './command.js';
 
@@ -23,9 +23,4 @@ export function runUnder(
 /** Under a limit of the shell's own, such as `-f 8`. */
 export function underLimit(limit: string): string[] {
   return ['sh', '-c', `ulimit ${limit}; exec "$@"`, 'sh'];
-}
-
-/** Not every machine has it, and not every container may use it. */
-export function hasStrace(): boolean {
-  return spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
 }

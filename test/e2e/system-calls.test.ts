@@ -2,14 +2,17 @@ import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
-import { hasStrace, runUnder } from './run-under.js';
+import { needStrace } from './of-the-machine.js';
+import { runUnder } from './run-under.js';
 import { fileOf, parseTrace, type SystemCall } from './system-trace.js';
 
 const WATCHED = 'openat,write,writev,pwrite64,pwritev,sendto,sendmsg,fsync,fdatasync,rename,renameat,renameat2';
 const WRITES = ['write', 'writev', 'pwrite64', 'pwritev', 'sendto', 'sendmsg'];
 const PEOPLE = 40;
 
-describe.skipIf(!hasStrace())('the system calls of a run (where there is strace)', () => {
+const strace = needStrace();
+
+describe.skipIf(strace.isMissing)(strace.title('the system calls of a run'), () => {
   let workspace: Workspace;
   let calls: readonly SystemCall[] = [];
 
@@ -24,8 +27,8 @@ describe.skipIf(!hasStrace())('the system calls of a run (where there is strace)
     const limits = { requestsPerSecond: 1000, concurrency: 4 };
     workspace.writeJob(aJob(workspace, { steps: [aContactsStep({ limits }), anSmsStep({ batchSize: 5, limits })] }));
     // Through io_uring a file would be written without a call that can be seen.
-    const strace = ['strace', '-f', '-yy', '-s', '1000000', '-e', `trace=${WATCHED}`, '-o', workspace.path('trace')];
-    const { code, stderr } = await runUnder(workspace, strace, { env: { UV_USE_IO_URING: '0' } });
+    const tracer = ['strace', '-f', '-yy', '-s', '1000000', '-e', `trace=${WATCHED}`, '-o', workspace.path('trace')];
+    const { code, stderr } = await runUnder(workspace, tracer, { env: { UV_USE_IO_URING: '0' } });
     expect([code, stderr]).toEqual([0, expect.any(String)]);
     calls = parseTrace(workspace.read('trace'));
   });

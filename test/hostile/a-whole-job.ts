@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { exitCodeOfError, formatError } from '../../src/commands/print-error.js';
 import { runJob } from '../../src/commands/run.js';
-import type { Terminal } from '../../src/commands/terminal.js';
 import { UserError } from '../../src/errors.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { aTerminal } from '../commands/a-terminal.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { aFastDirectory } from './a-fast-directory.js';
 
@@ -75,23 +75,7 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
 }
 
 async function run(job: string, key: string): Promise<Omit<Ended, 'ledger' | 'taken' | 'directory'>> {
-  const said = { stdout: '', stderr: '' };
-  const terminal: Terminal = {
-    env: { KEY: key },
-    stdin: (async function* () {})(),
-    isStdoutTerminal: false,
-    isStderrTerminal: true,
-    writeStdout: async (text) => {
-      said.stdout += text;
-    },
-    writeStderr: (text) => {
-      said.stderr += text;
-    },
-    onSignal: () => () => {},
-    leave: () => {
-      throw new Error('The command left at once, expected an end');
-    },
-  };
+  const { terminal, said } = aTerminal({ env: { KEY: key } });
   try {
     const exitCode = await runJob({ job, again: false, json: true }, terminal);
     return { ...said, exitCode, summary: JSON.parse(said.stdout), error: undefined };

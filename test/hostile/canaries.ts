@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatError } from '../../src/commands/print-error.js';
 import type { Terminal } from '../../src/commands/terminal.js';
+import { aTerminal } from '../commands/a-terminal.js';
 
 /** A secret of each kind, with all that JSON, an address or a pattern would write in another form. */
 export const SECRETS = {
@@ -26,22 +27,35 @@ export const NUMBER = '+6590009999';
 export const STEERING = '\u001b[2J\u009b31m\u202e\u200b\u007f\r\u2066';
 
 /** How a secret may be written: whatever it looks like, some letters of it stand there as they are. */
-const FORMS = Object.values(SECRETS).flatMap((secret) => [
-  secret,
-  secret.slice(0, secret.indexOf('"')),
-  Buffer.from(secret).toString('base64'),
-  // In front of a Basic token stands the user name.
-  Buffer.from(`acme:${secret}`).toString('base64'),
-  Buffer.from(secret).toString('hex'),
-]);
+function formsOf(secret: string): string[] {
+  return [
+    secret,
+    secret.split('"', 1)[0] ?? '',
+    Buffer.from(secret).toString('base64'),
+    // In front of a Basic token stands the user name.
+    Buffer.from(`acme:${secret}`).toString('base64'),
+    Buffer.from(secret).toString('hex'),
+    inspectBytes(secret.slice(0, 8)),
+  ];
+}
+
+/** As they stand in `<Buffer 41 42 …>`, which shows the first fifty. */
+function inspectBytes(text: string): string {
+  return (Buffer.from(text).toString('hex').match(/../g) ?? []).join(' ');
+}
 
 export function holdsSecret(text: string): boolean {
-  return FORMS.some((form) => text.includes(form));
+  return holdsOneOf(Object.values(SECRETS), text);
+}
+
+export function holdsOneOf(secrets: readonly string[], text: string): boolean {
+  return secrets.some((secret) => formsOf(secret).some((form) => text.includes(form)));
 }
 
 /** Its national part is enough. */
 export function holdsNumber(text: string): boolean {
-  return text.includes(NUMBER.slice(3));
+  const national = NUMBER.slice(3);
+  return text.includes(national) || text.includes(inspectBytes(national));
 }
 
 export function steersTerminal(text: string): boolean {
@@ -68,8 +82,8 @@ export async function findLeaks(
     isLeak = holdsNumber,
   }: { isTerminal: boolean; env?: Readonly<Record<string, string>>; isLeak?: (text: string) => boolean },
 ): Promise<string[]> {
-  const said = { stdout: '', stderr: '' };
-  await command(aTerminal(isTerminal, { env, said })).catch((error: unknown) => {
+  const { terminal, said } = aTerminal({ env, isStdoutTerminal: isTerminal, isStderrTerminal: isTerminal });
+  await command(terminal).catch((error: unknown) => {
     said.stderr += formatError(error);
   });
   return Object.entries(said).flatMap(([stream, text]) => [
@@ -77,26 +91,4 @@ export async function findLeaks(
     ...((stream === 'stderr' || text.startsWith('{"error":')) && isLeak(text) ? [`a number or text in ${stream}`] : []),
     ...(steersTerminal(text) ? [`what steers a terminal in ${stream}`] : []),
   ]);
-}
-
-function aTerminal(
-  isTerminal: boolean,
-  { env, said }: { env: Terminal['env']; said: { stdout: string; stderr: string } },
-): Terminal {
-  return {
-    env,
-    stdin: (async function* () {})(),
-    isStdoutTerminal: isTerminal,
-    isStderrTerminal: isTerminal,
-    writeStdout: async (text) => {
-      said.stdout += text;
-    },
-    writeStderr: (text) => {
-      said.stderr += text;
-    },
-    onSignal: () => () => {},
-    leave: () => {
-      throw new Error('The command left at once, expected an end');
-    },
-  };
 }

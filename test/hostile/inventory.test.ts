@@ -187,6 +187,7 @@ const SAFETY: Readonly<Record<string, Shown>> = {
   'no secret in plan, journal, output, log or error': [
     ['hostile/canaries', 'no secret is said or written'],
     ['hostile/canary-calls', 'says no secret'],
+    ['hostile/canary-command', 'neither says nor writes a secret'],
     ['e2e/promises', 'leaves the key in none of its files, and none of them to others'],
   ],
   'logs go by an allow-list, and are scrubbed last': [

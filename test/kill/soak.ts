@@ -12,13 +12,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '../../src/report/summary.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
+import { SandboxProcess, sandboxOf } from '../sandbox/sandbox-process.js';
 import { Violation } from '../simulation/watch.js';
 import { checkAccount, checkPrepared, findRun } from './account.js';
 import { createGarbage } from './garbage.js';
 import { createKillJob, type KillJob, pick, writeCsv } from './job.js';
 import { type Ended, Life, sleep, waitFor } from './life.js';
 import { type JournalFacts, readJournalFacts } from './open-rows.js';
-import { SandboxProcess } from './sandbox-process.js';
 
 export interface SoakOptions {
   /** The built command: dist/cli.js. */
@@ -58,7 +58,7 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-kill-'));
   let sandbox: SandboxProcess | undefined;
   try {
-    sandbox = await SandboxProcess.start(options.command, directory);
+    sandbox = await SandboxProcess.start(directory, sandboxOf(options.command, '--data', 'sandbox'));
     await sandbox.setFaults({ kind: 'latency', delayMs: ANSWER_MS });
     return await new Soak(options, directory, sandbox).run();
   } finally {
@@ -121,7 +121,9 @@ class Soak {
   }
 
   #start(): Life {
-    return new Life(this.#options.command, ['run', 'job.yaml'], { cwd: this.#directory, env: this.#sandbox.keys });
+    const { apiKey, gatewayKey } = this.#sandbox.credentials;
+    const env = { VOLLEY_API_KEY: apiKey, VOLLEY_GATEWAY_KEY: gatewayKey };
+    return new Life(this.#options.command, ['run', 'job.yaml'], { cwd: this.#directory, env });
   }
 
   /** One life, to its end by the signal or before it. Gives its exit code. */
