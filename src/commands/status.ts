@@ -3,6 +3,7 @@ import { nodeFiles } from '../files.js';
 import { isRowStep } from '../job/job.js';
 import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
+import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { readLockOwner } from '../run/lock.js';
 import { printResult } from './print.js';
@@ -39,7 +40,9 @@ export async function showStatus(
 function nameState({ firstOpen, lastClose }: RunState): string {
   if (firstOpen === undefined) return 'planned';
   if (lastClose === undefined) return 'unfinished';
-  return lastClose.reason === 'finished' ? 'finished' : `stopped (${lastClose.reason}: ${lastClose.detail})`;
+  return lastClose.reason === 'finished'
+    ? 'finished'
+    : `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
 function describeStep({ action, ...step }: ReturnType<typeof countStep>): string {
@@ -72,6 +75,8 @@ function countStep({ number, kind, counts }: PlannedStep, { state, job }: { stat
     retried,
     inFlight,
     open: counts.planned - settled - inFlight,
-    ...(step === undefined || isRowStep(step) ? {} : { action: action?.verdict ?? null }),
+    ...(step === undefined || isRowStep(step)
+      ? {}
+      : { action: action?.verdict === undefined ? null : maskVerdict(action.verdict) }),
   };
 }

@@ -1,3 +1,5 @@
+import type { Verdict } from '../domain.js';
+
 const SHOWN_AT_START = 2;
 const SHOWN_AT_END = 2;
 /** Shorter than this, what is shown would give the number away. */
@@ -19,6 +21,11 @@ const NUMBER = /\+[1-9](?:[ ().-]{0,2}\d){6,}/g;
 /** Every international number within a text, masked: for logs and errors whose words may come from a file or from the service. */
 export function maskNumbers(text: string): string {
   return text.replace(NUMBER, (number) => maskNumber(`+${number.replace(/\D/g, '')}`));
+}
+
+/** What came of a step without rows, for summaries, which are logged: the service may have put a number into its words. */
+export function maskVerdict({ status, code, reason }: Verdict): Verdict {
+  return { status, code: maskNumbers(code), reason: maskNumbers(reason) };
 }
 
 const MAX_LISTED_COLUMNS = 30;

@@ -3,6 +3,7 @@ import { InternalError } from '../errors.js';
 import type { Files } from '../files.js';
 import { isRowStep } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
+import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/file.js';
 import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
@@ -105,7 +106,9 @@ function summarizeRun(
     directory,
     state: isPlanned ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
     stop:
-      lastClose === undefined || closed === 'finished' ? null : { reason: lastClose.reason, detail: lastClose.detail },
+      lastClose === undefined || closed === 'finished'
+        ? null
+        : { reason: lastClose.reason, detail: maskNumbers(lastClose.detail) },
     startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
     exitCode: exitCodeOf({ reason: lastClose?.reason, balance, actions }, plan.job.failOn),
@@ -154,7 +157,7 @@ function summarizeAction({ number, kind }: PlannedStep, state: RunState): StepSu
 }
 
 function describeAction({ isOpen, verdict }: ActionProgress): StepSummary['action'] {
-  if (!isOpen && verdict !== undefined) return { ...verdict };
+  if (!isOpen && verdict !== undefined) return maskVerdict(verdict);
   return { status: 'in-doubt', code: 'run-ended', reason: 'Begun, and the run has no answer to it yet' };
 }
 

@@ -75,6 +75,7 @@ describe.concurrent(`the built command, with NODE_DEBUG=${DEBUG}`, () => {
           if (steersTerminal(text)) leaks.push(`what steers a terminal in ${stream} of ${verb}`);
         }
         if (holdsNumber(stderr)) leaks.push(`a number in stderr of ${verb}`);
+        if (holdsNumber(stdout)) leaks.push(`a number in stdout of ${verb}`);
         if (stderr.includes(TEXT)) leaks.push(`a text in stderr of ${verb}`);
       };
 
