@@ -3,26 +3,62 @@ import type { ReadFile } from './files.js';
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
 
-/** Lines without their newline; the last one is not whole when no newline ends it. */
-export async function* splitLines(
-  file: ReadFile,
-  start = 0,
-): AsyncGenerator<{ bytes: Buffer; offset: number; isWhole: boolean }> {
-  let rest: Buffer = Buffer.alloc(0);
-  let restOffset = start;
-  for (let position = start; ; ) {
-    const chunk = await file.read(position, CHUNK_BYTES);
-    if (chunk.length === 0) break;
-    position += chunk.length;
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+export interface Line {
+  /** Without its newline. */
+  readonly bytes: Buffer;
+  readonly offset: number;
+  /** False for the last one when no newline ends it. */
+  readonly isWhole: boolean;
+}
+
+/** The lines of a file, as many at a time as one read of it gives: to walk them one by one takes twice as long. */
+export async function* splitPieces(file: ReadFile, start = 0): AsyncGenerator<Line[]> {
+  for await (const { bytes, offset, end, isLast } of readToNewlines(file, start)) {
+    const lines: Line[] = [];
     let from = 0;
-    // A newline can only stand in what is new: the rest was searched before.
-    for (let at = bytes.indexOf(NEWLINE, rest.length); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-      yield { bytes: bytes.subarray(from, at), offset: restOffset + from, isWhole: true };
+    for (let at = bytes.indexOf(NEWLINE); at !== -1 && at < end; at = bytes.indexOf(NEWLINE, from)) {
+      lines.push({ bytes: bytes.subarray(from, at), offset: offset + from, isWhole: true });
       from = at + 1;
     }
-    rest = bytes.subarray(from);
-    restOffset += from;
+    if (isLast && from < bytes.length)
+      lines.push({ bytes: bytes.subarray(from), offset: offset + from, isWhole: false });
+    if (lines.length > 0) yield lines;
   }
-  if (rest.length > 0) yield { bytes: rest, offset: restOffset, isWhole: false };
+}
+
+/** The lines of a file, one by one. */
+export async function* splitLines(file: ReadFile, start = 0): AsyncGenerator<Line> {
+  for await (const lines of splitPieces(file, start)) yield* lines;
+}
+
+/** The whole lines that hold a text, without their newlines; those that do not are not looked at one by one. */
+export async function* searchLines(file: ReadFile, text: Buffer): AsyncGenerator<Buffer> {
+  for await (const { bytes, end } of readToNewlines(file, 0)) {
+    for (let at = bytes.indexOf(text); at !== -1 && at < end; ) {
+      const next = bytes.indexOf(NEWLINE, at);
+      yield bytes.subarray(bytes.lastIndexOf(NEWLINE, at) + 1, next);
+      at = bytes.indexOf(text, next);
+    }
+  }
+}
+
+/** Pieces that begin where a line does; `end`: behind the last newline, 0 where there is none. What stands behind it comes again. */
+async function* readToNewlines(
+  file: ReadFile,
+  start: number,
+): AsyncGenerator<{ bytes: Buffer; offset: number; end: number; isLast: boolean }> {
+  let rest: Buffer = Buffer.alloc(0);
+  for (let position = start; ; ) {
+    const chunk = await file.read(position, CHUNK_BYTES);
+    const offset = position - rest.length;
+    position += chunk.length;
+    if (chunk.length === 0) {
+      if (rest.length > 0) yield { bytes: rest, offset, end: 0, isLast: true };
+      return;
+    }
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) yield { bytes, offset, end, isLast: false };
+    rest = bytes.subarray(end);
+  }
 }

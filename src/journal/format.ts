@@ -170,9 +170,8 @@ export interface JournalLine {
 }
 
 const CRC_PREFIX = '{"crc":"';
-const CRC_END = CRC_PREFIX.length + 8;
 const CRC_SUFFIX = '",';
-const BODY_START = CRC_END + CRC_SUFFIX.length;
+const BODY_START = CRC_PREFIX.length + 8 + CRC_SUFFIX.length;
 
 /** The bytes of one line, its newline included. */
 export function encodeLine(line: JournalLine): Buffer {
@@ -191,13 +190,17 @@ export function peekEpoch(bytes: Buffer): number {
   return Number.parseInt(bytes.toString('latin1', start, start + MAX_EPOCH_DIGITS), 10);
 }
 
+/** What is in a line of an entry that says a new runner begins; texts within entries have their quotes escaped. */
+export const OPEN_MARK = Buffer.from('"type":"open"');
+
+/** As `encodeLine` writes what stands before the entry. To parse the whole as one object, and to part it, takes half as long again. */
+const HEAD = /^\{"crc":"([0-9a-f]{8})","epoch":(\d+),"seq":(\d+),"durable":(\d+),/;
+
 /** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
 export function decodeLine(bytes: Buffer): JournalLine | undefined {
-  if (bytes.length <= BODY_START || bytes.toString('latin1', 0, CRC_PREFIX.length) !== CRC_PREFIX) return undefined;
-  if (bytes.toString('latin1', CRC_END, BODY_START) !== CRC_SUFFIX) return undefined;
-  const written = bytes.toString('latin1', CRC_PREFIX.length, CRC_END);
-  const actual = crc32(bytes.subarray(BODY_START)).toString(16).padStart(8, '0');
-  if (written !== actual) return undefined;
-  const { crc: _crc, epoch, seq, durable, ...entry } = JSON.parse(bytes.toString('utf8'));
-  return { epoch, seq, durable, entry };
+  const text = bytes.toString('utf8');
+  const [head = '', crc = '', epoch, seq, durable] = HEAD.exec(text) ?? [];
+  if (head === '' || Number.parseInt(crc, 16) !== crc32(bytes.subarray(BODY_START))) return undefined;
+  const entry = JSON.parse(`{${text.slice(head.length)}`);
+  return { epoch: Number(epoch), seq: Number(seq), durable: Number(durable), entry };
 }

@@ -1,7 +1,7 @@
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
-import { splitLines } from '../split-lines.js';
-import { decodeLine, type JournalLine, peekEpoch } from './format.js';
+import { searchLines, splitPieces } from '../split-lines.js';
+import { decodeLine, type JournalLine, OPEN_MARK } from './format.js';
 
 /** An entry with the place of its line, so that it can be read again alone. */
 export interface PlacedLine extends JournalLine {
@@ -28,7 +28,9 @@ export async function readJournal(files: Files, path: string, visit: (line: Plac
   const file = await files.openRead(path);
   try {
     const walk = new Walk(path, await listRunners(file), visit);
-    for await (const { bytes, offset, isWhole } of splitLines(file)) walk.take(bytes, offset, isWhole);
+    for await (const lines of splitPieces(file)) {
+      for (const { bytes, offset, isWhole } of lines) walk.take(bytes, offset, isWhole);
+    }
     return walk.end(file.bytes);
   } finally {
     await file.close();
@@ -49,16 +51,15 @@ interface Runner {
   readonly firstSeq: number;
 }
 
-/** In their order. Only the first line of each epoch is decoded. */
+/** In their order; each is the first of its epoch. */
 async function listRunners(file: ReadFile): Promise<Runner[]> {
   const runners: Runner[] = [];
   let last = -1;
-  for await (const { bytes, isWhole } of splitLines(file)) {
-    if (!isWhole || !(peekEpoch(bytes) > last)) continue;
+  for await (const bytes of searchLines(file, OPEN_MARK)) {
     const line = decodeLine(bytes);
-    if (line === undefined) continue;
+    if (line?.entry.type !== 'open' || line.epoch <= last) continue;
     last = line.epoch;
-    if (line.entry.type === 'open') runners.push({ epoch: line.epoch, firstSeq: line.seq });
+    runners.push({ epoch: line.epoch, firstSeq: line.seq });
   }
   return runners;
 }
@@ -87,7 +88,8 @@ class Walk {
     }
     if (line !== undefined && this.#goesOnBehindTear(line)) this.#badAt = undefined;
     if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
-      this.#visit({ ...line, offset, length: bytes.length + 1 });
+      const { epoch, seq, durable, entry } = line;
+      this.#visit({ epoch, seq, durable, entry, offset, length: bytes.length + 1 });
       this.#lastSeq = line.seq;
       this.#lastEpoch = line.epoch;
       this.#goodBytes = offset + bytes.length + 1;

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import type { ServiceSettings } from '../job/job.js';
-import { decodeLine, type JournalEntry, type JournalLine, peekEpoch } from '../journal/format.js';
+import { decodeLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } from '../journal/format.js';
 import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import { assertOwnName, assertOwnPlace } from '../plan/place.js';
 import type { FindTaken } from '../plan/select.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
-import { splitLines } from '../split-lines.js';
+import { searchLines, splitLines } from '../split-lines.js';
 
 export interface PastRun {
   readonly directory: string;
@@ -143,8 +143,8 @@ async function readLastFrom(file: ReadFile, start: number): Promise<Last | undef
   return last;
 }
 
-/** Whether a line of a later epoch stands anywhere before; lines are not decoded, which would take ten times as long. */
+/** Whether a runner of a later epoch began anywhere before. */
 async function holdsNewerLine(file: ReadFile, epoch: number): Promise<boolean> {
-  for await (const { bytes } of splitLines(file, 0)) if (peekEpoch(bytes) > epoch) return true;
+  for await (const bytes of searchLines(file, OPEN_MARK)) if (peekEpoch(bytes) > epoch) return true;
   return false;
 }
