@@ -1,20 +1,12 @@
 import { dirname, join } from 'node:path';
-import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
-import {
-  FED_PLAN_FORMAT,
-  JOURNAL_FILE,
-  PLAN_FILE,
-  PLAN_FORMAT,
-  type Plan,
-  type PlannedStep,
-  RECEIPTS_FILE,
-} from './file.js';
+import { FED_PLAN_FORMAT, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
 import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
 import type { PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
+import { replaceDraft } from './replace-draft.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './select.js';
 
 export interface PlanOutcome {
@@ -97,29 +89,6 @@ async function writePlan(
   await deps.files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
   await deps.files.syncDirectory(scratch);
   return plan;
-}
-
-/**
- * The same requests may have been planned before under other limits or guards; once applied, a plan stays as it is. The
- * draft's directory and the receipts in it stay too: a listener may be writing there. Without plan.json there is no plan,
- * so it goes first and comes last.
- */
-export async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
-  if ((await files.stat(join(directory, JOURNAL_FILE))) !== undefined) {
-    // Whoever holds the job's lock knows its runs: another process took it in this very moment.
-    throw new UserError('lock-held', `Cannot plan: another process has taken the job, and applied ${directory}`, {
-      hint: 'Run the same command again; nothing was sent twice.',
-    });
-  }
-  if ((await files.stat(directory)) === undefined) return files.rename(scratch, directory);
-  const isKept = (name: string) => name === RECEIPTS_FILE || name.startsWith('.');
-  await files.remove(join(directory, PLAN_FILE));
-  await files.syncDirectory(directory);
-  for (const name of await files.list(directory)) if (!isKept(name)) await files.remove(join(directory, name));
-  for (const name of await files.list(scratch)) {
-    if (name !== PLAN_FILE) await files.rename(join(scratch, name), join(directory, name));
-  }
-  await files.rename(join(scratch, PLAN_FILE), join(directory, PLAN_FILE));
 }
 
 /** Standard input is kept in the run directory, where the next look at the input finds it. */

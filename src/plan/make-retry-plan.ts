@@ -4,12 +4,13 @@ import { isRowStep, type Step } from '../job/job.js';
 import { planIdOf } from '../steps/ids.js';
 import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf, type RowLine } from './file.js';
 import { checkGuards } from './guards.js';
-import { removeLeftovers, replaceDraft } from './make-plan.js';
+import { removeLeftovers } from './make-plan.js';
 import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
 import { PlannedRecords } from './planned-records.js';
 import type { InputFile, PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
+import { replaceDraft } from './replace-draft.js';
 import { type DigestedInput, digestFile, type StepSelection } from './select.js';
 
 export interface RetrySource {

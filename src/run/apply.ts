@@ -6,6 +6,7 @@ import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
+import { assertInPlace } from '../plan/replace-draft.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import { kindOf } from '../steps/table.js';
 import { applyAction } from './apply-action.js';
@@ -57,6 +58,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
     },
   };
   try {
+    await assertInPlace(deps.files, directory, plan);
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     await closeInFlight(state, journal, { plan, deps });

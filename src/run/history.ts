@@ -7,6 +7,7 @@ import { readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import { assertOwnName, assertOwnPlace } from '../plan/place.js';
+import { restoreTaken } from '../plan/replace-draft.js';
 import type { FindTaken } from '../plan/select.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import { searchLines, splitLines } from '../split-lines.js';
@@ -33,7 +34,9 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
   const runs: PastRun[] = [];
   for (const name of await files.list(jobDirectory)) {
     const directory = join(jobDirectory, name);
-    if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE))) === undefined) continue;
+    if (name.startsWith('.')) continue;
+    if ((await files.stat(join(directory, PLAN_FILE))) === undefined && !(await restoreTaken(files, directory)))
+      continue;
     const plan = await readPlan(files, directory);
     assertOwnName(directory, plan);
     await assertOwnPlace(files, directory);

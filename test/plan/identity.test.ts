@@ -63,7 +63,7 @@ describe('same job and same input', () => {
     expect(disk.list(directory)).toEqual(names);
     expect(disk.readText(`${directory}/receipts.ndjson`)).toBe('kept');
     const touching = written.filter((operation) => /^(rename|rm) /.test(operation) && operation.includes(directory));
-    expect(touching[0], 'no half plan can be taken for a whole one').toBe(`rm ${directory}/plan.json`);
+    expect(touching[0], 'no half plan can be taken for a whole one').toBe(`rename ${directory}/plan.json`);
     expect(disk.readText(`${directory}/plan.json`)).toContain('"format"');
   });
 
