@@ -165,9 +165,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a run that cannot be read is taken for none',
     file: 'src/run/history.ts',
-    find: "if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE))) === undefined) continue;",
-    replace:
-      "if (name.startsWith('.') || (await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) === undefined) continue;",
+    find: 'if ((await files.stat(join(directory, PLAN_FILE))) === undefined && ',
+    replace: 'if ((await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) === undefined && ',
     tests: ['test/run/history.test.ts', SIMULATION],
   },
   {
@@ -260,5 +259,12 @@ class Agent extends Plain {
     find: '  isRepeatable: () => false,\n',
     replace: '  isRepeatable: () => true,\n',
     tests: [SIMULATION],
+  },
+  {
+    name: 'a draft is replaced though it was begun while the planner was paused',
+    file: 'src/plan/replace-draft.ts',
+    find: '    await assertNotBegun(files, directory);\n  } catch',
+    replace: '  } catch',
+    tests: ['test/plan/replace-draft.test.ts'],
   },
 ];
