@@ -48,6 +48,8 @@ export interface RecordReader {
   /** Asks a reader that can do so to normalise the numbers of a column; to be called before `batches`. */
   readNumbers?(column: NumberColumn): void;
   batches(): AsyncIterable<readonly InputRecord[]>;
+  /** For whoever opens it and does not walk its batches: a thread that waits to be asked would keep the process from its end. */
+  close?(): Promise<void>;
   /** Of the bytes that were read; complete when `batches` has ended. */
   readonly sha256: string;
 }

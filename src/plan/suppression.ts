@@ -38,6 +38,7 @@ async function loadList(
   await reader.open();
   const headless = reader.columns.find((name) => isNumberLike(name, input.country));
   if (headless !== undefined) {
+    await reader.close?.();
     problems.add({
       where: `${shown}:1`,
       message: 'the first line is a number, expected a header',

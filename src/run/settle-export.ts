@@ -57,6 +57,7 @@ async function readExport(
   const columns = bindExportColumns(records.columns, reader.findColumn);
   const [missing] = columns.missing;
   if (missing !== undefined) {
+    await records.close?.();
     throw new UserError('bad-input', `Cannot settle by ${file.shown}: it has no column ${missing}, expected one`, {
       hint: "Give the CSV file of the service's message export as it was downloaded.",
     });
