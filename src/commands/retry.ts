@@ -113,7 +113,7 @@ function formatLeft(run: string, left: RetryEnd['left']): string {
     underWay > 0 &&
       `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; settle what is in doubt then.`,
     received > 0 &&
-      `Settled as not sent, and not retried: ${format(received)} have a delivery receipt. See the deliveries file of run ${run}.`,
+      `Not retried, as they have a delivery receipt: ${format(received)}. See the deliveries file of run ${run}.`,
     retriedBefore > 0 && `Given to other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
   ];
   return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');

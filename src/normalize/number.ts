@@ -31,11 +31,3 @@ export function normalizeCell(cells: readonly Cell[], { index, countryIndex, cou
   const own = countryIndex === undefined ? '' : (cells[countryIndex] ?? '').trim();
   return normalizeNumber(cells[index] ?? '', own === '' ? country : own);
 }
-
-/** Reads the numbers of one file or step; instances share nothing that changes. */
-export type NumberNormalizer = (text: string, country: string | undefined) => NumberResult;
-
-/** `normalizeNumber` as a value of its own, for callers that are given their reader. */
-export function createNumberNormalizer(): NumberNormalizer {
-  return normalizeNumber;
-}

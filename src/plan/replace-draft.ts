@@ -59,6 +59,6 @@ export async function assertInPlace(files: Files, directory: string, plan: Plan)
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
   if (isThere && JSON.stringify(await readPlan(files, directory)) === JSON.stringify(plan)) return;
   throw new UserError('lock-held', `Cannot run ${directory}: another process is making its plan anew`, {
-    hint: 'Run the same command again; nothing was sent.',
+    hint: 'Run the same command again; nothing more was sent.',
   });
 }

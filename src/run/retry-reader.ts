@@ -3,10 +3,13 @@ import type { Input } from '../job/job.js';
 import type { InputReader, InputRecord, RecordReader } from '../plan/ports.js';
 import type { HeldRows } from './retry-held.js';
 
-/** Reads as another reader does, and has a fault for each row whose id is that of a row that its run must not give away. */
+/**
+ * Reads as another reader does, and has a fault for each row whose id is that of a row that its run must not give away. `kinds`: of the
+ * steps, by their inputs.
+ */
 export function createHeldReader(
   reader: InputReader,
-  { held, kinds }: { held: HeldRows /** Of the steps, by their inputs. */; kinds: ReadonlyMap<Input, string> },
+  { held, kinds }: { held: HeldRows; kinds: ReadonlyMap<Input, string> },
 ): InputReader {
   return {
     ...reader,

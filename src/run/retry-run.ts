@@ -24,7 +24,7 @@ export interface RetryEnd {
     readonly refusedInPlan: number;
     readonly inDoubt: number;
     readonly underWay: number;
-    /** Told to be not sent, and a delivery receipt tells of them all the same. */
+    /** A delivery receipt tells that they were sent, whatever the run holds of them. */
     readonly received: number;
     readonly retriedBefore: number;
   };

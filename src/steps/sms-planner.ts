@@ -6,7 +6,7 @@ import type { BoundTemplate } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
 import { parseTemplate, type Template } from '../template/parse.js';
 import { boundBatch } from './batch-bounds.js';
-import { searchColumns } from './column-search.js';
+import { findDestination } from './column-search.js';
 import { clientBatchIdOf, messageIdPrefix } from './ids.js';
 import {
   type BindProblems,
@@ -77,7 +77,7 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
     rowsPerRequest: bounds.messages,
     segmentsPerRequest: bounds.segments,
     bind: (columns) => bindColumns(step, template, columns, { context, readRow }),
-    numberIn: (columns) => findNumber(step, columns, context).number,
+    numberIn: (columns) => findDestination(step, columns, context).number,
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });
       const shared = JSON.stringify(sharedProperties(step, constant?.text));
@@ -99,24 +99,12 @@ function bindColumns(
     readRow: (columns: SmsColumns, record: RowRecord, ordinal: number, index: number) => RowPlan;
   },
 ): RowReader | BindProblems {
-  const { number, problems } = findNumber(step, columns, context);
+  const { number, problems } = findDestination(step, columns, context);
   const text = template.bind(columns, context.findColumn);
   if ('problems' in text) return { problems: [...problems, ...text.problems] };
   if (number === undefined) return { problems };
   const bound = { number, text };
   return (record, ordinal, index) => readRow(bound, record, ordinal, index);
-}
-
-function findNumber(
-  step: SmsStep,
-  columns: readonly string[],
-  context: PlannerContext,
-): BindProblems & { readonly number: NumberColumn | undefined } {
-  const { country, countryColumn } = step.input;
-  const { find, problems } = searchColumns(columns, context);
-  const index = find(step.destination, 'destination');
-  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
-  return { problems, number: problems.length > 0 ? undefined : { index, countryIndex, country } };
 }
 
 /** A text without variables is rendered, checked and counted once. */

@@ -1,14 +1,13 @@
 import type { RowOutcomes } from '../domain.js';
 import type { VerificationStartStep } from '../job/job.js';
-import { createNumberNormalizer } from '../normalize/number.js';
+import { type NumberColumn, normalizeCell } from '../normalize/number.js';
 import { createNumberSet } from '../plan/dedupe.js';
 import type { Response } from '../service/answer.js';
 import { RESEND_TOO_EARLY } from '../service/documented.js';
 import { createSession, sessionRequest } from '../service/verification.js';
-import { searchColumns } from './column-search.js';
+import { findDestination } from './column-search.js';
 import {
   type BindProblems,
-  cellText,
   type PlannerContext,
   type Refusal,
   type RefusalMeaning,
@@ -16,6 +15,7 @@ import {
   type RowPlan,
   type RowPlanner,
   type RowReader,
+  type RowRecord,
   type StepKind,
   skipDuplicate,
 } from './kind.js';
@@ -42,13 +42,12 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
 };
 
 function createPlanner(step: VerificationStartStep, context: PlannerContext): RowPlanner {
-  const normalizeNumber = createNumberNormalizer();
   const seen = createNumberSet();
   const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
   const sms = source === undefined ? undefined : { source };
   const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
-  const readRow = (written: string, country: string | undefined, ordinal: number): RowPlan => {
-    const number = normalizeNumber(written, country);
+  const readRow = (column: NumberColumn, record: RowRecord, ordinal: number): RowPlan => {
+    const number = record.number ?? normalizeCell(record.cells, column);
     if (!number.ok) {
       const { code, reason } = number;
       return { kind: 'rejected', rejection: { stage: 'normalize', field: step.destination, code, reason } };
@@ -68,7 +67,10 @@ function createPlanner(step: VerificationStartStep, context: PlannerContext): Ro
       },
     };
   };
-  return planRowByRow((columns) => bindColumns(step, columns, { context, readRow }));
+  return {
+    ...planRowByRow((columns) => bindColumns(step, columns, { context, readRow })),
+    numberIn: (columns) => findDestination(step, columns, context).number,
+  };
 }
 
 function bindColumns(
@@ -79,18 +81,11 @@ function bindColumns(
     readRow,
   }: {
     context: PlannerContext;
-    readRow: (written: string, country: string | undefined, ordinal: number) => RowPlan;
+    readRow: (column: NumberColumn, record: RowRecord, ordinal: number) => RowPlan;
   },
 ): RowReader | BindProblems {
-  const { country, countryColumn } = step.input;
-  const { find, problems } = searchColumns(columns, context);
-  const destinationIndex = find(step.destination, 'destination');
-  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
-  if (problems.length > 0) return { problems };
-  return ({ cells }, ordinal) => {
-    const named = countryIndex === undefined ? '' : cellText(cells, countryIndex).trim();
-    return readRow(cellText(cells, destinationIndex), named === '' ? country : named, ordinal);
-  };
+  const { number, problems } = findDestination(step, columns, context);
+  return number === undefined ? { problems } : (record, ordinal) => readRow(number, record, ordinal);
 }
 
 /** Contract: "Verification session (response of creation)". */

@@ -1,7 +1,8 @@
 import { settleByWord } from '../../src/run/settle-word.js';
 import { StopSwitch } from '../../src/run/stop.js';
+import type { Answer } from '../../src/service/answer.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, batchAnswer, failure, response } from './a-run.js';
+import { aRun, aScriptedService, batchAnswer, failure, response, type Sent } from './a-run.js';
 import { depsOf, withLock } from './an-export.js';
 
 export const files = aFolder({ 'people.csv': `${aCsvOf(9)}n/a,nobody\n${aNumber(0)},again\n` });
@@ -16,12 +17,7 @@ export async function aMixedRun(): Promise<MadePlan> {
   const made = await aPlan({ files, job: { steps } });
   const service = aScriptedService((sent) => {
     if (sent.rows.includes(4)) return failure(true);
-    if (sent.rows.some((row) => row >= 6)) return response(400, { code: 1100, message: 'Bulk limit reached' });
-    if (!sent.rows.includes(1)) return undefined;
-    const answer = batchAnswer(sent);
-    const refuse = (one: (typeof answer.messages)[number]) =>
-      one.clientMessageId.endsWith('-1') ? { ...one, status: { code: 'REJECTED', description: 'No route' } } : one;
-    return response(200, { ...answer, messages: answer.messages.map(refuse) });
+    return refuseSome(sent);
   });
   await aRun({ made, service });
   return made;
@@ -53,3 +49,13 @@ export const sentTo = (service: ReturnType<typeof aScriptedService>) =>
   service.sent.flatMap(({ body }) => body.messages?.map(({ destination }) => destination) ?? []);
 export const outputOf = ({ disk, directory }: MadePlan, name: string) =>
   linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
+
+/** Refuses rows from the seventh on with their requests, and the second one alone. */
+export const refuseSome = (sent: Sent): Answer | undefined => {
+  if (sent.rows.some((row) => row >= 6)) return response(400, { code: 1100, message: 'Bulk limit reached' });
+  if (!sent.rows.includes(1)) return undefined;
+  const answer = batchAnswer(sent);
+  const refuse = (one: (typeof answer.messages)[number]) =>
+    one.clientMessageId.endsWith('-1') ? { ...one, status: { code: 'REJECTED', description: 'No route' } } : one;
+  return response(200, { ...answer, messages: answer.messages.map(refuse) });
+};

@@ -6,8 +6,9 @@ import { settleByWord } from '../../src/run/settle-word.js';
 import { aMemoryDisk } from '../a-memory-disk.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
+import { refuseSome } from './a-mixed-run.js';
 import { applyRetry, planIn, plansOf, retriedPlan, retry } from './a-retry.js';
-import { aRun, aScriptedService, batchAnswer, failure, reportOf, response } from './a-run.js';
+import { aRun, aScriptedService, failure, reportOf } from './a-run.js';
 import { depsOf, withLock } from './an-export.js';
 
 const JOB = '/out/sale';
@@ -21,15 +22,7 @@ async function aRunWithList() {
   const suppress = anInput({ files: ['opt-outs.csv'] });
   const step = anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }), suppress });
   const made = await aPlan({ files: folder, job: { steps: [step] } });
-  const service = aScriptedService((sent) => {
-    if (sent.rows.some((row) => row >= 6)) return response(400, { code: 1100, message: 'Bulk limit reached' });
-    if (!sent.rows.includes(1)) return undefined;
-    const answer = batchAnswer(sent);
-    const refuse = (one: (typeof answer.messages)[number]) =>
-      one.clientMessageId.endsWith('-1') ? { ...one, status: { code: 'REJECTED', description: 'No route' } } : one;
-    return response(200, { ...answer, messages: answer.messages.map(refuse) });
-  });
-  await aRun({ made, service });
+  await aRun({ made, service: aScriptedService(refuseSome) });
   const optOut = (...rows: number[]) => {
     writeFileSync(join(folder, 'opt-outs.csv'), ['mobile', ...numbers(50, ...rows), ''].join('\n'));
   };
