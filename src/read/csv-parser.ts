@@ -24,7 +24,7 @@ export class CsvParser extends Parser {
   #linesSeen = 0;
   #blankSeen = 0;
   #bytesSeen = 0;
-  #nextLine = 1;
+  #nextLine: number;
   /** Blank lines before the last row. */
   blankLines = 0;
   /** Bytes of whole pieces in which no row ended: a row may be too long by its number of fields alone. */
@@ -32,7 +32,8 @@ export class CsvParser extends Parser {
   /** The first row with a field beyond the limit. */
   longField: { line: number; index: number } | undefined;
 
-  constructor(delimiter: Delimiter, limits: ReadLimits) {
+  /** `firstLine`: the line of the file that the first piece begins. */
+  constructor(delimiter: Delimiter, limits: ReadLimits, firstLine: number) {
     super({
       columns: false,
       delimiter,
@@ -42,6 +43,7 @@ export class CsvParser extends Parser {
       max_record_size: limits.maxLineBytes,
     });
     this.#maxFieldBytes = limits.maxFieldBytes;
+    this.#nextLine = firstLine;
     // An error reaches who wrote the piece; unheard it would end the process as well.
     this.on('error', () => {});
   }

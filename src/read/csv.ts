@@ -1,7 +1,8 @@
 import type { Input } from '../job/job.js';
 import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
-import { CsvParser, type RawRows } from './csv-parser.js';
+import type { RawRows } from './csv-parser.js';
 import { buildRecord, isBlankRow, looksSwallowed } from './csv-row.js';
+import { CsvRows } from './csv-rows.js';
 import { type Delimiter, detectDelimiter, isHeaderWhole, nameDelimiter } from './delimiter.js';
 import { Digest } from './digest.js';
 import { type Header, readHeader } from './header.js';
@@ -27,7 +28,7 @@ export class CsvReader implements RecordReader {
   #columns: readonly string[] = [];
   #ownColumns: readonly (readonly string[])[] = [];
   #delimiter: Delimiter = ',';
-  #parser: CsvParser | undefined;
+  #parser: CsvRows | undefined;
   /** Rows that were read together with the header. */
   #waiting: RawRows | undefined;
   #isEnded = false;
@@ -114,7 +115,7 @@ export class CsvReader implements RecordReader {
     try {
       const head = await this.#takeHead(this.#text);
       this.#delimiter = this.#chooseDelimiter(head);
-      this.#parser = new CsvParser(this.#delimiter, this.#input.limits);
+      this.#parser = new CsvRows(this.#delimiter, this.#input.limits);
       await this.#parse(head);
       for (let raw: RawRows | undefined = this.#takeRows(); raw !== undefined; raw = await this.#readRows()) {
         const index = raw.rows.findIndex((cells) => !isBlankRow(cells));
