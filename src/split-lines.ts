@@ -31,12 +31,13 @@ export async function* splitLines(file: ReadFile, start = 0): AsyncGenerator<Lin
   for await (const lines of splitPieces(file, start)) yield* lines;
 }
 
-/** The whole lines that hold a text, without their newlines; those that do not are not looked at one by one. */
-export async function* searchLines(file: ReadFile, text: Buffer): AsyncGenerator<Buffer> {
-  for await (const { bytes, end } of readToNewlines(file, 0)) {
+/** The whole lines that hold a text; those that do not are not looked at one by one. At `start` a line may have begun before. */
+export async function* searchLines(file: ReadFile, text: Buffer, start = 0): AsyncGenerator<Omit<Line, 'isWhole'>> {
+  for await (const { bytes, offset, end } of readToNewlines(file, start)) {
     for (let at = bytes.indexOf(text); at !== -1 && at < end; ) {
+      const from = bytes.lastIndexOf(NEWLINE, at) + 1;
       const next = bytes.indexOf(NEWLINE, at);
-      yield bytes.subarray(bytes.lastIndexOf(NEWLINE, at) + 1, next);
+      yield { bytes: bytes.subarray(from, next), offset: offset + from };
       at = bytes.indexOf(text, next);
     }
   }

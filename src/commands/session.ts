@@ -173,7 +173,7 @@ async function applyThenReport(context: {
   world: World;
 }): Promise<Summary> {
   const { directory, plan, settings, lock, stop, service, host, log, world } = context;
-  const { files, clock, random, owner } = world;
+  const { files, clock, random, owner, snapshotEveryBytes } = world;
   const [{ applyPlan }, { writeReport }, createLane] = await Promise.all([
     import('../run/apply.js'),
     import('../report/write-report.js'),
@@ -192,6 +192,7 @@ async function applyThenReport(context: {
         authorize: service.authorize,
         createLane,
         owner,
+        snapshotEveryBytes,
         onProgress: (progress) => {
           view.sent(progress);
           host.onSent?.(progress);

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { nodeFiles } from '../files.js';
 import { isRowStep } from '../job/job.js';
-import { readJournal } from '../journal/reader.js';
-import { RunState } from '../journal/replay.js';
+import type { RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { readLockOwner } from '../run/lock.js';
@@ -19,8 +19,7 @@ export async function showStatus(
   terminal: Terminal,
 ): Promise<number> {
   const { directory, plan } = await openRunDirectory(flags.run);
-  const state = new RunState();
-  await readJournal(nodeFiles, join(directory, JOURNAL_FILE), (line) => state.apply(line.entry));
+  const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
   const owner = await readLockOwner(lockDepsOf(thisWorld), dirname(directory));
   const status = {
     job: plan.job.name,

@@ -16,6 +16,7 @@ export interface World {
   /** In [0, 1). */
   readonly random: () => number;
   readonly owner: Owner;
+  readonly snapshotEveryBytes?: number | undefined;
   readonly isProcessAlive: (pid: number) => boolean;
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;

@@ -3,7 +3,7 @@ import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain.js';
 
 /**
  * The journal on disk, version 3: `journal.ndjson`, one entry a line, appended only. Older ones are read as well: 2 has no
- * entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close.
+ * entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close. Who does not know `snapshot` may pass it over.
  *
  *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
  *
@@ -27,6 +27,7 @@ export type JournalEntry =
   | ActedEntry
   | SettleEntry
   | RetryEntry
+  | SnapshotEntry
   | CloseEntry;
 
 /** A runner begins, or goes on with, the run. */
@@ -144,6 +145,18 @@ export interface RetryEntry {
 /** Of the planned rows of a step: index of the first, and how many. */
 export type RowRange = readonly [step: number, first: number, count: number];
 
+/**
+ * The state of the run, as all entries before this one tell it: whoever wants no more may begin to read here. Written now and
+ * then, by a runner that counts its lines.
+ */
+export interface SnapshotEntry {
+  readonly type: 'snapshot';
+  /** Where its line begins, if nobody but its writer appended anything since that read the journal: else it is not to be trusted. */
+  readonly offset: number;
+  /** As `RunState.snapshot` gave it. */
+  readonly state: unknown;
+}
+
 /** The runner has ended: `finished`, or why it stopped before the end. */
 export interface CloseEntry {
   readonly type: 'close';
@@ -192,6 +205,9 @@ export function peekEpoch(bytes: Buffer): number {
 
 /** What is in a line of an entry that says a new runner begins; texts within entries have their quotes escaped. */
 export const OPEN_MARK = Buffer.from('"type":"open"');
+
+/** The same of a snapshot. */
+export const SNAPSHOT_MARK = Buffer.from('"type":"snapshot"');
 
 /** As `encodeLine` writes what stands before the entry. To parse the whole as one object, and to part it, takes half as long again. */
 const HEAD = /^\{"crc":"([0-9a-f]{8})","epoch":(\d+),"seq":(\d+),"durable":(\d+),/;

@@ -3,6 +3,15 @@ import type { Files, ReadFile } from '../files.js';
 import { searchLines, splitPieces } from '../split-lines.js';
 import { decodeLine, type JournalLine, OPEN_MARK } from './format.js';
 
+/** A place behind a good line, with what is known by then. */
+export interface JournalStart {
+  readonly offset: number;
+  readonly lastSeq: number;
+  readonly lastEpoch: number;
+}
+
+const BEGINNING: JournalStart = { offset: 0, lastSeq: 0, lastEpoch: 0 };
+
 /** An entry with the place of its line, so that it can be read again alone. */
 export interface PlacedLine extends JournalLine {
   readonly offset: number;
@@ -24,17 +33,28 @@ export interface JournalEnd {
  * A bad line before that is damage: InternalError 'journal-damaged' with its byte offset.
  */
 export async function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
-  if ((await files.stat(path)) === undefined) return { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
+  if ((await files.stat(path)) === undefined) return NO_JOURNAL;
   const file = await files.openRead(path);
   try {
-    const walk = new Walk(path, await listRunners(file), visit);
-    for await (const lines of splitPieces(file)) {
-      for (const { bytes, offset, isWhole } of lines) walk.take(bytes, offset, isWhole);
-    }
-    return walk.end(file.bytes);
+    return await walkJournal(file, path, { start: BEGINNING, runners: await listRunners(file, BEGINNING), visit });
   } finally {
     await file.close();
   }
+}
+
+export const NO_JOURNAL: JournalEnd = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
+
+/** `readJournal`, from a place on that is known to be good. `runners`: those that opened the journal behind it. */
+export async function walkJournal(
+  file: ReadFile,
+  path: string,
+  from: { start: JournalStart; runners: readonly Runner[]; visit: (line: PlacedLine) => void },
+): Promise<JournalEnd> {
+  const walk = new Walk(path, from);
+  for await (const lines of splitPieces(file, from.start.offset)) {
+    for (const { bytes, offset, isWhole } of lines) walk.take(bytes, offset, isWhole);
+  }
+  return walk.end(file.bytes);
 }
 
 /** Reads one line again, at the place that `readJournal` gave for it. */
@@ -46,16 +66,16 @@ export async function readLineAt(file: Pick<ReadFile, 'read'>, offset: number, l
 }
 
 /** Who opened the journal under a lock epoch, and the `seq` of that line: one more than the last that it had read. */
-interface Runner {
+export interface Runner {
   readonly epoch: number;
   readonly firstSeq: number;
 }
 
-/** In their order; each is the first of its epoch. */
-async function listRunners(file: ReadFile): Promise<Runner[]> {
+/** Those that opened the journal behind a place, in their order; each is the first of its epoch. */
+export async function listRunners(file: ReadFile, start: JournalStart): Promise<Runner[]> {
   const runners: Runner[] = [];
-  let last = -1;
-  for await (const bytes of searchLines(file, OPEN_MARK)) {
+  let last = start.lastEpoch;
+  for await (const { bytes } of searchLines(file, OPEN_MARK, start.offset)) {
     const line = decodeLine(bytes);
     if (line?.entry.type !== 'open' || line.epoch <= last) continue;
     last = line.epoch;
@@ -68,16 +88,23 @@ class Walk {
   readonly #path: string;
   readonly #runners: readonly Runner[];
   readonly #visit: (line: PlacedLine) => void;
-  #goodBytes = 0;
-  #lastSeq = 0;
-  #lastEpoch = 0;
+  #goodBytes: number;
+  #lastSeq: number;
+  #lastEpoch: number;
   /** Offset of the first bad line; from there on nothing counts, but lines are looked at for what they build upon. */
   #badAt: number | undefined;
 
-  constructor(path: string, runners: readonly Runner[], visit: (line: PlacedLine) => void) {
+  constructor(
+    path: string,
+    from: { start: JournalStart; runners: readonly Runner[]; visit: (line: PlacedLine) => void },
+  ) {
+    const { start, runners, visit } = from;
     this.#path = path;
     this.#runners = runners;
     this.#visit = visit;
+    this.#goodBytes = start.offset;
+    this.#lastSeq = start.lastSeq;
+    this.#lastEpoch = start.lastEpoch;
   }
 
   take(bytes: Buffer, offset: number, isWhole: boolean): void {

@@ -43,6 +43,24 @@ export interface StepProgress {
   lastEvent: number;
 }
 
+/** A state as plain data; one of another version says nothing. */
+export interface StateSnapshot {
+  readonly version: typeof SNAPSHOT_VERSION;
+  readonly steps: readonly {
+    readonly number: number;
+    readonly progress: Omit<StepProgress, 'begunAhead' | 'open'>;
+    readonly begunAhead: readonly (readonly [request: number, endOffset: number])[];
+    readonly open: readonly OpenRequest[];
+  }[];
+  readonly firstOpen: OpenEntry | undefined;
+  readonly lastClose: CloseEntry | undefined;
+  readonly lastHost: string | undefined;
+  readonly lastSentAt: number | undefined;
+  readonly events: number;
+}
+
+export const SNAPSHOT_VERSION = 1;
+
 export interface OpenPreparation {
   readonly what: string;
   /** The run stops to say that it may exist; its close ends the doubt. */
@@ -80,6 +98,27 @@ export class RunState {
   lastSentAt: number | undefined;
   #openParts = new Map<string, number>();
   #events = 0;
+
+  static restore({ steps, firstOpen, lastClose, lastHost, lastSentAt, events }: StateSnapshot): RunState {
+    const state = new RunState();
+    Object.assign(state, { firstOpen, lastClose, lastHost, lastSentAt });
+    state.#events = events;
+    for (const { number, progress, begunAhead, open } of steps) {
+      const parts = new Map(open.map((part) => [keyOf(part), part]));
+      state.steps.set(number, { ...state.step(number), ...progress, begunAhead: new Map(begunAhead), open: parts });
+      for (const part of open) state.#countParts(part, 1);
+    }
+    return state;
+  }
+
+  /** Holds nothing that later entries change. */
+  snapshot(): StateSnapshot {
+    const steps = [...this.steps].map(([number, { begunAhead, open, ...progress }]) => {
+      return { number, progress: structuredClone(progress), begunAhead: [...begunAhead], open: [...open.values()] };
+    });
+    const { firstOpen, lastClose, lastHost, lastSentAt } = this;
+    return { version: SNAPSHOT_VERSION, steps, firstOpen, lastClose, lastHost, lastSentAt, events: this.#events };
+  }
 
   step(number: number): StepProgress {
     let progress = this.steps.get(number);

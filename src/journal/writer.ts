@@ -3,32 +3,48 @@ import type { AppendFile, Files } from '../files.js';
 import { GroupCommit } from '../group-commit.js';
 import { encodeLine, type JournalEntry } from './format.js';
 import type { JournalEnd } from './reader.js';
+import type { RunState } from './replay.js';
 
-interface Numbered {
+/** A hundredth of a second to read, and a thousandth of what is written. */
+export const SNAPSHOT_EVERY_BYTES = 8 << 20;
+
+export interface WriterStart {
+  readonly epoch: number;
+  /** Of the last line. */
   readonly seq: number;
-  readonly entry: JournalEntry;
+  /** Where the next line comes to stand, if nobody else appends any. */
+  readonly offset: number;
+  /** As all lines tell it; it is told every entry once that is durable. Without it, no snapshots are written. */
+  readonly state?: RunState | undefined;
+  readonly snapshotEveryBytes?: number | undefined;
 }
 
 /** Appends entries with group commit. `append` resolves once its entry is durable; after a failure every entry is refused. */
 export class JournalWriter {
   readonly #file: AppendFile;
   readonly #epoch: number;
-  readonly #commit: GroupCommit<Numbered>;
+  readonly #state: RunState | undefined;
+  readonly #snapshotEveryBytes: number;
+  readonly #commit: GroupCommit<JournalEntry>;
   #seq: number;
   #durable: number;
+  #offset: number;
+  /** Undefined until its first lines are written: a runner has to open the journal before anything else. */
+  #nextSnapshotAt: number | undefined;
 
-  constructor(file: AppendFile, start: { epoch: number; seq: number }) {
+  constructor(file: AppendFile, start: WriterStart) {
     this.#file = file;
     this.#epoch = start.epoch;
+    this.#state = start.state;
+    this.#snapshotEveryBytes = start.snapshotEveryBytes ?? SNAPSHOT_EVERY_BYTES;
     this.#seq = start.seq;
     this.#durable = start.seq;
+    this.#offset = start.offset;
     this.#commit = new GroupCommit({ write: (group) => this.#write(group), describeFailure });
   }
 
   append(entry: JournalEntry): Promise<void> {
-    if (this.#commit.failure !== undefined) return Promise.reject(this.#commit.failure);
-    this.#seq += 1;
-    return this.#commit.add({ seq: this.#seq, entry });
+    return this.#commit.add(entry);
   }
 
   /** Waits for what is under way; then no more can be appended. */
@@ -37,17 +53,34 @@ export class JournalWriter {
     await this.#file.close();
   }
 
-  async #write(group: readonly Numbered[]): Promise<void> {
-    await this.#file.append(this.#encode(group));
+  async #write(group: readonly JournalEntry[]): Promise<void> {
+    const bytes = this.#encode(this.#isSnapshotDue() ? [this.#takeSnapshot(), ...group] : group);
+    await this.#file.append(bytes);
     await this.#file.sync();
-    this.#durable = group.at(-1)?.seq ?? this.#durable;
+    this.#durable = this.#seq;
+    this.#offset += bytes.length;
+    this.#nextSnapshotAt ??= this.#offset + this.#snapshotEveryBytes;
+    for (const entry of group) this.#state?.apply(entry);
   }
 
   /** Only now: the lines then name all that was synced before them, so that damage to it is told from a torn tail. */
-  #encode(group: readonly Numbered[]): Buffer {
+  #encode(group: readonly JournalEntry[]): Buffer {
     const epoch = this.#epoch;
     const durable = this.#durable;
-    return Buffer.concat(group.map(({ seq, entry }) => encodeLine({ epoch, seq, durable, entry })));
+    const lines = group.map((entry) => {
+      this.#seq += 1;
+      return encodeLine({ epoch, seq: this.#seq, durable, entry });
+    });
+    return Buffer.concat(lines);
+  }
+
+  #isSnapshotDue(): boolean {
+    return this.#state !== undefined && this.#offset >= (this.#nextSnapshotAt ?? Number.POSITIVE_INFINITY);
+  }
+
+  #takeSnapshot(): JournalEntry {
+    this.#nextSnapshotAt = undefined;
+    return { type: 'snapshot', offset: this.#offset, state: this.#state?.snapshot() };
   }
 }
 
@@ -66,11 +99,19 @@ const END_OF_TEAR = Buffer.from('~\n');
 export async function continueJournal(
   files: Files,
   path: string,
-  { end, lockEpoch }: { end: JournalEnd; lockEpoch: number },
+  {
+    end,
+    lockEpoch,
+    ...snapshots
+  }: { end: JournalEnd; lockEpoch: number } & Pick<WriterStart, 'state' | 'snapshotEveryBytes'>,
 ): Promise<JournalWriter> {
   const file = await files.openAppend(path);
+  let offset = end.goodBytes + end.tornBytes;
   try {
-    if (end.tornBytes > 0) await file.append(END_OF_TEAR);
+    if (end.tornBytes > 0) {
+      await file.append(END_OF_TEAR);
+      offset += END_OF_TEAR.length;
+    }
     // What was read may still be in the cache of a process that died; from here on lines build upon it.
     await file.sync();
   } catch (error) {
@@ -78,5 +119,6 @@ export async function continueJournal(
     throw error;
   }
   // The lock's epochs begin anew when its file is deleted; those of a journal must not, or its lines are passed over.
-  return new JournalWriter(file, { epoch: Math.max(lockEpoch, end.lastEpoch + 1), seq: end.lastSeq });
+  const epoch = Math.max(lockEpoch, end.lastEpoch + 1);
+  return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, ...snapshots });
 }

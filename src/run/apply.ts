@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { InternalError, UserError } from '../errors.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/format.js';
-import { readJournal } from '../journal/reader.js';
-import { RunState } from '../journal/replay.js';
+import type { RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { assertInPlace } from '../plan/replace-draft.js';
@@ -37,8 +37,7 @@ export interface ApplyEnd {
 export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<ApplyEnd> {
   const { directory, plan, lock, stop } = options;
   const path = join(directory, JOURNAL_FILE);
-  const state = new RunState();
-  const end = await readJournal(deps.files, path, (line) => state.apply(line.entry));
+  const { state, end } = await readRunState(deps.files, path);
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
 
@@ -50,13 +49,8 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
     );
   }
   const areas = new AreaUse(deps.clock, state, deps.owner.host);
-  const writer = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch });
-  const journal: Journal = {
-    append: async (entry) => {
-      await writer.append(entry);
-      state.apply(entry);
-    },
-  };
+  const { snapshotEveryBytes } = deps;
+  const journal = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch, state, snapshotEveryBytes });
   try {
     await assertInPlace(deps.files, directory, plan);
     const { host, pid } = deps.owner;
@@ -68,7 +62,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
     await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
     return { reason, detail };
   } finally {
-    await writer.close();
+    await journal.close();
   }
 }
 

@@ -3,8 +3,7 @@ import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import type { ServiceSettings } from '../job/job.js';
 import { decodeLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } from '../journal/format.js';
-import { readJournal } from '../journal/reader.js';
-import { RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import { assertOwnName, assertOwnPlace } from '../plan/place.js';
 import { restoreTaken } from '../plan/replace-draft.js';
@@ -113,9 +112,8 @@ async function readState(files: Files, path: string): Promise<PastRun['state']> 
   } finally {
     await file.close();
   }
-  // Late lines of a runner that had lost its lock hide the end: all of the journal tells.
-  const state = new RunState();
-  await readJournal(files, path, ({ entry }) => state.apply(entry));
+  // Late lines of a runner that had lost its lock hide the end.
+  const { state } = await readRunState(files, path);
   return isFinished(state.lastClose) ? 'finished' : 'unfinished';
 }
 
@@ -148,6 +146,6 @@ async function readLastFrom(file: ReadFile, start: number): Promise<Last | undef
 
 /** Whether a runner of a later epoch began anywhere before. */
 async function holdsNewerLine(file: ReadFile, epoch: number): Promise<boolean> {
-  for await (const bytes of searchLines(file, OPEN_MARK)) if (peekEpoch(bytes) > epoch) return true;
+  for await (const { bytes } of searchLines(file, OPEN_MARK)) if (peekEpoch(bytes) > epoch) return true;
   return false;
 }

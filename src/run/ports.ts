@@ -17,6 +17,8 @@ export interface RunDeps {
   readonly authorize: Authorize;
   readonly createLane: (options: LaneOptions) => Lane;
   readonly owner: Owner;
+  /** How often the journal gets a snapshot; by default as the journal has it. */
+  readonly snapshotEveryBytes?: number | undefined;
   readonly onProgress: (progress: Progress) => void;
   readonly onNotice: (notice: string) => void;
 }

@@ -61,7 +61,7 @@ class SlowDisk implements AppendFile {
   }
 }
 
-function aWriter(disk: AppendFile, start = { epoch: 1, seq: 0 }) {
+function aWriter(disk: AppendFile, start = { epoch: 1, seq: 0, offset: 0 }) {
   const writer = new JournalWriter(disk, start);
   const trace = disk instanceof SlowDisk ? disk.trace : [];
   const append = (request: number) =>
@@ -110,7 +110,7 @@ test('appends that are made at the same moment share one write and one sync', as
 
 test('each line counts on, and names every line that was synced before it was written', async () => {
   const disk = new SlowDisk();
-  const { append } = aWriter(disk, { epoch: 3, seq: 40 });
+  const { append } = aWriter(disk, { epoch: 3, seq: 40, offset: 0 });
   const first = [append(1), append(2)];
   await disk.syncAsked();
   // Made before 41 and 42 are durable, but written after.
@@ -185,7 +185,7 @@ test('after a power cut at any byte that was not synced, all that was durable is
           syncedBytes = file.bytes;
         },
       };
-      const writer = new JournalWriter(disk, { epoch: 1, seq: 0 });
+      const writer = new JournalWriter(disk, { epoch: 1, seq: 0, offset: 0 });
       let made = 0;
       let durable = 0;
       let pending: Promise<unknown> = Promise.resolve();

@@ -21,6 +21,27 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     tests: [SIMULATION],
   },
   {
+    name: 'a snapshot is trusted wherever it stands',
+    file: 'src/journal/state-reader.ts',
+    find: ' || line.entry.offset !== offset',
+    replace: '',
+    tests: ['test/journal/state-reader.test.ts'],
+  },
+  {
+    name: 'a snapshot is trusted that the next runner did not read',
+    file: 'src/journal/state-reader.ts',
+    find: 'if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;',
+    replace: '',
+    tests: ['test/journal/state-reader.test.ts'],
+  },
+  {
+    name: 'a snapshot knows the lines behind it',
+    file: 'src/journal/writer.ts',
+    find: '    const bytes = this.#encode(',
+    replace: '    for (const entry of group) this.#state?.apply(entry);\n    const bytes = this.#encode(',
+    tests: [SIMULATION],
+  },
+  {
     name: 'the intent is written after the request was sent',
     file: 'src/run/send-part.ts',
     find: "  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });\n",

@@ -23,6 +23,8 @@ export interface Scenario {
   readonly rival:
     | { readonly isOnSameHost: boolean; readonly delayMs: number; readonly mishap: Mishap | undefined }
     | undefined;
+  /** Of journals; undefined where none is written. */
+  readonly snapshotEveryBytes: number | undefined;
   /** How far the wall clock of each host is ahead; behind where it is negative. */
   readonly skewMs: Readonly<Record<Host, number>>;
 }
@@ -74,6 +76,7 @@ export function createScenario(random: Random): Scenario {
           }
         : undefined,
     skewMs: createSkew(random),
+    snapshotEveryBytes: [undefined, 1, 500, 2000][pick(random, 4)],
   };
 }
 

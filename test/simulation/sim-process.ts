@@ -168,6 +168,7 @@ export class Runner implements SimProcess {
       clock,
       random,
       owner: { host: this.#host, pid: this.pid, instance: `i${this.pid}` },
+      snapshotEveryBytes: scenario.snapshotEveryBytes,
       isProcessAlive: isAlive,
       loadReader: async () => createReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),

@@ -8,6 +8,7 @@ import { RunWatch } from './run-watch.js';
 import { createScenario, type Host, MAX_SKEW_MS, type Mishap, type Scenario } from './scenario.js';
 import { Runner, type Stage } from './sim-process.js';
 import { NO_FAULTS, SimService } from './sim-service.js';
+import { checkSnapshots } from './snapshots.js';
 import { Subjects } from './subject.js';
 import { Timeline } from './timeline.js';
 import { entriesIn, Violation } from './watch.js';
@@ -140,6 +141,7 @@ class Simulation {
       isLater = true;
     });
     await timeline.runUntil(() => isLater);
+    await checkSnapshots(this.#stage.disk);
     return first;
   }
 

@@ -1,0 +1,60 @@
+import type { Files, ReadFile } from '../files.js';
+import { searchLines } from '../split-lines.js';
+import { decodeLine, SNAPSHOT_MARK } from './format.js';
+import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, readJournal, walkJournal } from './reader.js';
+import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
+import { SNAPSHOT_EVERY_BYTES } from './writer.js';
+
+/** Room for the lines behind a snapshot, and for those that processes wrote which did not live to write one. */
+const SEARCHED_BYTES = 4 * SNAPSHOT_EVERY_BYTES;
+
+/**
+ * The state of a run, and where its journal ends, as `readJournal` would give them to whoever applies every entry: read from
+ * the last snapshot on that is to be trusted, so that a journal of any length takes as long as a short one. Damage before that
+ * is not seen.
+ */
+export async function readRunState(files: Files, path: string): Promise<{ state: RunState; end: JournalEnd }> {
+  if ((await files.stat(path)) === undefined) return { state: new RunState(), end: NO_JOURNAL };
+  const file = await files.openRead(path);
+  try {
+    for (const { start, snapshot } of (await listSnapshots(file)).reverse()) {
+      const runners = await listRunners(file, start);
+      // It was made by a runner that had lost its lock, and that the next one did not read any more.
+      if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
+      const state = RunState.restore(snapshot);
+      const end = await walkJournal(file, path, { start, runners, visit: ({ entry }) => state.apply(entry) });
+      return { state, end };
+    }
+  } finally {
+    await file.close();
+  }
+  const state = new RunState();
+  const end = await readJournal(files, path, ({ entry }) => state.apply(entry));
+  return { state, end };
+}
+
+interface PlacedSnapshot {
+  /** Behind its line. */
+  readonly start: JournalStart;
+  readonly snapshot: StateSnapshot;
+}
+
+/**
+ * Those whose line stands where its writer counted it to stand: before it there is only what that runner read and wrote itself,
+ * so the entries before it are those that its state was made of.
+ */
+async function listSnapshots(file: ReadFile): Promise<PlacedSnapshot[]> {
+  const found: PlacedSnapshot[] = [];
+  const from = Math.max(0, file.bytes - SEARCHED_BYTES);
+  for await (const { bytes, offset } of searchLines(file, SNAPSHOT_MARK, from)) {
+    const line = decodeLine(bytes);
+    if (line?.entry.type !== 'snapshot' || line.entry.offset !== offset) continue;
+    const snapshot = line.entry.state as StateSnapshot;
+    if (snapshot.version !== SNAPSHOT_VERSION) continue;
+    found.push({
+      start: { offset: offset + bytes.length + 1, lastSeq: line.seq, lastEpoch: line.epoch },
+      snapshot,
+    });
+  }
+  return found;
+}
