@@ -129,11 +129,12 @@ describe('the state of a run', () => {
   });
 
   it.each([
-    ['of another version', { state: { version: 0 } }],
-    ['that stands where it was not written', { state: new RunState().snapshot() }],
-  ])('is read from all lines where there is only a snapshot %s', async (_, strange) => {
-    const entries: JournalEntry[] = [anOpen(), anIntent(), { type: 'snapshot', offset: 0, state: {}, ...strange }];
-    const lines = entries.map((entry, index) => aLine({ seq: index + 1, entry }));
+    { strange: 'of another version', moved: 0, state: { ...new RunState().snapshot(), version: 0 } },
+    { strange: 'that stands where it was not written', moved: 1, state: new RunState().snapshot() },
+  ])('is read from all lines where there is only a snapshot $strange', async ({ moved, state: told }) => {
+    const lines = [aLine({ seq: 1, entry: anOpen() }), aLine({ seq: 2, entry: anIntent() })];
+    const offset = Buffer.concat(lines).length + moved;
+    lines.push(aLine({ seq: 3, entry: { type: 'snapshot', offset, state: told } }));
     const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) });
     const { state } = await readRunState(files, JOURNAL_PATH);
     expect(state.step(1)).toMatchObject({ nextRequest: 2 });
