@@ -42,8 +42,20 @@ module.exports = {
     ),
     layer('report-is-below-run', '^src/report/', '^src/(run|service|throttle|read)/'),
     layer('plan-does-not-reach-sideways', '^src/plan/', '^src/(journal|report|service|throttle|run)/'),
-    // It may reach normalize, which is pure: the thread that reads a file normalises its numbers as well.
-    layer('read-is-an-adapter', '^src/read/', '^src/(plan|journal|report|service|throttle|run|steps|template)/'),
+    layer(
+      'read-is-an-adapter',
+      '^src/read/',
+      '^src/(plan|journal|report|service|throttle|run|steps|normalize|template)/',
+    ),
+    {
+      name: 'read-ahead-drafts-and-no-more',
+      comment:
+        'The thread that reads a file makes the drafts of its rows too, for which it reaches steps, which are pure.',
+      severity: 'error',
+      from: { path: '^src/read-ahead/' },
+      to: { path: '^src/(plan|journal|report|service|throttle|run)/' },
+    },
+    layer('only-commands-reach-read-ahead', '^src/(?!commands/|read-ahead/)', '^src/read-ahead/'),
     layer(
       'service-is-an-adapter',
       '^src/service/',

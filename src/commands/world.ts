@@ -46,13 +46,14 @@ export const thisWorld: World = {
   },
   isProcessAlive,
   loadReader: async () => {
-    const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }] = await Promise.all([
-      import('../read/inputs.js'),
-      import('../read/digest.js'),
-      import('../read/digest-content.js'),
-      import('../read/records.js'),
-      import('../read/columns.js'),
-    ]);
+    const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =
+      await Promise.all([
+        import('../read/inputs.js'),
+        import('../read/digest.js'),
+        import('../read/digest-content.js'),
+        import('../read-ahead/records.js'),
+        import('../read/columns.js'),
+      ]);
     return { listInputs, digestInput, digestContent, readRecords, findColumn };
   },
   loadLane: async () => {

@@ -70,7 +70,8 @@ function findSlot(keys: Float64Array, key: number): number {
 /** Numbers of one campaign differ in few digits: both halves are mixed until every bit depends on all of them. */
 function hashKey(key: number): number {
   const high = Math.floor(key / 0x1_0000_0000);
-  let hash = ((key % 0x1_0000_0000) ^ Math.imul(high, 0x9e3779b1)) | 0;
+  // What a bit operation sees of a double is its low half.
+  let hash = key ^ Math.imul(high, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

@@ -183,11 +183,13 @@ function formatSeam(head: Buffer, body: Buffer): string {
 
 const SEAM_LENGTH = formatSeam(Buffer.alloc(0), Buffer.alloc(0)).length;
 
-export type RowLine = {
+export type RowLine = RowHead & { readonly cells: readonly Cell[] };
+
+/** A row's line, its cells aside. */
+export type RowHead = {
   readonly file: number;
   readonly line: number;
   readonly row: number;
-  readonly cells: readonly Cell[];
   /** Its id in another run, of which it is a row. */
   readonly from?: string | undefined;
 } & (
@@ -196,19 +198,19 @@ export type RowLine = {
   | { readonly state: 'skipped'; readonly skip: Skip | RetriedRow }
 );
 
-/** `cells`: those of the line as JSON. */
-export function encodeRowLine(line: RowLine, cells: string = JSON.stringify(line.cells)): string {
-  const place = `${line.file},${line.line},${line.row}`;
-  const end = line.from === undefined ? ']\n' : `,${JSON.stringify(line.from)}]\n`;
-  switch (line.state) {
+/** `cellsJson`: the cells of the row. */
+export function encodeRowLine(head: RowHead, cellsJson: string): string {
+  const place = `${head.file},${head.line},${head.row}`;
+  const end = head.from === undefined ? ']\n' : `,${JSON.stringify(head.from)}]\n`;
+  switch (head.state) {
     case 'planned':
-      return `["p",${place},[${line.request}${encodeFacts(line.facts)}],${cells}${end}`;
+      return `["p",${place},[${head.request}${encodeFacts(head.facts)}],${cellsJson}${end}`;
     case 'rejected': {
-      const { stage, field, code, reason } = line.rejection;
-      return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cells}${end}`;
+      const { stage, field, code, reason } = head.rejection;
+      return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cellsJson}${end}`;
     }
     case 'skipped':
-      return `["s",${place},${JSON.stringify([line.skip.code, line.skip.reason])},${cells}${end}`;
+      return `["s",${place},${JSON.stringify([head.skip.code, head.skip.reason])},${cellsJson}${end}`;
   }
 }
 

@@ -122,8 +122,7 @@ class StepPlanning {
     this.#rows.beginFile(shown);
     await problems.gather(shown, async () => {
       await reader.open();
-      const numbers = this.#planner.numberIn?.(reader.columns);
-      if (numbers !== undefined) reader.readNumbers?.(numbers);
+      reader.draftRows?.(this.#step);
       for await (const batch of reader.batches()) {
         const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
         await fed?.prepare(batch);
@@ -179,9 +178,10 @@ class StepPlanning {
     { file, read, fed }: { file: number; read: RowReader; fed: FedRows | undefined },
   ): void {
     const writer = this.#writer;
-    const { line, row, cells, cellsJson, fault, ownId } = record;
+    const { line, row, fault, ownId } = record;
+    const cellsJson = record.cellsJson ?? JSON.stringify(record.cells);
     const from = ownId === '' ? undefined : ownId;
-    const place = { file, line, row, cells, from };
+    const place = { file, line, row, from };
     const ordinal = this.#rows.take();
     const known = from === undefined ? undefined : fed?.check(from);
     const plan: RowPlan =

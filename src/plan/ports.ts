@@ -1,11 +1,8 @@
-import type { SourceRecord } from '../domain.js';
 import type { Files } from '../files.js';
-import type { Input } from '../job/job.js';
-import type { NumberColumn } from '../normalize/number.js';
-import type { NumberResult } from '../normalize/number-codes.js';
-import type { FindColumn } from '../steps/kind.js';
+import type { Input, RowStep } from '../job/job.js';
+import type { FindColumn, RowRecord } from '../steps/kind.js';
 
-/** How the planner reaches input files; `read/` offers it. Refusals are thrown as UserError 'bad-input'. */
+/** How the planner reaches input files; `read/` and `read-ahead/` offer it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
   /** Files and globs, absolute, as files that exist; each once, sorted by path. Without `onEmptyPattern` a glob must fit. */
   listInputs(
@@ -31,11 +28,9 @@ export interface InputFile {
 }
 
 /** A record with what an output of ours says of it beside its cells. */
-export interface InputRecord extends SourceRecord {
+export interface InputRecord extends RowRecord {
   /** Of a row of another run: its id there (steps/ids.ts); '' for one that is none, and no id where it cannot be read. */
   readonly ownId?: string | undefined;
-  /** What stands in the column of `readNumbers`, where the reader has looked at it. */
-  readonly number?: NumberResult | undefined;
 }
 
 export interface RecordReader {
@@ -45,8 +40,8 @@ export interface RecordReader {
   /** Of outputs of ours the columns that begin as ours do, a list for each different set; whole when `batches` has ended. */
   readonly ownColumns?: readonly (readonly string[])[];
   open(): Promise<void>;
-  /** Asks a reader that can do so to normalise the numbers of a column; to be called before `batches`. */
-  readNumbers?(column: NumberColumn): void;
+  /** Asks a reader that can do so to draft the rows as the step plans them; to be called before `batches`. */
+  draftRows?(step: RowStep): void;
   batches(): AsyncIterable<readonly InputRecord[]>;
   /** For whoever opens it and does not walk its batches: a thread that waits to be asked would keep the process from its end. */
   close?(): Promise<void>;

@@ -38,10 +38,10 @@ export class Tally {
   }
 
   #addPlanned(row: PlannedRow): void {
-    const { country, forcesUcs2, preview } = row;
+    const { country, forcesUcs2 } = row;
     if (forcesUcs2 !== undefined) increment(this.#ucs2, forcesUcs2);
     if (country !== undefined) increment(this.#countries, country);
-    if (this.#examples.length < EXAMPLES) this.#examples.push({ to: preview.to, text: preview.text });
+    if (this.#examples.length < EXAMPLES) this.#examples.push(row.preview());
   }
 
   figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'countries' | 'ucs2' | 'examples'> & {

@@ -76,7 +76,8 @@ export class CsvReader implements RecordReader {
     let batch: ReadRecord[] = [];
     try {
       for (let raw: RawRows | undefined = this.#waiting; raw !== undefined; raw = await this.#readRows()) {
-        for (const [index, cells] of raw.rows.entries()) {
+        for (let index = 0; index < raw.rows.length; index += 1) {
+          const cells = raw.rows[index] as string[];
           const line = raw.lines[index] ?? 0;
           if (isBlankRow(cells)) {
             this.#blankRows += 1;

@@ -1,13 +1,9 @@
 import type { SourceRecord } from '../domain.js';
-import type { NumberColumn } from '../normalize/number.js';
-import type { NumberResult } from '../normalize/number-codes.js';
 
 /** A record with what an output of ours says of it beside its cells. */
 export interface ReadRecord extends SourceRecord {
   /** By which a row of a rejections file is known again: '' for a row without, '?' where a fault hides it; absent elsewhere. */
   readonly ownId?: string | undefined;
-  /** What stands in the column of `readNumbers`; absent where the reader leaves it to others, and in a row with a fault. */
-  readonly number?: NumberResult | undefined;
 }
 
 /** The records of one file, read once, in order. Refusals are thrown as UserError `bad-input`. */
@@ -23,8 +19,6 @@ export interface RecordReader {
   readonly bytes: number;
   /** Reads as far as the CSV header; refuses what is wrong with it, all at once. */
   open(): Promise<void>;
-  /** Has the numbers of a column normalised by whoever reads; to be called before `batches`. Absent where nothing is won by it. */
-  readNumbers?(column: NumberColumn): void;
   /** About 1,000 records at a time; can be walked once. */
   batches(): AsyncIterable<readonly ReadRecord[]>;
   /** Lets go of a file that is not read to its end. */

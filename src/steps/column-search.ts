@@ -1,6 +1,4 @@
-import type { Input } from '../job/job.js';
 import { listColumns } from '../normalize/mask.js';
-import type { NumberColumn } from '../normalize/number.js';
 import type { BindProblems, PlannerContext } from './kind.js';
 
 /** Finds the columns that a job names in one file, and keeps a problem for each that is not there. */
@@ -10,7 +8,10 @@ export interface ColumnSearch {
   readonly problems: BindProblems['problems'];
 }
 
-export function searchColumns(columns: readonly string[], { findColumn }: PlannerContext): ColumnSearch {
+export function searchColumns(
+  columns: readonly string[],
+  { findColumn }: Pick<PlannerContext, 'findColumn'>,
+): ColumnSearch {
   const problems: { column: string; message: string; hint: string }[] = [];
   return {
     find: (column, key) => {
@@ -20,19 +21,6 @@ export function searchColumns(columns: readonly string[], { findColumn }: Planne
     },
     problems,
   };
-}
-
-/** Finds where the number that a step sends to stands; undefined with problems. */
-export function findDestination(
-  { destination, input }: { readonly destination: string; readonly input: Input },
-  columns: readonly string[],
-  context: PlannerContext,
-): BindProblems & { readonly number: NumberColumn | undefined } {
-  const { country, countryColumn } = input;
-  const { find, problems } = searchColumns(columns, context);
-  const index = find(destination, 'destination');
-  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
-  return { problems, number: problems.length > 0 ? undefined : { index, countryIndex, country } };
 }
 
 function describeMissing(

@@ -67,7 +67,7 @@ function bindColumns(
         segments: 0,
         country: contact.country,
         forcesUcs2: undefined,
-        preview: { to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) },
+        preview: () => ({ to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) }),
       },
     };
   };

@@ -82,7 +82,7 @@ function planConversation(
       segments: 0,
       country: undefined,
       forcesUcs2: undefined,
-      preview: { to: `queue ${target}`, text: `with ${Object.keys(user).join(', ')}; ${said}` },
+      preview: () => ({ to: `queue ${target}`, text: `with ${Object.keys(user).join(', ')}; ${said}` }),
     },
   };
 }

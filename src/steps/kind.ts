@@ -1,7 +1,5 @@
 import type { Area, Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain.js';
 import type { Addresses, RowStep } from '../job/job.js';
-import type { NumberColumn } from '../normalize/number.js';
-import type { NumberResult } from '../normalize/number-codes.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
 
@@ -18,6 +16,8 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
   resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
   createPlanner(step: S, context: PlannerContext): RowPlanner;
+  /** The part of its planning that can be done wherever rows are read; absent where a kind has none. */
+  createDrafter?(step: S): RowDrafter;
   /** What is made at the service before the first request; absent where a kind never needs anything. */
   readonly preparation?: Preparation<S>;
   /** The request on the wire, from its body as planned; `prepared` are the ids that the preparation gave. */
@@ -119,8 +119,6 @@ export interface RowPlanner {
   readonly segmentsPerRequest: number;
   /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
   bind(columns: readonly string[]): RowReader | BindProblems;
-  /** Where the number of each row stands, which may be looked at before the row is; absent where a kind needs none. */
-  numberIn?(columns: readonly string[]): NumberColumn | undefined;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
   openBody(request: number): string;
   readonly closeBody: string;
@@ -131,12 +129,41 @@ export interface BindProblems {
   readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
 }
 
+/** Makes drafts of the rows of one step. Without a memory: a row has the same draft wherever and whenever it is made. */
+export interface RowDrafter {
+  /** Binds to the columns of a file; its problems are among those of the planner. */
+  bind(columns: readonly string[], findColumn: FindColumn): DraftRow | BindProblems;
+}
+
+export type DraftRow = (cells: readonly Cell[]) => RowDraft;
+
+/** What the cells of a row come to by themselves: a message to a number, or why there is no number. Plain data. */
+export type RowDraft = RefusedDraft | MessageDraft;
+
+export interface RefusedDraft {
+  readonly e164: undefined;
+  readonly rejection: Rejection;
+}
+
+export interface MessageDraft {
+  readonly e164: string;
+  /** ISO alpha-2 of the number. */
+  readonly country: string;
+  /** Why the text cannot be sent. It counts for less than that the number is suppressed, and for more than that it stood before. */
+  readonly rejection: Rejection | undefined;
+  /** '' where it was rejected, and where the rows share one. */
+  readonly text: string;
+  readonly segments: number;
+  /** The first character that is not in GSM-7, for people; undefined where there is none. */
+  readonly forcesUcs2: string | undefined;
+}
+
 /** `ordinal` counts all rows of the step, `index` only those planned before this one; both from 0. */
 export type RowReader = (record: RowRecord, ordinal: number, index: number) => RowPlan;
 
 export interface RowRecord extends SourceRecord {
-  /** The number in the column of `numberIn`, where whoever read the row has looked at it. */
-  readonly number?: NumberResult | undefined;
+  /** Where whoever read the row has made it. */
+  readonly draft?: RowDraft | undefined;
 }
 
 export type RowPlan =
@@ -162,7 +189,7 @@ export interface PlannedRow {
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
   /** For a person who looks at the plan. */
-  readonly preview: { readonly to: string; readonly text: string };
+  preview(): { readonly to: string; readonly text: string };
 }
 
 /** The text of a cell, or '' where the record lacks it. */

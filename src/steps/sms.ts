@@ -5,6 +5,7 @@ import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../ser
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from './ids.js';
 import type { RequestPart, StepKind } from './kind.js';
 import { giveAllRows, inDoubt, OutcomeBuilder } from './outcomes.js';
+import { createSmsDrafter } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
 
 /** Rows become batches that share a template. Nothing makes a batch safe to send twice (facts: SMS batch). */
@@ -21,6 +22,7 @@ export const smsKind: StepKind<SmsStep> = {
     outcome?.verdict.reason ?? '',
   ],
   createPlanner: createSmsPlanner,
+  createDrafter: createSmsDrafter,
   call: smsBatchRequest,
   splitBody,
   readOutcomes: (response, part) => {

@@ -120,7 +120,10 @@ function planRow(step: VerificationCheckStep, sessionId: string, code: string | 
       segments: 0,
       country: undefined,
       forcesUcs2: undefined,
-      preview: { to: `session ${sessionId}`, text: code === undefined ? 'its status is read' : 'a code is checked' },
+      preview: () => ({
+        to: `session ${sessionId}`,
+        text: code === undefined ? 'its status is read' : 'a code is checked',
+      }),
     },
   };
 }

@@ -1,21 +1,19 @@
 import type { RowOutcomes } from '../domain.js';
 import type { VerificationStartStep } from '../job/job.js';
-import { type NumberColumn, normalizeCell } from '../normalize/number.js';
 import { createNumberSet } from '../plan/dedupe.js';
 import type { Response } from '../service/answer.js';
 import { RESEND_TOO_EARLY } from '../service/documented.js';
 import { createSession, sessionRequest } from '../service/verification.js';
-import { findDestination } from './column-search.js';
+import { bindDestination } from './destination.js';
 import {
-  type BindProblems,
   type PlannerContext,
   type Refusal,
   type RefusalMeaning,
   type RequestPart,
+  type RowDraft,
+  type RowDrafter,
   type RowPlan,
   type RowPlanner,
-  type RowReader,
-  type RowRecord,
   type StepKind,
   skipDuplicate,
 } from './kind.js';
@@ -35,6 +33,7 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
     outcome?.ids[3] ?? '',
   ],
   createPlanner,
+  createDrafter,
   call: sessionRequest,
   splitBody: (body) => body,
   readOutcomes,
@@ -42,50 +41,50 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
 };
 
 function createPlanner(step: VerificationStartStep, context: PlannerContext): RowPlanner {
+  const drafter = createDrafter(step);
   const seen = createNumberSet();
   const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
   const sms = source === undefined ? undefined : { source };
   const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
-  const readRow = (column: NumberColumn, record: RowRecord, ordinal: number): RowPlan => {
-    const number = record.number ?? normalizeCell(record.cells, column);
-    if (!number.ok) {
-      const { code, reason } = number;
-      return { kind: 'rejected', rejection: { stage: 'normalize', field: step.destination, code, reason } };
-    }
-    const kept = step.duplicates === 'skip' ? seen.add(number.e164, ordinal) : undefined;
+  const planRow = (draft: RowDraft, ordinal: number): RowPlan => {
+    if (draft.e164 === undefined) return { kind: 'rejected', rejection: draft.rejection };
+    const { e164, country } = draft;
+    const kept = step.duplicates === 'skip' ? seen.add(e164, ordinal) : undefined;
     if (kept !== undefined) return skipDuplicate('number', kept, context);
     return {
       kind: 'planned',
       row: {
-        fragment: `{"destination":"${number.e164}",${shared.slice(1)}`,
-        facts: [number.e164],
+        fragment: `{"destination":"${e164}",${shared.slice(1)}`,
+        facts: [e164],
         messages: 1,
         segments: 1,
-        country: number.country,
+        country,
         forcesUcs2: undefined,
-        preview: { to: number.e164, text: template ?? 'a code, in the words of the service' },
+        preview: () => ({ to: e164, text: template ?? 'a code, in the words of the service' }),
       },
     };
   };
-  return {
-    ...planRowByRow((columns) => bindColumns(step, columns, { context, readRow })),
-    numberIn: (columns) => findDestination(step, columns, context).number,
-  };
+  return planRowByRow((columns) => {
+    const draftRow = drafter.bind(columns, context.findColumn);
+    if (typeof draftRow !== 'function') return draftRow;
+    return (record, ordinal) => planRow(record.draft ?? draftRow(record.cells), ordinal);
+  });
 }
 
-function bindColumns(
-  step: VerificationStartStep,
-  columns: readonly string[],
-  {
-    context,
-    readRow,
-  }: {
-    context: PlannerContext;
-    readRow: (column: NumberColumn, record: RowRecord, ordinal: number) => RowPlan;
-  },
-): RowReader | BindProblems {
-  const { number, problems } = findDestination(step, columns, context);
-  return number === undefined ? { problems } : (record, ordinal) => readRow(number, record, ordinal);
+/** The words of a code are the service's: a draft is a number and nothing else. */
+function createDrafter(step: VerificationStartStep): RowDrafter {
+  return {
+    bind: (columns, findColumn) => {
+      const { read, problems } = bindDestination(step, columns, findColumn);
+      if (read === undefined) return { problems };
+      return (cells) => {
+        const number = read(cells);
+        if (number.e164 === undefined) return number;
+        const { e164, country } = number;
+        return { e164, country, rejection: undefined, text: '', segments: 1, forcesUcs2: undefined };
+      };
+    },
+  };
 }
 
 /** Contract: "Verification session (response of creation)". */

@@ -10,6 +10,9 @@ const GSM7_PART = 153;
 const UCS2_SINGLE = 70;
 const UCS2_PART = 67;
 
+/** Anything but characters of ASCII that are one septet each. Most texts have no other, and are searched in half the time of a loop. */
+const NEEDS_LOOK = /[^\n\r -Z_a-z]/;
+
 export interface SegmentCount {
   readonly encoding: 'GSM7' | 'UCS2';
   /** Parts that the message is billed as; 0 for an empty text. */
@@ -25,11 +28,14 @@ export interface SegmentCount {
  * GSM-7 is counted as UCS-2 even where `GSM7` is asked for (`checkText` refuses that text).
  */
 export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): SegmentCount {
-  let septets = 0;
-  for (let index = 0; index < text.length; index++) {
-    const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
-    if (width === 0) return countUcs2(text, nameCharacter(text.codePointAt(index) as number));
-    septets += width;
+  let septets = text.length;
+  if (NEEDS_LOOK.test(text)) {
+    septets = 0;
+    for (let index = 0; index < text.length; index++) {
+      const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
+      if (width === 0) return countUcs2(text, nameCharacter(text.codePointAt(index) as number));
+      septets += width;
+    }
   }
   if (encoding === 'UCS2') return countUcs2(text, undefined);
   const segments = septets <= GSM7_SINGLE ? Math.min(septets, 1) : countGsm7Parts(text);

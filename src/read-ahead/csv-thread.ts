@@ -1,9 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Problem, UserError } from '../errors.js';
-import type { Input } from '../job/job.js';
-import type { NumberColumn } from '../normalize/number.js';
-import { CsvReader } from './csv.js';
-import type { InputFile } from './inputs.js';
+import { type Problem, UserError, type UserErrorCode } from '../errors.js';
+import type { Input, RowStep } from '../job/job.js';
+import { findColumn } from '../read/columns.js';
+import { CsvReader } from '../read/csv.js';
+import type { InputFile } from '../read/inputs.js';
+import type { DraftRow } from '../steps/kind.js';
+import { kindOf } from '../steps/table.js';
 import { encodeBlock, type RecordBlock } from './record-block.js';
 
 /** What the thread is started with. */
@@ -14,9 +16,9 @@ export interface CsvTask {
   readonly blocksAhead: number;
 }
 
-/** What the thread is told: to begin, once its header has been looked at, and how many more blocks it may send. */
+/** What the thread is told: to begin, and for which step to draft the rows if for any; and how many more blocks it may send. */
 export type CsvOrder =
-  | { readonly kind: 'begin'; readonly numbers: NumberColumn | undefined }
+  | { readonly kind: 'begin'; readonly step: RowStep | undefined }
   | { readonly kind: 'more'; readonly blocks: number };
 
 /** What the thread says, in this order: opened, blocks, ended; or refused instead of any of them. */
@@ -30,6 +32,7 @@ export type CsvMessage =
   | { readonly kind: 'ended'; readonly notices: readonly string[]; readonly sha256: string; readonly bytes: number }
   | {
       readonly kind: 'refused';
+      readonly code: UserErrorCode;
       readonly message: string;
       readonly hint: string | undefined;
       readonly problems: readonly Problem[];
@@ -41,9 +44,9 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
   const say = (message: CsvMessage) => port.postMessage(message);
   let credit = blocksAhead;
   let onCredit: (() => void) | undefined;
-  const begun = new Promise<NumberColumn | undefined>((resolve) => {
+  const begun = new Promise<RowStep | undefined>((resolve) => {
     port.on('message', (order: CsvOrder) => {
-      if (order.kind === 'begin') return resolve(order.numbers);
+      if (order.kind === 'begin') return resolve(order.step);
       credit += order.blocks;
       onCredit?.();
     });
@@ -52,7 +55,7 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
   try {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
-    const numbers = await begun;
+    const draftRow = bindDrafts(await begun, reader.columns);
     for await (const batch of reader.batches()) {
       while (credit === 0) {
         await new Promise<void>((resolve) => {
@@ -60,17 +63,23 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
         });
       }
       credit -= 1;
-      say({ kind: 'block', block: encodeBlock(batch, numbers) });
+      say({ kind: 'block', block: encodeBlock(batch, draftRow) });
     }
     const { notices, sha256, bytes } = reader;
     say({ kind: 'ended', notices, sha256, bytes });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const { message, hint, problems } = error;
-    say({ kind: 'refused', message, hint, problems });
+    const { code, message, hint, problems } = error;
+    say({ kind: 'refused', code, message, hint, problems });
   } finally {
     port.close();
   }
+}
+
+/** Undefined where the rows have no drafts; a column that is not there is told by whoever plans. */
+function bindDrafts(step: RowStep | undefined, columns: readonly string[]): DraftRow | undefined {
+  const bound = step && kindOf(step).createDrafter?.(step).bind(columns, findColumn);
+  return typeof bound === 'function' ? bound : undefined;
 }
 
 await readInThread(workerData as CsvTask);

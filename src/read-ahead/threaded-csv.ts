@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UserError } from '../errors.js';
-import type { Input } from '../job/job.js';
-import type { NumberColumn } from '../normalize/number.js';
+import type { Input, RowStep } from '../job/job.js';
+import type { InputFile } from '../read/inputs.js';
+import type { ReadRecord, RecordReader } from '../read/reader.js';
+import type { RowRecord } from '../steps/kind.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
-import type { InputFile } from './inputs.js';
-import type { ReadRecord, RecordReader } from './reader.js';
 import { decodeBlock } from './record-block.js';
 
 const THREAD = new URL('./csv-thread.js', import.meta.url);
@@ -22,7 +22,7 @@ export function canReadInThread(): boolean {
   return availableParallelism() > 1 && existsSync(THREAD);
 }
 
-/** A CSV read in a thread of its own, which parses and checks while this one makes messages of the rows before. */
+/** A CSV read in a thread of its own, which parses and drafts while this one plans the rows before. */
 export class ThreadedCsvReader implements RecordReader {
   columns: readonly string[] = [];
   ownColumns: readonly (readonly string[])[] = [];
@@ -36,7 +36,7 @@ export class ThreadedCsvReader implements RecordReader {
   #isOver = false;
   #wake: (() => void) | undefined;
   #opened: Promise<void> | undefined;
-  #numbers: NumberColumn | undefined;
+  #step: RowStep | undefined;
 
   constructor(file: InputFile, input: Input) {
     this.#task = { file, input, blocksAhead: BLOCKS_AHEAD };
@@ -47,13 +47,14 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
-  readNumbers(column: NumberColumn): void {
-    this.#numbers = column;
+  /** Has the rows drafted as a step plans them; to be called before `batches`. */
+  draftRows(step: RowStep): void {
+    this.#step = step;
   }
 
-  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+  async *batches(): AsyncGenerator<readonly (ReadRecord & RowRecord)[]> {
     await this.open();
-    this.#order({ kind: 'begin', numbers: this.#numbers });
+    this.#order({ kind: 'begin', step: this.#step });
     let taken = 0;
     try {
       for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
@@ -111,8 +112,8 @@ export class ThreadedCsvReader implements RecordReader {
     }
     const said = this.#heard.shift() as CsvMessage;
     if (said.kind === 'refused') {
-      const { message, hint, problems } = said;
-      throw new UserError('bad-input', message, { ...(hint === undefined ? {} : { hint }), problems });
+      const { code, message, hint, problems } = said;
+      throw new UserError(code, message, { ...(hint === undefined ? {} : { hint }), problems });
     }
     if (said.kind === 'ended') {
       this.notices = said.notices;
