@@ -6,7 +6,7 @@ import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../se
 import type { RequestPart, StepKind } from '../steps/kind.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import type { SendContext } from './contexts.js';
-import type { PassGate } from './ports.js';
+import type { NoteLate, PassGate } from './ports.js';
 import type { PartToSend } from './request-reader.js';
 import { settleByAsking, type Told } from './settle-by-asking.js';
 
@@ -57,8 +57,9 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: Pas
   const wire = kind.call(context.service, body, context.prepared);
   const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
+  let noteLate: NoteLate | undefined;
   try {
-    await gate(() => lock.assertHeld());
+    noteLate = await gate(() => lock.assertHeld());
     // A process may be stopped between the two.
     lock.assertFresh();
   } catch (error) {
@@ -67,7 +68,7 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: Pas
     throw error;
   }
   if (stop.isRequested) return stay('the run was stopping');
-  const answer = await deps.transport.send(call, stop.nothingMore);
+  const answer = await deps.transport.send({ ...call, noteLate }, stop.nothingMore);
   const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
   const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
   const isUnread = decision.kind === 'read' && isUnknown(judged.result);

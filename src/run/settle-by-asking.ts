@@ -4,7 +4,7 @@ import type { WireRequest } from '../service/endpoint.js';
 import { decideAnswer } from '../service/retry.js';
 import type { RequestPart } from '../steps/kind.js';
 import type { SendContext } from './contexts.js';
-import type { PassGate } from './ports.js';
+import type { NoteLate, PassGate } from './ports.js';
 
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
@@ -48,13 +48,14 @@ async function ask(
   { deps, kind, lock, stop }: SendContext,
   gate: PassGate,
 ): Promise<Answer | undefined> {
+  let noteLate: NoteLate | undefined;
   try {
-    await gate(() => lock.assertHeld());
+    noteLate = await gate(() => lock.assertHeld());
   } catch (error) {
     if (!stop.isRequested) throw error;
   }
   if (stop.isRequested) return undefined;
   lock.assertFresh();
   const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
-  return deps.transport.send({ ...wire, headers }, stop.nothingMore);
+  return deps.transport.send({ ...wire, headers, noteLate }, stop.nothingMore);
 }

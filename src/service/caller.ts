@@ -6,11 +6,14 @@ import type { Authorize } from './authorize.js';
 import { describeBadAnswer, describeFailure } from './call-failure.js';
 import type { CallService, Endpoint } from './endpoint.js';
 import { type Decision, decideAnswer, mayBeStray } from './retry.js';
-import type { Transport } from './transport.js';
+import type { Call, Transport } from './transport.js';
 
 /** The rate-limited path that a call takes; `throttle/` builds it. */
 export interface CallLane {
-  run<T>(cost: { messages: number; segments: number }, task: (gate: () => Promise<void>) => Promise<T>): Promise<T>;
+  run<T>(
+    cost: { messages: number; segments: number },
+    task: (gate: () => Promise<Call['noteLate']>) => Promise<T>,
+  ): Promise<T>;
   pauseFor(delayMs: number): void;
   slowDown(): void;
   noteSuccess(): void;
@@ -45,8 +48,8 @@ export function createCaller(deps: CallerDeps): CallService {
     let mayHaveBeenDone = false;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
       const answer = await lane.run(endpoint.cost?.(input) ?? NO_MESSAGES, async (gate) => {
-        await gate();
-        return deps.transport.send(call, deps.signal);
+        const noteLate = await gate();
+        return deps.transport.send({ ...call, noteLate }, deps.signal);
       });
       const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
       if (decision.kind === 'read') {

@@ -5,7 +5,10 @@ import type { Answer, Failure } from './answer.js';
 import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
-export type Call = WireRequest;
+export interface Call extends WireRequest {
+  /** Is told, as its first byte leaves, how long it waited for a connection to be made. Not called where one was there. */
+  readonly noteLate?: ((lateMs: number) => void) | undefined;
+}
 
 /** Sends a call exactly once and never throws: whatever happens is an answer. */
 export interface Transport {
@@ -30,13 +33,19 @@ export function createTransport(timeouts: Timeouts): Transport {
   // Errors of connections that never stood, TLS handshake included: no request can have gone over them.
   const neverConnected = new WeakSet<Error>();
   const connect = buildConnector({ timeout: connectMs });
+  // undici begins to connect before `request` returns, and each connection it makes is for the request that asks for it.
+  let asking: Call | undefined;
   const createAgent = () =>
     new Agent({
-      connect: (options, callback) =>
+      connect: (options, callback) => {
+        const noteLate = asking?.noteLate;
+        const askedMs = systemClock.monotonicMs();
         connect(options, (...result) => {
           if (result[0] !== null) neverConnected.add(result[0]);
+          else noteLate?.(systemClock.monotonicMs() - askedMs);
           callback(...result);
-        }),
+        });
+      },
       headersTimeout: answerMs,
       bodyTimeout: answerMs,
       maxResponseSize: MAX_ANSWER_BYTES,
@@ -50,7 +59,10 @@ export function createTransport(timeouts: Timeouts): Transport {
       // bodyTimeout starts anew with every byte; a drip-fed answer is ended by this one.
       const deadline = setDeadline(connectMs + 2 * answerMs, signal);
       try {
-        return await sendOnce(agent, call, deadline.signal);
+        asking = call;
+        const answer = sendOnce(agent, call, deadline.signal);
+        asking = undefined;
+        return await answer;
       } catch (error) {
         const failure = readFailure(error);
         const mayHaveBeenProcessed =

@@ -26,7 +26,7 @@ export interface Lane {
    * Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again.
    * What is looked at last is given to the gate, which rejects with its error: looked at behind it, it would make the rate uneven.
    */
-  run<T>(cost: Cost, task: (gate: (lastLook?: LastLook) => Promise<void>) => Promise<T>): Promise<T>;
+  run<T>(cost: Cost, task: (gate: (lastLook?: LastLook) => Promise<NoteLate>) => Promise<T>): Promise<T>;
   /** Nothing passes the gate for at least so long; up to a quarter more (5 s at most), so that lanes do not come back together. */
   pauseFor(delayMs: number): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
@@ -38,6 +38,9 @@ export interface Lane {
   close(): Promise<void>;
   readonly state: LaneState;
 }
+
+/** To be called when the first byte of what has passed leaves so much later, since it had to wait for a connection. */
+export type NoteLate = (lateMs: number) => void;
 
 export interface LaneState {
   /** As it stands: the limit, less what refusals took of it. */
@@ -80,7 +83,7 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
 
   const runInSlot = async <T>(
     cost: Cost,
-    task: (gate: (lastLook?: LastLook) => Promise<void>) => Promise<T>,
+    task: (gate: (lastLook?: LastLook) => Promise<NoteLate>) => Promise<T>,
   ): Promise<T> => {
     const begun = await pace.enter(cost);
     let hasLeft = false;
@@ -93,6 +96,7 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
         if (!hasLeft) pace.noteReady(begun);
         await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, lastLook);
         leave();
+        return (lateMs) => timeline.noteLate(clock.monotonicMs(), lateMs, rate.costMs(cost));
       });
     } finally {
       leave();

@@ -11,10 +11,11 @@ const CATCH_UP_SPACING = 0.5;
 const CATCH_UP_SLACK_MS = 5;
 
 /**
- * The second that limits are counted in, with 2 ms for what lies between the gate's look at the clock and the byte that leaves.
+ * The second that limits are counted in, with 6 ms for what lies between the gate and the service, which is not the same for
+ * every request: a connection that is new, a network, a busy processor. What is late then meets no more than its own second holds.
  * Costs are shares of it: the requests of one period may cost one period.
  */
-export const PERIOD_MS = 1002;
+export const PERIOD_MS = 1006;
 /** Costs are sums of fractions; a request is a thousand times larger than this. */
 const ROUNDING_MS = 1e-6;
 
@@ -23,7 +24,7 @@ export class Timeline {
   #turnMs: number;
   /** The fastest that lost time may be caught up: each request half of the last one's cost after it, timers forgiven. */
   #spacedMs = Number.NEGATIVE_INFINITY;
-  readonly #passed: { readonly atMs: number; readonly costMs: number }[] = [];
+  readonly #passed: { readonly atMs: number; costMs: number }[] = [];
   #passedCostMs = 0;
 
   constructor(startMs: number) {
@@ -39,6 +40,17 @@ export class Timeline {
   pass(nowMs: number, askedMs: number, costMs: number): void {
     this.#turnMs = Math.max(this.#turnMs, askedMs, nowMs - MAX_LOST_MS) + costMs;
     this.#spacedMs = Math.max(this.#spacedMs, nowMs - CATCH_UP_SLACK_MS) + costMs * CATCH_UP_SPACING;
+    this.#passed.push({ atMs: nowMs, costMs });
+    this.#passedCostMs += costMs;
+  }
+
+  /** One that passed so long ago leaves only now: in the second behind it, it counts as what leaves now. */
+  noteLate(nowMs: number, lateMs: number, costMs: number): void {
+    const passed = this.#passed.findLast(({ atMs, costMs: left }) => atMs <= nowMs - lateMs && left > 0);
+    if (passed !== undefined) {
+      this.#passedCostMs -= passed.costMs;
+      passed.costMs = 0;
+    }
     this.#passed.push({ atMs: nowMs, costMs });
     this.#passedCostMs += costMs;
   }

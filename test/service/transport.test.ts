@@ -22,6 +22,28 @@ describe('a call', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test('tells that it waited for its connection, where one was made for it, before its first byte leaves', async () => {
+    const told: string[] = [];
+    const server = await aRawServer({
+      onRequest: (socket) => {
+        told.push('arrived');
+        socket.write(anAnswer(200, 'ok'));
+      },
+    });
+    const transport = aTransport();
+    const noteLate = (lateMs: number) => void told.push(lateMs >= 0 && lateMs < 5000 ? 'late' : `late by ${lateMs}`);
+    const send = () => transport.send({ ...aCall({ base: server.base }), noteLate }, undefined);
+    // A connection is free again a moment after its answer was read.
+    const becomeFree = () => new Promise(setImmediate);
+    await send();
+    await becomeFree();
+    await send();
+    expect(told).toEqual(['late', 'arrived', 'arrived']);
+    await becomeFree();
+    await Promise.all([send(), send(), send()]);
+    expect(told.filter((each) => each === 'late')).toHaveLength(3);
+  });
+
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)(
     'of method %s goes without a body where it has none',
     async (method) => {

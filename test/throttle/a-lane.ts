@@ -51,10 +51,12 @@ export interface Load {
   readonly messages?: number;
   /** How long a task makes its intent durable, by its number. */
   readonly prepareMs?: (name: number) => number;
+  /** How long the connection takes that a task has to make first, by its number; 0 where it has one. */
+  readonly connectMs?: (name: number) => number;
 }
 
 /** Sends through the lane and notes what passed the gate and when. */
-export function aSender(lane: Lane, { messages = 1, prepareMs = () => 1 }: Load = {}) {
+export function aSender(lane: Lane, { messages = 1, prepareMs = () => 1, connectMs = () => 0 }: Load = {}) {
   const startMs = performance.now();
   const sent: Sent[] = [];
   const begun: number[] = [];
@@ -66,7 +68,12 @@ export function aSender(lane: Lane, { messages = 1, prepareMs = () => 1 }: Load 
       await lane.run({ messages, segments: messages }, async (gate) => {
         begun.push(performance.now() - startMs);
         await systemClock.sleep(prepareMs(name));
-        await gate();
+        const noteLate = await gate();
+        const lateMs = connectMs(name);
+        if (lateMs > 0) {
+          await systemClock.sleep(lateMs);
+          noteLate(lateMs);
+        }
         sent.push({ name, atMs: performance.now() - startMs, messages });
         await systemClock.sleep(LATENCY_MS);
       });

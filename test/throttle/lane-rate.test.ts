@@ -26,6 +26,19 @@ describe('the rate of a lane', () => {
     },
   );
 
+  test.each([
+    ['20 ms', 20],
+    ['300 ms', 300],
+    ['more than the second in which they passed', 1300],
+  ])('is not exceeded by requests whose connections are made first, in %s', async (_, connectMs) => {
+    const lane = aLane({ requestsPerSecond: 200, concurrency: 256 });
+    const { sent, sendMany } = aSender(lane, { connectMs: (name) => (name < 60 ? connectMs : 0) });
+    void sendMany(3000);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(mostInASecond(sent)).toBeLessThanOrEqual(200);
+    expect(rateOf(sent)).toBeGreaterThan(200 * 0.95);
+  });
+
   test('is not exceeded, and not lost, by a machine whose timers come late', async () => {
     let seed = 1;
     const lateClock: Clock = {
