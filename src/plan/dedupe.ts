@@ -8,7 +8,9 @@ export interface NumberSet {
   has(e164: string): boolean;
 }
 
-const FIRST_SLOTS = 1024;
+/** Each grows by itself: what stands twice meanwhile is a 256th of the whole. */
+const SEGMENTS = 256;
+const FIRST_SLOTS = 16;
 const MAX_DIGITS = 15;
 const PLUS = 43;
 const DIGIT_0 = 48;
@@ -18,24 +20,8 @@ const DIGIT_0 = 48;
  * Keys are E.164 digits as doubles (15 digits fit exactly), 0 is a free slot; refuses by InternalError what is not E.164.
  */
 export function createNumberSet(): NumberSet {
-  let keys = new Float64Array(FIRST_SLOTS);
-  let ordinals = new Uint32Array(FIRST_SLOTS);
+  const segments = Array.from({ length: SEGMENTS }, () => new Segment());
   let size = 0;
-
-  const grow = () => {
-    const oldKeys = keys;
-    const oldOrdinals = ordinals;
-    keys = new Float64Array(oldKeys.length * 2);
-    ordinals = new Uint32Array(oldKeys.length * 2);
-    for (let at = 0; at < oldKeys.length; at++) {
-      const key = oldKeys[at] ?? 0;
-      if (key === 0) continue;
-      const slot = findSlot(keys, key);
-      keys[slot] = key;
-      ordinals[slot] = oldOrdinals[at] ?? 0;
-    }
-  };
-
   return {
     get size() {
       return size;
@@ -44,25 +30,60 @@ export function createNumberSet(): NumberSet {
       if (ordinal >>> 0 !== ordinal)
         throw new InternalError('unexpected', 'Cannot keep a row: its ordinal is no 32-bit number');
       const key = readKey(e164);
-      const slot = findSlot(keys, key);
-      if (keys[slot] === key) return ordinals[slot];
-      keys[slot] = key;
-      ordinals[slot] = ordinal;
-      size++;
-      if (size * 3 > keys.length * 2) grow();
-      return undefined;
+      const hash = hashKey(key);
+      const held = (segments[hash >>> 24] as Segment).add(key, hash, ordinal);
+      if (held === undefined) size++;
+      return held;
     },
     has: (e164) => {
       const key = readKey(e164);
-      return keys[findSlot(keys, key)] === key;
+      const hash = hashKey(key);
+      return (segments[hash >>> 24] as Segment).has(key, hash);
     },
   };
 }
 
+/** The keys whose hashes begin alike; of a hash, the low bits say the slot. */
+class Segment {
+  #keys = new Float64Array(FIRST_SLOTS);
+  #ordinals = new Uint32Array(FIRST_SLOTS);
+  #size = 0;
+
+  add(key: number, hash: number, ordinal: number): number | undefined {
+    const slot = findSlot(this.#keys, key, hash);
+    if (this.#keys[slot] === key) return this.#ordinals[slot];
+    this.#keys[slot] = key;
+    this.#ordinals[slot] = ordinal;
+    this.#size++;
+    if (this.#size * 3 > this.#keys.length * 2) this.#grow();
+    return undefined;
+  }
+
+  has(key: number, hash: number): boolean {
+    return this.#keys[findSlot(this.#keys, key, hash)] === key;
+  }
+
+  #grow(): void {
+    const oldKeys = this.#keys;
+    const oldOrdinals = this.#ordinals;
+    const keys = new Float64Array(oldKeys.length * 2);
+    const ordinals = new Uint32Array(oldKeys.length * 2);
+    for (let at = 0; at < oldKeys.length; at++) {
+      const key = oldKeys[at] ?? 0;
+      if (key === 0) continue;
+      const slot = findSlot(keys, key, hashKey(key));
+      keys[slot] = key;
+      ordinals[slot] = oldOrdinals[at] ?? 0;
+    }
+    this.#keys = keys;
+    this.#ordinals = ordinals;
+  }
+}
+
 /** The slot of the key, or the free one where it belongs. At most two thirds are taken, so there is one. */
-function findSlot(keys: Float64Array, key: number): number {
+function findSlot(keys: Float64Array, key: number, hash: number): number {
   const mask = keys.length - 1;
-  let slot = hashKey(key) & mask;
+  let slot = hash & mask;
   while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask;
   return slot;
 }

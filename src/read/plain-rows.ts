@@ -41,12 +41,10 @@ export function cutPlainRows(
     if (quote < start) quote = indexFrom(text, '"', start);
     const stop = cr === lf - 1 ? cr : lf;
     if (stop > start) {
-      const isCuttable = stop - start <= maxLength && cr >= stop;
-      const row = !isCuttable
-        ? undefined
-        : quote > stop
-          ? text.slice(start, stop).split(delimiter)
-          : cutQuoted(text, { start, stop, delimiter });
+      let row: string[] | undefined;
+      if (stop - start <= maxLength && cr >= stop) {
+        row = quote < stop ? cutQuoted(text, { start, stop, delimiter }) : text.slice(start, stop).split(delimiter);
+      }
       if (row === undefined) {
         isStopped = true;
         break;
