@@ -130,8 +130,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'the lock is not asked for at the gate',
     file: 'src/run/send-part.ts',
-    find: '    await gate(() => lock.assertHeld());\n',
-    replace: '    await gate(async () => {});\n',
+    find: '    noteLate = await gate(() => lock.assertHeld());\n',
+    replace: '    noteLate = await gate(async () => {});\n',
     tests: ['test/run/lost-at-gate.test.ts'],
   },
   {
