@@ -11,9 +11,8 @@ const CATCH_UP_SPACING = 0.5;
 const CATCH_UP_SLACK_MS = 5;
 
 /**
- * The second that limits are counted in, with 6 ms for what lies between the gate and the service, which is not the same for
- * every request: a connection that is new, a network, a busy processor. What is late then meets no more than its own second holds.
- * Costs are shares of it: the requests of one period may cost one period.
+ * The second that limits are counted in, with 6 ms for what lies between the gate and the service, which differs from request to
+ * request: a network, a busy processor. Costs are shares of it: the requests of one period may cost one period.
  */
 export const PERIOD_MS = 1006;
 /** Costs are sums of fractions; a request is a thousand times larger than this. */
