@@ -5,7 +5,7 @@ import type { Delimiter } from './delimiter.js';
 import { cutPlainRows, type PlainRows } from './plain-rows.js';
 
 const LF = 0x0a;
-/** A line that goes on for longer is left to csv-parse, which knows when it is too long. */
+/** A line that goes on for longer, or blank ones that do, are left to csv-parse: it keeps none of them, and knows when one is too long. */
 const MAX_PLAIN_BYTES = 64 * 1024;
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
@@ -62,11 +62,10 @@ export class CsvRows {
     this.#cut = cut;
     this.#line = cut.nextLine;
     this.#blankLines += cut.blankLines;
-    const isLong = bytes.length - whole.length > MAX_PLAIN_BYTES;
     // What stands behind the last row comes again, blank lines included.
     const behind = cut.end === text.length ? whole.length : Buffer.byteLength(text.slice(0, cut.end));
     this.#rest = bytes.subarray(behind);
-    if (cut.isStopped || isLong) await this.#parseRest();
+    if (cut.isStopped || this.#rest.length > MAX_PLAIN_BYTES) await this.#parseRest();
   }
 
   async parseEnd(): Promise<void> {

@@ -74,6 +74,20 @@ describe('Rows that are cut here', () => {
     },
   );
 
+  it.each([
+    ['a line without an end', 'x'.repeat(1000)],
+    ['blank lines without an end', '\r\n'.repeat(500)],
+  ])('are not kept back for %s: it goes to csv-parse, which counts on', async (_, piece) => {
+    const rows = new CsvRows(',', limits);
+    const parser = new CsvParser(',', limits, 1);
+    for (const each of ['a,b\n', ...Array.from({ length: 70 }, () => piece)]) {
+      await rows.parsePiece(Buffer.from(each));
+      await parser.parsePiece(Buffer.from(each));
+    }
+    expect(rows.openLine).toBe(parser.openLine);
+    expect(rows.openBytes > 0).toBe(parser.openBytes > 0);
+  });
+
   it('are all rows of a file as most are', () => {
     const text = 'name,number\r\n\r\n"Doe, ""Jo""",+4917012\r\nÄ,\n"",""\n';
     const { rows, lines, blankLines, end, nextLine, isStopped } = cutPlainRows(text, {
