@@ -1,6 +1,46 @@
 const FIRST_BYTES = 1 << 16;
+const LF = 10;
+const DIGIT_0 = 48;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** Code units from here on take two bytes of UTF-8, and from there on three or four. */
+const TWO_BYTES = 0x80;
+const MORE_BYTES = 0x800;
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
+
+/** A longer line is copied sooner by the engine than byte by byte. */
+const SHORT_LINE = 64;
+
+/** Lines of UTF-8, each ended by LF, to be taken one after the other. */
+export class Lines {
+  readonly bytes: Uint8Array;
+  /** Where the next one begins. */
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  /** The next line, without its LF; it stays the next. */
+  peek(): string {
+    return Buffer.from(this.bytes.subarray(this.at, this.bytes.indexOf(LF, this.at))).toString('utf8');
+  }
+
+  skip(): void {
+    this.at = this.bytes.indexOf(LF, this.at) + 1;
+  }
+}
+
+/** As JSON, without brackets. */
+export function appendStrings(text: TextBuffer, strings: readonly string[]): void {
+  for (let index = 0; index < strings.length; index += 1) {
+    text.appendShort(index === 0 ? '"' : ',"');
+    text.appendEscaped(strings[index] as string);
+    text.appendShort('"');
+  }
+}
 
 /**
  * Gathers text as UTF-8 until it is worth a write. Millions of short strings that are glued together would all be kept, and
@@ -20,6 +60,11 @@ export class TextBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** What has gathered, in memory of its own, which can be handed to another thread. */
+  copy(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.bytes);
+  }
+
   clear(): void {
     this.#length = 0;
   }
@@ -30,12 +75,74 @@ export class TextBuffer {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
+  /** The same, sooner for a short text of ASCII. */
+  appendShort(text: string): void {
+    if (this.#length + text.length > this.#bytes.length) this.#grow(this.#length + text.length);
+    for (let index = 0; index < text.length; index += 1) {
+      const unit = text.charCodeAt(index);
+      if (unit >= TWO_BYTES) {
+        this.append(text.slice(index));
+        return;
+      }
+      this.#bytes[this.#length] = unit;
+      this.#length += 1;
+    }
+  }
+
+  /** As JSON writes it between quotes. */
+  appendEscaped(text: string): void {
+    const most = this.#length + text.length * MOST_BYTES_A_UNIT;
+    if (most > this.#bytes.length) this.#grow(most);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let index = 0; index < text.length; index += 1) {
+      const unit = text.charCodeAt(index);
+      if (unit < SPACE || unit === QUOTE || unit === BACKSLASH || unit >= MORE_BYTES) {
+        this.#length = at;
+        this.append(JSON.stringify(text.slice(index)).slice(1, -1));
+        return;
+      }
+      if (unit >= TWO_BYTES) {
+        bytes[at++] = 0xc0 | (unit >> 6);
+        bytes[at++] = 0x80 | (unit & 0x3f);
+      } else bytes[at++] = unit;
+    }
+    this.#length = at;
+  }
+
+  /** The digits of an integer that is not negative. */
+  appendInteger(integer: number): void {
+    let digits = 1;
+    for (let limit = 10; integer >= limit; limit *= 10) digits += 1;
+    const end = this.#length + digits;
+    if (end > this.#bytes.length) this.#grow(end);
+    let rest = integer;
+    for (let at = end - 1; at >= this.#length; at -= 1) {
+      const next = Math.floor(rest / 10);
+      this.#bytes[at] = DIGIT_0 + (rest - next * 10);
+      rest = next;
+    }
+    this.#length = end;
+  }
+
   /** Text that is UTF-8 already. */
   appendBytes(bytes: Uint8Array): void {
     const needed = this.#length + bytes.length;
     if (needed > this.#bytes.length) this.#grow(needed);
     this.#bytes.set(bytes, this.#length);
     this.#length = needed;
+  }
+
+  /** The next line, without its LF; it is then taken. */
+  appendLine(lines: Lines): void {
+    const { bytes, at } = lines;
+    const end = bytes.indexOf(LF, at);
+    const needed = this.#length + end - at;
+    if (needed > this.#bytes.length) this.#grow(needed);
+    if (end - at > SHORT_LINE) this.#bytes.set(bytes.subarray(at, end), this.#length);
+    else for (let from = at, to = this.#length; from < end; ) this.#bytes[to++] = bytes[from++] as number;
+    this.#length = needed;
+    lines.at = end + 1;
   }
 
   /** Hands what has gathered to `write`, and is empty when that has ended. Nothing may be appended meanwhile. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TextBuffer } from '../src/text-buffer.js';
+import { Lines, TextBuffer } from '../src/text-buffer.js';
 
 async function take(buffer: TextBuffer): Promise<string> {
   let text = '';
@@ -23,4 +23,70 @@ it('a text buffer gives back what was appended, once, whatever its characters an
       expect(await take(buffer)).toBe('');
     }),
   );
+});
+
+it.each([
+  ['as it is', (buffer: TextBuffer, text: string) => buffer.appendShort(text), (text: string) => text],
+  ['as JSON writes it', (buffer: TextBuffer, text: string) => buffer.appendEscaped(text), asJson],
+  ['as a line', (buffer: TextBuffer, text: string) => buffer.appendLine(new Lines(Buffer.from(`${text}\n`))), asLine],
+])('a text buffer takes a text %s, whatever its characters and its length', async (_how, append, expected) => {
+  const unit = fc.constantFrom(
+    'a',
+    'z',
+    ' ',
+    '"',
+    '\\',
+    '\n',
+    '\u0000',
+    '\u007f',
+    'é',
+    '\u07ff',
+    '\u0800',
+    '€',
+    '👩',
+    '\ud83d',
+  );
+  const text = fc.oneof(
+    fc.string({ unit }),
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.constant('é'.repeat(70_000)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { maxLength: 5 }), async (texts) => {
+      const buffer = new TextBuffer();
+      for (const each of texts) append(buffer, each);
+      expect(await take(buffer)).toBe(Buffer.from(texts.map(expected).join('')).toString('utf8'));
+    }),
+  );
+});
+
+function asJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function asLine(text: string): string {
+  return text.split('\n')[0] ?? '';
+}
+
+it('a text buffer writes integers as JavaScript does', async () => {
+  const integer = fc.oneof(fc.constantFrom(0, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER), fc.maxSafeNat());
+  await fc.assert(
+    fc.asyncProperty(fc.array(integer, { maxLength: 9000 }), async (integers) => {
+      const buffer = new TextBuffer();
+      for (const each of integers) buffer.appendInteger(each);
+      expect(await take(buffer)).toBe(integers.join(''));
+    }),
+  );
+});
+
+it('lines are looked at, taken and passed over one by one, the empty ones too', () => {
+  const lines = new Lines(Buffer.from('{"a":"é"}\n\nthird\nlast\n'));
+  const buffer = new TextBuffer();
+  expect(lines.peek()).toBe('{"a":"é"}');
+  buffer.appendLine(lines);
+  buffer.appendLine(lines);
+  lines.skip();
+  expect(lines.peek()).toBe('last');
+  buffer.appendLine(lines);
+  expect(buffer.bytes.toString('utf8')).toBe('{"a":"é"}last');
 });

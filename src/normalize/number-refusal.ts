@@ -2,7 +2,7 @@ import { nameCountry, normalizeCountry } from './country.js';
 import type { NumberCode, RefusedNumber } from './number-codes.js';
 import { acceptFast } from './number-fast.js';
 import { findNumberCountry, readDigits } from './number-library.js';
-import { explainWriting } from './number-writing.js';
+import { explainPlaceholder, explainWriting } from './number-writing.js';
 import { dropNationalPrefix, findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
 /** E.164 has no more. */
@@ -12,9 +12,16 @@ const MIN_DIGITS = 7;
 
 /** Says why a number that was not accepted is none: first by how it is written, then by its country, then by its digits. */
 export function explainRefusal(value: string, country: string | undefined): RefusedNumber {
-  const byWriting = explainWriting(value, country);
-  if (byWriting !== undefined) return byWriting;
-  const digits = readDigits(value);
+  return explainWriting(value, country) ?? explainNumber(value, readDigits(value), country);
+}
+
+/** The same, sooner, for digits and plain punctuation: of the rules of writing, the others look for what is not in it. */
+export function explainDigits(value: string, country: string | undefined): RefusedNumber {
+  const digits = value.replace(/\D+/g, '');
+  return explainPlaceholder(value, digits) ?? explainNumber(value, digits, country);
+}
+
+function explainNumber(value: string, digits: string, country: string | undefined): RefusedNumber {
   if (value.startsWith('+')) return explainInternational(digits, country);
   const home = findNumberCountry(country);
   const plan = home && planByCountry.get(home);
@@ -65,12 +72,11 @@ function explainLoss(digits: string, plan: NumberingPlan): RefusedNumber | undef
 
 function explainLength(national: string, plans: readonly NumberingPlan[], where: string): RefusedNumber {
   const callingCode = plans[0]?.callingCode ?? '';
-  const lengths = plans.flatMap((plan) => [...plan.possibleLengths]);
   const total = callingCode.length + national.length;
-  if (total < MIN_DIGITS || national.length < Math.min(...lengths)) {
+  if (total < MIN_DIGITS || plans.every(({ minLength }) => national.length < minLength)) {
     return refuse('too-short', `The number has too few digits for ${where}.`);
   }
-  if (total > MAX_DIGITS || national.length > Math.max(...lengths)) {
+  if (total > MAX_DIGITS || plans.every(({ maxLength }) => national.length > maxLength)) {
     return refuse('too-long', `The number has too many digits for ${where}.`);
   }
   return refuse('bad-number', `No number of ${where} is built like this; check its digits.`);

@@ -7,7 +7,7 @@ type Rule = (value: string, country: string | undefined) => RefusedNumber | unde
 const RULES: readonly Rule[] = [
   explainEmpty,
   explainOverlong,
-  explainPlaceholder,
+  (value) => explainPlaceholder(value, readDigits(value)),
   explainSpreadsheet,
   explainApostrophe,
   explainSeveral,
@@ -44,8 +44,7 @@ function explainOverlong(value: string): RefusedNumber | undefined {
   return refuse('not-a-number', `The cell holds ${value.length} characters, far more than a phone number.`);
 }
 
-function explainPlaceholder(value: string): RefusedNumber | undefined {
-  const digits = readDigits(value);
+export function explainPlaceholder(value: string, digits: string): RefusedNumber | undefined {
   const isWord = PLACEHOLDERS.has(value.toLowerCase());
   const isFiller =
     /^[+\d\s().-]+$/.test(value) && (/^0+$/.test(digits) || /^(\d)\1{6,}$/.test(digits) || digits === '123456789');

@@ -1,8 +1,8 @@
 import type { Cell } from '../domain.js';
 import type { NumberResult } from './number-codes.js';
-import { acceptFast } from './number-fast.js';
+import { readFast } from './number-fast.js';
 import { acceptByLibrary, trimNumber } from './number-library.js';
-import { explainRefusal } from './number-refusal.js';
+import { explainDigits, explainRefusal } from './number-refusal.js';
 
 /**
  * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the number's own
@@ -10,7 +10,8 @@ import { explainRefusal } from './number-refusal.js';
  * does not find valid, extensions, and what a spreadsheet changed; the likely right value is told in the reason, never assumed.
  */
 export function normalizeNumber(text: string, country: string | undefined): NumberResult {
-  return acceptFast(text, country) ?? normalizeByLibrary(text, country);
+  const read = readFast(text, country);
+  return read === 'refused' ? explainDigits(text.trim(), country) : (read ?? normalizeByLibrary(text, country));
 }
 
 /** The same answers without the fast path, at about a tenth of its speed: what the fast path is tested against. */

@@ -37,6 +37,7 @@ export interface NumberingPlan {
   /** Tells the country from others with the same calling code. */
   readonly leadingDigits: RegExp | undefined;
   readonly possibleLengths: ReadonlySet<number>;
+  readonly minLength: number;
   readonly maxLength: number;
 }
 
@@ -103,6 +104,7 @@ function compilePlan(plan: RawPlan, country: string | undefined): NumberingPlan 
     nationalPrefix: compileStart(plan[7] || plan[5]),
     leadingDigits: compileStart(plan[10]),
     possibleLengths: new Set(lengths),
+    minLength: Math.min(...lengths),
     maxLength: Math.max(...lengths),
   };
 }

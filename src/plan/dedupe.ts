@@ -4,9 +4,12 @@ import { InternalError } from '../errors.js';
 export interface NumberSet {
   readonly size: number;
   /** The ordinal of the row that holds the number already; undefined when it is new, and is then kept with `ordinal`. */
-  add(e164: string, ordinal: number): number | undefined;
-  has(e164: string): boolean;
+  add(e164: Digits, ordinal: number): number | undefined;
+  has(e164: Digits): boolean;
 }
+
+/** E.164: as text, with or without its plus, or its digits as a number, of which 15 fit exactly. */
+export type Digits = string | number;
 
 /** Each grows by itself: what stands twice meanwhile is a 256th of the whole. */
 const SEGMENTS = 256;
@@ -99,7 +102,8 @@ function hashKey(key: number): number {
 }
 
 /** Digits with or without their plus. The number itself never stands in the error. */
-function readKey(e164: string): number {
+function readKey(e164: Digits): number {
+  if (typeof e164 === 'number') return checkKey(e164, e164 > 0 && e164 < 10 ** MAX_DIGITS);
   let key = 0;
   let at = e164.charCodeAt(0) === PLUS ? 1 : 0;
   if (e164.length - at <= MAX_DIGITS) {
@@ -109,7 +113,10 @@ function readKey(e164: string): number {
       key = key * 10 + digit;
     }
   }
-  if (key === 0 || at < e164.length)
-    throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
+  return checkKey(key, key > 0 && at === e164.length);
+}
+
+function checkKey(key: number, isE164: boolean): number {
+  if (!isE164) throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
   return key;
 }

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { Cell, Rejection, Skip } from '../domain.js';
 import { InternalError, UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
-import type { RetriedRow } from '../steps/kind.js';
 
 /**
  * The plan on disk, format 2 (1 is the same without steps that have no rows, and without their areas' addresses; 3 is the same
@@ -182,70 +180,3 @@ function formatSeam(head: Buffer, body: Buffer): string {
 }
 
 const SEAM_LENGTH = formatSeam(Buffer.alloc(0), Buffer.alloc(0)).length;
-
-export type RowLine = RowHead & { readonly cells: readonly Cell[] };
-
-/** A row's line, its cells aside. */
-export type RowHead = {
-  readonly file: number;
-  readonly line: number;
-  readonly row: number;
-  /** Its id in another run, of which it is a row. */
-  readonly from?: string | undefined;
-} & (
-  | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
-  | { readonly state: 'rejected'; readonly rejection: Rejection }
-  | { readonly state: 'skipped'; readonly skip: Skip | RetriedRow }
-);
-
-/** `cellsJson`: the cells of the row. */
-export function encodeRowLine(head: RowHead, cellsJson: string): string {
-  const place = `${head.file},${head.line},${head.row}`;
-  const end = head.from === undefined ? ']\n' : `,${JSON.stringify(head.from)}]\n`;
-  switch (head.state) {
-    case 'planned':
-      return `["p",${place},[${head.request}${encodeFacts(head.facts)}],${cellsJson}${end}`;
-    case 'rejected': {
-      const { stage, field, code, reason } = head.rejection;
-      return `["r",${place},${JSON.stringify([stage, field, code, reason])},${cellsJson}${end}`;
-    }
-    case 'skipped':
-      return `["s",${place},${JSON.stringify([head.skip.code, head.skip.reason])},${cellsJson}${end}`;
-  }
-}
-
-/** What JSON writes as it is; numbers and ids are nothing else. */
-const PLAIN = /^[\w+.-]*$/;
-
-function encodeFacts(facts: readonly string[]): string {
-  let text = '';
-  for (const fact of facts) text += PLAIN.test(fact) ? `,"${fact}"` : `,${JSON.stringify(fact)}`;
-  return text;
-}
-
-/** Throws InternalError for a line that is damaged; `where` names its file. */
-export function decodeRowLine(text: string, where: string): RowLine {
-  const values = parseRowLine(text, where);
-  const line = decodeValues(values);
-  const from = values[6];
-  return from === undefined ? line : { ...line, from };
-}
-
-function decodeValues([state, file, line, row, about, written]: ReturnType<typeof parseRowLine>): RowLine {
-  const cells = written.includes(null) ? written.map((cell: string | null) => cell ?? undefined) : written;
-  if (state === 'p') {
-    const [request, ...facts] = about;
-    return { state: 'planned', file, line, row, cells, request, facts };
-  }
-  if (state === 's') return { state: 'skipped', file, line, row, cells, skip: { code: about[0], reason: about[1] } };
-  const [stage, field, code, reason] = about;
-  return { state: 'rejected', file, line, row, cells, rejection: { stage, field, code, reason } };
-}
-
-function parseRowLine(text: string, where: string) {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new InternalError('journal-damaged', `Cannot read ${where}: a row in the plan is damaged`, cause);
-  }
-}

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { UserError } from '../errors.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { planIdOf } from '../steps/ids.js';
-import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf, type RowLine } from './file.js';
+import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf } from './file.js';
 import { checkGuards } from './guards.js';
 import { removeLeftovers } from './make-plan.js';
 import { writePlace } from './place.js';
@@ -11,6 +11,7 @@ import { PlannedRecords } from './planned-records.js';
 import type { InputFile, PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
+import type { RowLine } from './row-line.js';
 import { type DigestedInput, digestFile, type StepSelection } from './select.js';
 
 export interface RetrySource {

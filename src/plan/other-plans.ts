@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Files } from '../files.js';
 import { type RowId, readRowId } from '../steps/ids.js';
-import { decodeRowLine, JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan, rowsFile } from './file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan, rowsFile } from './file.js';
 import { RefusedRows } from './refused-rows.js';
+import { decodeRowLine } from './row-line.js';
 import { readLines } from './row-lines.js';
 
 /** A plan in the directory of a job. */

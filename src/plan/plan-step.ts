@@ -8,6 +8,7 @@ import { FedRows, type FedSource } from './fed-rows.js';
 import type { PlannedInput, PlannedStep } from './file.js';
 import { FoldedNames } from './folded-names.js';
 import { findRefusal } from './own-outputs.js';
+import { planBlock } from './plan-block.js';
 import type { InputRecord, PlanDeps, RecordReader } from './ports.js';
 import type { ProblemList } from './problems.js';
 import type { DigestedInput, StepSelection } from './select.js';
@@ -122,12 +123,7 @@ class StepPlanning {
     this.#rows.beginFile(shown);
     await problems.gather(shown, async () => {
       await reader.open();
-      reader.draftRows?.(this.#step);
-      for await (const batch of reader.batches()) {
-        const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
-        await fed?.prepare(batch);
-        await this.#planBatch(batch, { file: index, read: binding.rows, fed });
-      }
+      if (!(await this.#planDrafts(reader, index))) await this.#planRecords(reader, { file: index, binding });
       this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
       if (reader.sha256 !== input.sha256) {
@@ -158,17 +154,40 @@ class StepPlanning {
     if (refusal !== undefined) this.#context.problems.add({ where: shown, ...refusal });
   }
 
-  async #planBatch(
-    batch: readonly InputRecord[],
-    { file, read, fed }: { file: number; read: RowReader | undefined; fed: FedRows | undefined },
-  ): Promise<void> {
-    if (this.#context.deps.signal.aborted) {
-      throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing of it was sent', {
-        hint: 'Run the same command again.',
-      });
+  /** False where the reader has no drafts of the rows. */
+  async #planDrafts(reader: RecordReader, file: number): Promise<boolean> {
+    const { drafts } = this.#planner;
+    const blocks = reader.draftedBlocks?.(this.#step);
+    if (drafts === undefined || blocks === undefined) return false;
+    const target = { file, rows: this.#rows, tally: this.#tally, writer: this.#writer };
+    for await (const block of blocks) {
+      this.#checkSignal();
+      planBlock(block, drafts, target);
+      await this.#endBatch();
     }
-    if (read === undefined) return;
-    for (const record of batch) this.#planRow(record, { file, read, fed });
+    return true;
+  }
+
+  async #planRecords(reader: RecordReader, { file, binding }: { file: number; binding: ColumnBinding }): Promise<void> {
+    for await (const batch of reader.batches()) {
+      const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
+      await fed?.prepare(batch);
+      this.#checkSignal();
+      const read = binding.rows;
+      if (read === undefined) continue;
+      for (const record of batch) this.#planRow(record, { file, read, fed });
+      await this.#endBatch();
+    }
+  }
+
+  #checkSignal(): void {
+    if (!this.#context.deps.signal.aborted) return;
+    throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing of it was sent', {
+      hint: 'Run the same command again.',
+    });
+  }
+
+  async #endBatch(): Promise<void> {
     await this.#writer.flush();
     this.#context.deps.onProgress({ step: this.#number, rows: this.#rows.next });
   }

@@ -1,5 +1,6 @@
-import type { PlannedStep, RowLine } from './file.js';
+import type { PlannedStep } from './file.js';
 import type { InputRecord, RecordReader } from './ports.js';
+import type { RowLine } from './row-line.js';
 
 const BATCH_RECORDS = 1000;
 

@@ -1,5 +1,6 @@
 import type { Files } from '../files.js';
-import { decodeRowLine, type PlannedStep, type RowLine, rowsFile } from './file.js';
+import { type PlannedStep, rowsFile } from './file.js';
+import { decodeRowLine, type RowLine } from './row-line.js';
 import { readLines } from './row-lines.js';
 
 export type PlannedRow = Extract<RowLine, { state: 'planned' }>;

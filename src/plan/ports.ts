@@ -1,6 +1,8 @@
+import type { SourceRecord } from '../domain.js';
 import type { Files } from '../files.js';
 import type { Input, RowStep } from '../job/job.js';
-import type { FindColumn, RowRecord } from '../steps/kind.js';
+import type { DraftBlock } from '../steps/draft-block.js';
+import type { FindColumn } from '../steps/kind.js';
 
 /** How the planner reaches input files; `read/` and `read-ahead/` offer it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
@@ -28,9 +30,19 @@ export interface InputFile {
 }
 
 /** A record with what an output of ours says of it beside its cells. */
-export interface InputRecord extends RowRecord {
+export interface InputRecord extends SourceRecord {
   /** Of a row of another run: its id there (steps/ids.ts); '' for one that is none, and no id where it cannot be read. */
   readonly ownId?: string | undefined;
+}
+
+/** Rows that follow each other, as bytes that go into the plan as they are. */
+export interface DraftedBlock {
+  readonly firstRow: number;
+  /** Of each row, the line on which it begins. */
+  readonly lines: Float64Array;
+  /** JSON of each row's cells, in UTF-8, each ended by LF. */
+  readonly cells: Uint8Array;
+  readonly drafts: DraftBlock;
 }
 
 export interface RecordReader {
@@ -40,8 +52,11 @@ export interface RecordReader {
   /** Of outputs of ours the columns that begin as ours do, a list for each different set; whole when `batches` has ended. */
   readonly ownColumns?: readonly (readonly string[])[];
   open(): Promise<void>;
-  /** Asks a reader that can do so to draft the rows as the step plans them; to be called before `batches`. */
-  draftRows?(step: RowStep): void;
+  /**
+   * Of a reader that can do so, the rows with the drafts that the step makes of them; undefined where it cannot for this step, or for
+   * rows of outputs of ours. To be called after `open`, in place of `batches`.
+   */
+  draftedBlocks?(step: RowStep): AsyncIterable<DraftedBlock> | undefined;
   batches(): AsyncIterable<readonly InputRecord[]>;
   /** For whoever opens it and does not walk its batches: a thread that waits to be asked would keep the process from its end. */
   close?(): Promise<void>;

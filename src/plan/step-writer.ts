@@ -1,13 +1,28 @@
 import type { Files, WholeFile } from '../files.js';
 import type { Limits } from '../job/job.js';
-import type { PlannedRow, RowPlanner } from '../steps/kind.js';
-import { TextBuffer } from '../text-buffer.js';
+import type { PlannedRow, RowPlanner, RowRefusal } from '../steps/kind.js';
+import { type Lines, TextBuffer } from '../text-buffer.js';
 import { WriteBehind } from '../write-behind.js';
-import { encodeRequestLine, encodeRowLine, type RowHead, requestsFile, rowsFile } from './file.js';
+import { encodeRequestLine, requestsFile, rowsFile } from './file.js';
+import {
+  appendRefusal,
+  appendRequest,
+  appendRowEnd,
+  appendRowStart,
+  encodeRowLine,
+  type RowHead,
+  type RowPlace,
+} from './row-line.js';
 
 const FLUSH_BYTES = 1 << 20;
 /** Longer texts, in UTF-16 units, would outlive a round of garbage collection in their many parts. */
 const ENCODE_UNITS = 1 << 14;
+
+/** The lines of a block of rows, of which those of the next row are next. */
+export interface DraftedLines {
+  readonly drafts: Lines;
+  readonly cells: Lines;
+}
 
 /** Gathers planned rows into requests, and writes both files of a step. */
 export class StepWriter {
@@ -53,18 +68,39 @@ export class StepWriter {
   }
 
   addPlanned(place: Pick<RowHead, 'file' | 'line' | 'row' | 'from'>, row: PlannedRow, cellsJson: string): void {
-    const isOver = this.#batch.segments + row.segments > this.#planner.segmentsPerRequest;
-    if (isOver && this.#batch.rows > 0) this.#endRequest();
-    const { file, line, row: inFile, from } = place;
-    const request = this.requests + 1;
     const { facts, fragment } = row;
-    this.addRow({ state: 'planned', file, line, row: inFile, from, request, facts }, cellsJson);
-    this.#fragments += this.#batch.rows === 0 ? `${this.#planner.openBody(request)}${fragment}` : `,${fragment}`;
-    this.#batch.rows += 1;
-    this.#batch.messages += row.messages;
-    this.#batch.segments += row.segments;
-    this.planned += 1;
-    if (this.#batch.rows === this.#planner.rowsPerRequest) this.#endRequest();
+    const seam = this.#beginRow(row.messages, row.segments);
+    this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts }, cellsJson);
+    this.#fragments += `${seam}${fragment}`;
+    this.#endRow();
+  }
+
+  /** As `addPlanned`, for a row of which next is the draft, as in `DraftBlock.lines`, and the JSON of the cells. */
+  addDrafted(place: RowPlace, segments: number, { drafts, cells }: DraftedLines): void {
+    this.#encode();
+    const seam = this.#beginRow(1, segments);
+    this.#body.appendShort(seam);
+    this.#body.appendLine(drafts);
+    const { indexed } = this.#planner.drafts ?? {};
+    if (indexed !== undefined) {
+      this.#body.appendShort(indexed.before);
+      this.#body.appendInteger(this.planned);
+      this.#body.appendShort(indexed.behind);
+    }
+    appendRowStart(this.#rows.text, 'planned', place);
+    appendRequest(this.#rows.text, this.requests + 1, drafts);
+    appendRowEnd(this.#rows.text, cells);
+    this.#endRow();
+  }
+
+  /** As `addRow`, for a row without an id from another run; what a draft of it would be is passed over. */
+  addRefused(place: RowPlace, refusal: RowRefusal, { drafts, cells }: DraftedLines): void {
+    this.#encode();
+    appendRowStart(this.#rows.text, refusal.kind, place);
+    appendRefusal(this.#rows.text, refusal);
+    appendRowEnd(this.#rows.text, cells);
+    drafts.skip();
+    drafts.skip();
   }
 
   addRow(head: RowHead, cellsJson: string): void {
@@ -95,7 +131,24 @@ export class StepWriter {
     await this.#rowsFile.discard();
   }
 
+  /** What stands before the row in its request, which is then the next one. */
+  #beginRow(messages: number, segments: number): string {
+    const isOver = this.#batch.segments + segments > this.#planner.segmentsPerRequest;
+    if (isOver && this.#batch.rows > 0) this.#endRequest();
+    const seam = this.#batch.rows === 0 ? this.#planner.openBody(this.requests + 1) : ',';
+    this.#batch.rows += 1;
+    this.#batch.messages += messages;
+    this.#batch.segments += segments;
+    return seam;
+  }
+
+  #endRow(): void {
+    this.planned += 1;
+    if (this.#batch.rows === this.#planner.rowsPerRequest) this.#endRequest();
+  }
+
   #encode(): void {
+    if (this.#lines === '') return;
     this.#body.append(this.#fragments);
     this.#rows.text.append(this.#lines);
     this.#fragments = '';

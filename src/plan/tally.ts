@@ -1,4 +1,5 @@
-import type { PlannedRow, RowPlan } from '../steps/kind.js';
+import type { Names } from '../steps/draft-block.js';
+import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../steps/kind.js';
 import type { PlannedStep } from './file.js';
 
 const EXAMPLES = 3;
@@ -29,19 +30,37 @@ export class Tally {
   readonly #skips = new Map<string, number>();
   readonly #countries = new Map<string, number>();
   readonly #ucs2 = new Map<string, number>();
-  readonly #examples: { to: string; text: string }[] = [];
+  readonly #examples: Preview[] = [];
 
   add(plan: RowPlan): void {
-    if (plan.kind === 'rejected') increment(this.#rejections, plan.rejection.code);
-    else if (plan.kind === 'skipped') increment(this.#skips, plan.skip.code);
-    else this.#addPlanned(plan.row);
+    if (plan.kind === 'planned') this.#addPlanned(plan.row);
+    else this.addRefused(plan);
+  }
+
+  addRefused(refusal: RowRefusal): void {
+    if (refusal.kind === 'rejected') increment(this.#rejections, refusal.rejection.code);
+    else increment(this.#skips, refusal.skip.code);
+  }
+
+  /** Counts the planned rows of a block that were not counted one by one; `counts` of each name, as in `Names.of`. */
+  addNames(what: 'countries' | 'ucs2', { names }: Names, counts: Uint32Array): void {
+    const totals = what === 'countries' ? this.#countries : this.#ucs2;
+    for (const [index, name] of names.entries()) increment(totals, name, counts[index + 1]);
+  }
+
+  get lacksExamples(): boolean {
+    return this.#examples.length < EXAMPLES;
+  }
+
+  addExample(preview: Preview): void {
+    this.#examples.push(preview);
   }
 
   #addPlanned(row: PlannedRow): void {
     const { country, forcesUcs2 } = row;
     if (forcesUcs2 !== undefined) increment(this.#ucs2, forcesUcs2);
     if (country !== undefined) increment(this.#countries, country);
-    if (this.#examples.length < EXAMPLES) this.#examples.push(row.preview());
+    if (this.lacksExamples) this.addExample(row.preview());
   }
 
   figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'countries' | 'ucs2' | 'examples'> & {
@@ -60,8 +79,8 @@ export class Tally {
   }
 }
 
-function increment(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+function increment(counts: Map<string, number>, key: string, by = 1): void {
+  if (by > 0) counts.set(key, (counts.get(key) ?? 0) + by);
 }
 
 function sum(counts: Map<string, number>): number {
@@ -71,5 +90,5 @@ function sum(counts: Map<string, number>): number {
 }
 
 function byCount(counts: Map<string, number>): Record<string, number> {
-  return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]));
+  return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)));
 }

@@ -1,25 +1,24 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Problem, UserError, type UserErrorCode } from '../errors.js';
 import type { Input, RowStep } from '../job/job.js';
-import { findColumn } from '../read/columns.js';
 import { CsvReader } from '../read/csv.js';
 import type { InputFile } from '../read/inputs.js';
-import type { DraftRow } from '../steps/kind.js';
-import { kindOf } from '../steps/table.js';
-import { encodeBlock, type RecordBlock } from './record-block.js';
+import { draftBlock } from '../steps/draft-block.js';
+import { bindDrafts } from './bind-drafts.js';
+import { BlocksTaken } from './blocks-taken.js';
+import { encodeBlock, listBuffers, type RecordBlock } from './record-block.js';
 
 /** What the thread is started with. */
 export interface CsvTask {
   readonly file: InputFile;
   readonly input: Input;
-  /** Blocks that may be on their way; then the thread waits to be told how many more may be. */
-  readonly blocksAhead: number;
+  readonly taken: BlocksTaken['memory'];
 }
 
-/** What the thread is told: to begin, and for which step to draft the rows if for any; and how many more blocks it may send. */
-export type CsvOrder =
-  | { readonly kind: 'begin'; readonly step: RowStep | undefined }
-  | { readonly kind: 'more'; readonly blocks: number };
+/** What the thread is told once the columns are known: to begin, and for which step to draft the rows if for any. */
+export interface CsvOrder {
+  readonly step: RowStep | undefined;
+}
 
 /** What the thread says, in this order: opened, blocks, ended; or refused instead of any of them. */
 export type CsvMessage =
@@ -38,32 +37,30 @@ export type CsvMessage =
       readonly problems: readonly Problem[];
     };
 
-async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void> {
+/** So much is read before it is asked for: of most files less than 4 MB. */
+const BLOCKS_AHEAD = 16;
+/** While fewer wait to be taken, whoever takes them has time to draft some. */
+const ENOUGH_BLOCKS = 3;
+
+async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error('This file is the entry of a thread');
-  const say = (message: CsvMessage) => port.postMessage(message);
-  let credit = blocksAhead;
-  let onCredit: (() => void) | undefined;
-  const begun = new Promise<RowStep | undefined>((resolve) => {
-    port.on('message', (order: CsvOrder) => {
-      if (order.kind === 'begin') return resolve(order.step);
-      credit += order.blocks;
-      onCredit?.();
-    });
-  });
+  const say = (message: CsvMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
+  const begun = new Promise<CsvOrder>((resolve) => port.once('message', resolve));
   const reader = new CsvReader(file, input);
+  const takenBlocks = new BlocksTaken(taken);
+  let sent = 0;
   try {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
-    const draftRow = bindDrafts(await begun, reader.columns);
+    const { step } = await begun;
+    const draftRow = step && bindDrafts(step, reader.columns);
     for await (const batch of reader.batches()) {
-      while (credit === 0) {
-        await new Promise<void>((resolve) => {
-          onCredit = resolve;
-        });
-      }
-      credit -= 1;
-      say({ kind: 'block', block: encodeBlock(batch, draftRow) });
+      takenBlocks.waitForMoreThan(sent - BLOCKS_AHEAD);
+      const isAhead = sent - takenBlocks.count >= ENOUGH_BLOCKS;
+      const block = encodeBlock(batch, draftRow && isAhead ? draftBlock(batch, draftRow) : undefined);
+      say({ kind: 'block', block }, listBuffers(block));
+      sent += 1;
     }
     const { notices, sha256, bytes } = reader;
     say({ kind: 'ended', notices, sha256, bytes });
@@ -74,12 +71,6 @@ async function readInThread({ file, input, blocksAhead }: CsvTask): Promise<void
   } finally {
     port.close();
   }
-}
-
-/** Undefined where the rows have no drafts; a column that is not there is told by whoever plans. */
-function bindDrafts(step: RowStep | undefined, columns: readonly string[]): DraftRow | undefined {
-  const bound = step && kindOf(step).createDrafter?.(step).bind(columns, findColumn);
-  return typeof bound === 'function' ? bound : undefined;
 }
 
 await readInThread(workerData as CsvTask);

@@ -5,15 +5,14 @@ import { UserError } from '../errors.js';
 import type { Input, RowStep } from '../job/job.js';
 import type { InputFile } from '../read/inputs.js';
 import type { ReadRecord, RecordReader } from '../read/reader.js';
-import type { RowRecord } from '../steps/kind.js';
+import { type DraftBlock, draftBlock } from '../steps/draft-block.js';
+import type { DraftRow } from '../steps/kind.js';
+import { bindDrafts } from './bind-drafts.js';
+import { BlocksTaken } from './blocks-taken.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
-import { decodeBlock } from './record-block.js';
+import { decodeBlock, type RecordBlock } from './record-block.js';
 
 const THREAD = new URL('./csv-thread.js', import.meta.url);
-/** So much is read before it is asked for: of most files less than 2 MB. */
-const BLOCKS_AHEAD = 16;
-/** Each message wakes the other thread: one for so many blocks is enough. */
-const BLOCKS_A_MESSAGE = BLOCKS_AHEAD / 2;
 /** Cells die young: with four times the room that Node gives them, a million rows are planned 5 % sooner, in 35 MB more. */
 const YOUNG_MB = 64;
 
@@ -22,7 +21,10 @@ export function canReadInThread(): boolean {
   return availableParallelism() > 1 && existsSync(THREAD);
 }
 
-/** A CSV read in a thread of its own, which parses and drafts while this one plans the rows before. */
+/**
+ * A CSV read in a thread of its own, which parses and drafts while this one plans the rows before, and drafts as well where it
+ * would only wait.
+ */
 export class ThreadedCsvReader implements RecordReader {
   columns: readonly string[] = [];
   ownColumns: readonly (readonly string[])[] = [];
@@ -36,10 +38,10 @@ export class ThreadedCsvReader implements RecordReader {
   #isOver = false;
   #wake: (() => void) | undefined;
   #opened: Promise<void> | undefined;
-  #step: RowStep | undefined;
+  readonly #taken = new BlocksTaken();
 
   constructor(file: InputFile, input: Input) {
-    this.#task = { file, input, blocksAhead: BLOCKS_AHEAD };
+    this.#task = { file, input, taken: this.#taken.memory };
   }
 
   async open(): Promise<void> {
@@ -47,21 +49,33 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
-  /** Has the rows drafted as a step plans them; to be called before `batches`. */
-  draftRows(step: RowStep): void {
-    this.#step = step;
+  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+    await this.open();
+    for await (const block of this.#blocks({ step: undefined })) yield decodeBlock(block);
   }
 
-  async *batches(): AsyncGenerator<readonly (ReadRecord & RowRecord)[]> {
-    await this.open();
-    this.#order({ kind: 'begin', step: this.#step });
-    let taken = 0;
+  /** The rows drafted as a step plans them; undefined where they cannot be. To be called when it is open, in place of `batches`. */
+  draftedBlocks(step: RowStep): AsyncIterable<RecordBlock & { readonly drafts: DraftBlock }> | undefined {
+    const draftRow = this.ownColumns.length === 0 ? bindDrafts(step, this.columns) : undefined;
+    return draftRow && this.#draftedBlocks(step, draftRow);
+  }
+
+  async *#draftedBlocks(
+    step: RowStep,
+    draftRow: DraftRow,
+  ): AsyncGenerator<RecordBlock & { readonly drafts: DraftBlock }> {
+    for await (const block of this.#blocks({ step })) {
+      yield { ...block, drafts: block.drafts ?? draftBlock(decodeBlock(block), draftRow) };
+    }
+  }
+
+  async *#blocks(order: CsvOrder): AsyncGenerator<RecordBlock> {
+    this.#thread?.postMessage(order);
     try {
       for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
         if (said.kind !== 'block') continue;
-        taken += 1;
-        if (taken % BLOCKS_A_MESSAGE === 0) this.#order({ kind: 'more', blocks: BLOCKS_A_MESSAGE });
-        yield decodeBlock(said.block);
+        this.#taken.take();
+        yield said.block;
       }
     } finally {
       await this.close();
@@ -70,10 +84,6 @@ export class ThreadedCsvReader implements RecordReader {
 
   async close(): Promise<void> {
     await this.#thread?.terminate();
-  }
-
-  #order(order: CsvOrder): void {
-    this.#thread?.postMessage(order);
   }
 
   async #start(): Promise<void> {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Files, WholeFile } from '../files.js';
 import { joinColumns } from '../plan/columns.js';
-import { decodeRowLine, type Plan, type PlannedStep, type RowLine, rowsFile } from '../plan/file.js';
+import { type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
+import { decodeRowLine, type RowLine } from '../plan/row-line.js';
 import { splitLines } from '../split-lines.js';
 import { TextBuffer } from '../text-buffer.js';
 import { createLineFormat, type LineFormat } from './format.js';

@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path';
 import type { RetryEntry, RowRange } from '../journal/format.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, type RowLine, readPlan } from '../plan/file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/file.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import { readPlannedRows } from '../plan/planned-rows.js';
 import type { PlanDeps } from '../plan/ports.js';
+import type { RowLine } from '../plan/row-line.js';
 import { RowRanges } from '../report/row-ranges.js';
 import { formatRowId } from '../steps/ids.js';
 import type { AppendDeps } from './append-to-run.js';

@@ -6,7 +6,7 @@ import { contactRequest, readAddresses, readContactAnswer } from '../service/con
 import { searchColumns } from './column-search.js';
 import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
-import { planRowByRow } from './row-by-row.js';
+import { ROW_BY_ROW } from './row-by-row.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat (facts: Contacts). */
 export const contactsKind: StepKind<ContactsStep> = {
@@ -21,7 +21,7 @@ export const contactsKind: StepKind<ContactsStep> = {
 };
 
 function createPlanner(step: ContactsStep, context: PlannerContext): RowPlanner {
-  return planRowByRow((columns) => bindColumns(step, columns, context));
+  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, context) };
 }
 
 function bindColumns(

@@ -12,7 +12,7 @@ import {
   type RowPlanner,
   type RowReader,
 } from './kind.js';
-import { planRowByRow } from './row-by-row.js';
+import { ROW_BY_ROW } from './row-by-row.js';
 
 type Cells = Parameters<typeof cellText>[0];
 type History = NonNullable<ConversationRequest['history']>;
@@ -22,7 +22,7 @@ type Refused = { readonly ok: false; readonly rejection: Rejection };
 
 /** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the step or the row. */
 export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
-  return planRowByRow((columns) => bindColumns(step, columns, context));
+  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, context) };
 }
 
 function bindColumns(

@@ -1,7 +1,9 @@
 import type { Area, Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain.js';
 import type { Addresses, RowStep } from '../job/job.js';
+import type { Digits } from '../plan/dedupe.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
+import type { TextBuffer } from '../text-buffer.js';
 
 /**
  * What a kind of step with rows must say, so that planner and applier need to know none: what a row must have, how rows
@@ -101,7 +103,7 @@ export interface PlannerContext {
   readonly step: number;
   readonly findColumn: FindColumn;
   /** Whether a number is on a suppression list of the step. */
-  readonly isSuppressed: (e164: string) => boolean;
+  readonly isSuppressed: (e164: Digits) => boolean;
   /** Where the row with this ordinal (over all files of the step) stands, for people. */
   readonly describeRow: (ordinal: number) => string;
 }
@@ -119,6 +121,8 @@ export interface RowPlanner {
   readonly segmentsPerRequest: number;
   /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
   bind(columns: readonly string[]): RowReader | BindProblems;
+  /** Absent where the kind's rows are not drafted. */
+  readonly drafts?: DraftPlanner;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
   openBody(request: number): string;
   readonly closeBody: string;
@@ -135,7 +139,20 @@ export interface RowDrafter {
   bind(columns: readonly string[], findColumn: FindColumn): DraftRow | BindProblems;
 }
 
-export type DraftRow = (cells: readonly Cell[]) => RowDraft;
+/** Plans what depends on other rows, once a row has its draft. One draft is one message. */
+export interface DraftPlanner {
+  /** Why a row with a number is not sent; undefined where it is. `rejection` is its draft's. */
+  refuse(number: Digits, rejection: Rejection | undefined, ordinal: number): RowRefusal | undefined;
+  /** What stands behind each fragment, before and behind the row's index among the planned; absent where that is not told. */
+  readonly indexed?: { readonly before: string; readonly behind: string };
+  preview(fragment: string): Preview;
+}
+
+/**
+ * Of a row that is not rejected, appends its fragment: JSON text, what the row adds to the body, up to where its index is told
+ * (`DraftPlanner.indexed`).
+ */
+export type DraftRow = (cells: readonly Cell[], fragment: TextBuffer) => RowDraft;
 
 /** What the cells of a row come to by themselves: a message to a number, or why there is no number. Plain data. */
 export type RowDraft = RefusedDraft | MessageDraft;
@@ -151,23 +168,20 @@ export interface MessageDraft {
   readonly country: string;
   /** Why the text cannot be sent. It counts for less than that the number is suppressed, and for more than that it stood before. */
   readonly rejection: Rejection | undefined;
-  /** '' where it was rejected, and where the rows share one. */
-  readonly text: string;
+  /** As in `PlannedRow`; none where it was rejected. */
+  readonly facts: readonly string[];
+  /** At least 1; 0 where it was rejected. */
   readonly segments: number;
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
 }
 
 /** `ordinal` counts all rows of the step, `index` only those planned before this one; both from 0. */
-export type RowReader = (record: RowRecord, ordinal: number, index: number) => RowPlan;
+export type RowReader = (record: SourceRecord, ordinal: number, index: number) => RowPlan;
 
-export interface RowRecord extends SourceRecord {
-  /** Where whoever read the row has made it. */
-  readonly draft?: RowDraft | undefined;
-}
+export type RowPlan = { readonly kind: 'planned'; readonly row: PlannedRow } | RowRefusal;
 
-export type RowPlan =
-  | { readonly kind: 'planned'; readonly row: PlannedRow }
+export type RowRefusal =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   | { readonly kind: 'skipped'; readonly skip: Skip | RetriedRow };
 
@@ -189,7 +203,12 @@ export interface PlannedRow {
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
   /** For a person who looks at the plan. */
-  preview(): { readonly to: string; readonly text: string };
+  preview(): Preview;
+}
+
+export interface Preview {
+  readonly to: string;
+  readonly text: string;
 }
 
 /** The text of a cell, or '' where the record lacks it. */
@@ -198,7 +217,7 @@ export function cellText(cells: readonly Cell[], index: number): string {
 }
 
 /** The plan of a row whose number or session stands in an earlier one already. */
-export function skipDuplicate(what: 'number' | 'session', earlier: number, context: PlannerContext): RowPlan {
+export function skipDuplicate(what: 'number' | 'session', earlier: number, context: PlannerContext): RowRefusal {
   const reason = `The same ${what} stands in ${context.describeRow(earlier)}, which is kept`;
   return { kind: 'skipped', skip: { code: 'duplicate', reason } };
 }

@@ -1,12 +1,9 @@
 import type { RowPlanner } from './kind.js';
 
-/** A planner of which each row is a request, and its fragment the body. */
-export function planRowByRow(bind: RowPlanner['bind']): RowPlanner {
-  return {
-    rowsPerRequest: 1,
-    segmentsPerRequest: Number.POSITIVE_INFINITY,
-    bind,
-    openBody: () => '',
-    closeBody: '',
-  };
-}
+/** Of a planner of which each row is a request, and its fragment the body. */
+export const ROW_BY_ROW: Pick<RowPlanner, 'rowsPerRequest' | 'segmentsPerRequest' | 'openBody' | 'closeBody'> = {
+  rowsPerRequest: 1,
+  segmentsPerRequest: Number.POSITIVE_INFINITY,
+  openBody: () => '',
+  closeBody: '',
+};

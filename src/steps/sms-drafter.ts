@@ -1,8 +1,11 @@
+import type { Rejection } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
 import type { AcceptedNumber } from '../normalize/number-codes.js';
 import type { BoundTemplate } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
 import { parseTemplate, type Template } from '../template/parse.js';
+import type { SegmentCount } from '../template/segments.js';
+import type { TextBuffer } from '../text-buffer.js';
 import { bindDestination, type ReadDestination } from './destination.js';
 import type { DraftRow, MessageDraft, RowDrafter } from './kind.js';
 
@@ -36,9 +39,12 @@ function renderShared(template: Template): string {
 }
 
 function draftShared(read: ReadDestination, check: TextCheck): DraftRow {
-  return (cells) => {
+  return (cells, fragment) => {
     const number = read(cells);
-    return number.e164 === undefined ? number : draftMessage(number, check, '');
+    if (number.e164 === undefined) return number;
+    if (!check.ok) return rejectMessage(number, check.rejection);
+    appendDestination(fragment, number);
+    return draftMessage(number, check.count);
   };
 }
 
@@ -47,18 +53,44 @@ function draftTexts(
   template: BoundTemplate,
   encoding: SmsStep['template']['encoding'],
 ): DraftRow {
-  return (cells) => {
+  const short = encoding === 'UCS2' ? undefined : template.short;
+  return (cells, fragment) => {
     const number = read(cells);
     if (number.e164 === undefined) return number;
+    if (short?.fits(cells)) {
+      appendDestination(fragment, number);
+      fragment.appendShort(',"text":');
+      short.write(cells, fragment);
+      return draftMessage(number, ONE_PART);
+    }
     const rendering = template.render(cells);
-    if (rendering.ok) return draftMessage(number, checkText(rendering.text, encoding), rendering.text);
-    const { variable: field, code, reason } = rendering;
-    return draftMessage(number, { ok: false, rejection: { stage: 'render', field, code, reason } }, '');
+    if (!rendering.ok) {
+      const { variable: field, code, reason } = rendering;
+      return rejectMessage(number, { stage: 'render', field, code, reason });
+    }
+    const check = checkText(rendering.text, encoding);
+    if (!check.ok) return rejectMessage(number, check.rejection);
+    appendDestination(fragment, number);
+    fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
+    return draftMessage(number, check.count);
   };
 }
 
-function draftMessage({ e164, country }: AcceptedNumber, check: TextCheck, text: string): MessageDraft {
-  if (!check.ok) return { e164, country, rejection: check.rejection, text: '', segments: 0, forcesUcs2: undefined };
-  const { segments, firstUcs2Character: forcesUcs2 } = check.count;
-  return { e164, country, rejection: undefined, text, segments, forcesUcs2 };
+const ONE_PART = { segments: 1, firstUcs2Character: undefined };
+
+function appendDestination(fragment: TextBuffer, { e164 }: AcceptedNumber): void {
+  fragment.appendShort('{"destination":"');
+  fragment.appendShort(e164);
+  fragment.appendShort('"');
+}
+
+function draftMessage(
+  { e164, country }: AcceptedNumber,
+  { segments, firstUcs2Character: forcesUcs2 }: Pick<SegmentCount, 'segments' | 'firstUcs2Character'>,
+): MessageDraft {
+  return { e164, country, rejection: undefined, facts: [e164, String(segments)], segments, forcesUcs2 };
+}
+
+function rejectMessage({ e164, country }: AcceptedNumber, rejection: Rejection): MessageDraft {
+  return { e164, country, rejection, facts: [], segments: 0, forcesUcs2: undefined };
 }

@@ -1,17 +1,10 @@
-import type { Rejection, Skip } from '../domain.js';
+import type { Skip } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
 import { createNumberSet } from '../plan/dedupe.js';
 import { boundBatch } from './batch-bounds.js';
 import { clientBatchIdOf, messageIdPrefix } from './ids.js';
-import {
-  type MessageDraft,
-  type PlannedRow,
-  type PlannerContext,
-  type RowDraft,
-  type RowPlan,
-  type RowPlanner,
-  skipDuplicate,
-} from './kind.js';
+import { type DraftPlanner, type PlannerContext, type RowPlanner, skipDuplicate } from './kind.js';
+import { planByDrafts } from './plan-drafts.js';
 import { createSmsDrafter } from './sms-drafter.js';
 
 const SUPPRESSED: Skip = { code: 'suppressed', reason: 'The number is on a suppression list of the job' };
@@ -24,42 +17,24 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
   const drafter = createSmsDrafter(step);
   const { sharedText } = drafter;
   const seen = createNumberSet();
-  const idPrefix = messageIdPrefix(context.planId, context.step);
   const bounds = boundBatch(step);
-
-  const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
-    if (draft.e164 === undefined) return reject(draft.rejection);
-    if (context.isSuppressed(draft.e164)) return { kind: 'skipped', skip: SUPPRESSED };
-    if (draft.rejection !== undefined) return reject(draft.rejection);
-    if (step.duplicates === 'skip') {
-      const kept = seen.add(draft.e164, ordinal);
-      if (kept !== undefined) return skipDuplicate('number', kept, context);
-    }
-    return { kind: 'planned', row: planMessage(draft, `${idPrefix}${index}`) };
+  const drafts: DraftPlanner = {
+    refuse: (number, rejection, ordinal) => {
+      if (context.isSuppressed(number)) return { kind: 'skipped', skip: SUPPRESSED };
+      if (rejection !== undefined) return { kind: 'rejected', rejection };
+      const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
+      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
+    },
+    indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
+    preview: (fragment) => {
+      const { destination, text = sharedText } = JSON.parse(`${fragment}}`);
+      return { to: destination, text };
+    },
   };
-
-  const planMessage = (draft: MessageDraft, clientMessageId: string): PlannedRow => {
-    const { e164, country, segments, forcesUcs2 } = draft;
-    const own = sharedText === undefined ? `,"text":${JSON.stringify(draft.text)}` : '';
-    return {
-      fragment: `{"destination":"${e164}","clientMessageId":"${clientMessageId}"${own}}`,
-      facts: [e164, String(segments)],
-      messages: 1,
-      segments,
-      country,
-      forcesUcs2,
-      preview: () => ({ to: e164, text: sharedText ?? draft.text }),
-    };
-  };
-
   return {
+    ...planByDrafts(drafter, drafts, context),
     rowsPerRequest: bounds.messages,
     segmentsPerRequest: bounds.segments,
-    bind: (columns) => {
-      const draftRow = drafter.bind(columns, context.findColumn);
-      if (typeof draftRow !== 'function') return draftRow;
-      return (record, ordinal, index) => planRow(record.draft ?? draftRow(record.cells), ordinal, index);
-    },
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });
       const shared = JSON.stringify(sharedProperties(step, sharedText));
@@ -76,8 +51,4 @@ function sharedProperties(step: SmsStep, text: string | undefined): Record<strin
   return Object.fromEntries(
     Object.entries(properties).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
-}
-
-function reject(rejection: Rejection): RowPlan {
-  return { kind: 'rejected', rejection };
 }

@@ -17,7 +17,7 @@ import {
   skipDuplicate,
 } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
-import { planRowByRow } from './row-by-row.js';
+import { ROW_BY_ROW } from './row-by-row.js';
 
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
@@ -69,7 +69,7 @@ function readBody(body: Buffer): CheckBody {
 function createPlanner(step: VerificationCheckStep, context: PlannerContext): RowPlanner {
   // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
   const firstRowOf = new Map<string, number>();
-  return planRowByRow((columns) => bindColumns(step, columns, { context, firstRowOf }));
+  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, { context, firstRowOf }) };
 }
 
 function bindColumns(

@@ -6,19 +6,19 @@ import { RESEND_TOO_EARLY } from '../service/documented.js';
 import { createSession, sessionRequest } from '../service/verification.js';
 import { bindDestination } from './destination.js';
 import {
+  type DraftPlanner,
   type PlannerContext,
   type Refusal,
   type RefusalMeaning,
   type RequestPart,
-  type RowDraft,
   type RowDrafter,
-  type RowPlan,
   type RowPlanner,
   type StepKind,
   skipDuplicate,
 } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
-import { planRowByRow } from './row-by-row.js';
+import { planByDrafts } from './plan-drafts.js';
+import { ROW_BY_ROW } from './row-by-row.js';
 
 /** A session, and so an SMS with a code, for each row. Nothing makes it safe to ask for one twice. */
 export const verificationStartKind: StepKind<VerificationStartStep> = {
@@ -41,47 +41,35 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
 };
 
 function createPlanner(step: VerificationStartStep, context: PlannerContext): RowPlanner {
-  const drafter = createDrafter(step);
   const seen = createNumberSet();
+  const drafts: DraftPlanner = {
+    refuse: (number, _rejection, ordinal) => {
+      const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
+      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
+    },
+    preview: (fragment) => {
+      const { destination, template = 'a code, in the words of the service' } = JSON.parse(fragment);
+      return { to: destination, text: template };
+    },
+  };
+  return { ...ROW_BY_ROW, ...planByDrafts(createDrafter(step), drafts, context) };
+}
+
+/** The words of a code are the service's: whatever has a number can be sent. */
+function createDrafter(step: VerificationStartStep): RowDrafter {
   const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
   const sms = source === undefined ? undefined : { source };
   const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
-  const planRow = (draft: RowDraft, ordinal: number): RowPlan => {
-    if (draft.e164 === undefined) return { kind: 'rejected', rejection: draft.rejection };
-    const { e164, country } = draft;
-    const kept = step.duplicates === 'skip' ? seen.add(e164, ordinal) : undefined;
-    if (kept !== undefined) return skipDuplicate('number', kept, context);
-    return {
-      kind: 'planned',
-      row: {
-        fragment: `{"destination":"${e164}",${shared.slice(1)}`,
-        facts: [e164],
-        messages: 1,
-        segments: 1,
-        country,
-        forcesUcs2: undefined,
-        preview: () => ({ to: e164, text: template ?? 'a code, in the words of the service' }),
-      },
-    };
-  };
-  return planRowByRow((columns) => {
-    const draftRow = drafter.bind(columns, context.findColumn);
-    if (typeof draftRow !== 'function') return draftRow;
-    return (record, ordinal) => planRow(record.draft ?? draftRow(record.cells), ordinal);
-  });
-}
-
-/** The words of a code are the service's: a draft is a number and nothing else. */
-function createDrafter(step: VerificationStartStep): RowDrafter {
   return {
     bind: (columns, findColumn) => {
       const { read, problems } = bindDestination(step, columns, findColumn);
       if (read === undefined) return { problems };
-      return (cells) => {
+      return (cells, fragment) => {
         const number = read(cells);
         if (number.e164 === undefined) return number;
         const { e164, country } = number;
-        return { e164, country, rejection: undefined, text: '', segments: 1, forcesUcs2: undefined };
+        fragment.append(`{"destination":"${e164}",${shared.slice(1)}`);
+        return { e164, country, rejection: undefined, facts: [e164], segments: 1, forcesUcs2: undefined };
       };
     },
   };

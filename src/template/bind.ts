@@ -3,9 +3,11 @@ import type { Cell } from '../domain.js';
 import { UserError } from '../errors.js';
 import { suggestNearest } from '../job/suggest.js';
 import { listColumns } from '../normalize/mask.js';
+import { isBlank } from './blank.js';
 import { BadDate } from './date.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
+import { compileShortText, type ShortText } from './short-text.js';
 import type { VariableUse } from './walk.js';
 
 export type FindColumn = (columns: readonly string[], wanted: string) => { readonly index: number } | undefined;
@@ -14,6 +16,8 @@ export type FindColumn = (columns: readonly string[], wanted: string) => { reado
 export interface BoundTemplate {
   /** Never throws for what a row holds. */
   render(cells: readonly Cell[]): Rendering;
+  /** Absent where no text takes it. */
+  readonly short?: ShortText | undefined;
 }
 
 export type Rendering =
@@ -54,7 +58,7 @@ export function bindColumns(
     indexes.set(use.name, found?.index ?? -1);
   }
   if (problems.length > 0) return { problems };
-  if (pieces !== undefined) return { render: compileRender(pieces, indexes) };
+  if (pieces !== undefined) return { render: compileRender(pieces, indexes), short: compileShortText(pieces, indexes) };
   return { render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)) };
 }
 
@@ -102,16 +106,6 @@ function buildScope(indexes: ReadonlyMap<string, number>, cells: readonly Cell[]
     scope[name] = isBlank(cell) ? new MissingCell(name) : cell;
   }
   return scope;
-}
-
-const BLANK = /^[\s\u200B-\u200D\u2060]*$/;
-
-/** Whether a cell has nothing to show: empty, or blanks only, the invisible ones too. */
-function isBlank(cell: Cell): boolean {
-  if (cell === undefined || cell === '') return true;
-  const first = cell.charCodeAt(0);
-  // Most cells begin with a letter or a digit, and need no closer look.
-  return (first <= 0x20 || first >= 0x7f) && BLANK.test(cell);
 }
 
 function renderLiquid(engine: Liquid, nodes: LiquidTemplate[], scope: object): Rendering {

@@ -5,7 +5,7 @@ import { septetsByCodeUnit } from './gsm7.js';
  * GSM-7: 160 septets, or 153 a part. UCS-2: 70 code units, or 67 a part.
  * An escape and its code, or the two halves of a surrogate pair, stay in one part; the unit before them is then left empty.
  */
-const GSM7_SINGLE = 160;
+export const GSM7_SINGLE = 160;
 const GSM7_PART = 153;
 const UCS2_SINGLE = 70;
 const UCS2_PART = 67;
@@ -28,18 +28,29 @@ export interface SegmentCount {
  * GSM-7 is counted as UCS-2 even where `GSM7` is asked for (`checkText` refuses that text).
  */
 export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): SegmentCount {
-  let septets = text.length;
-  if (NEEDS_LOOK.test(text)) {
-    septets = 0;
-    for (let index = 0; index < text.length; index++) {
-      const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
-      if (width === 0) return countUcs2(text, nameCharacter(text.codePointAt(index) as number));
-      septets += width;
-    }
-  }
+  const septets = NEEDS_LOOK.test(text) ? countSeptets(text) : text.length;
+  if (septets === undefined) return countUcs2(text, nameFirstUcs2(text));
   if (encoding === 'UCS2') return countUcs2(text, undefined);
   const segments = septets <= GSM7_SINGLE ? Math.min(septets, 1) : countGsm7Parts(text);
   return { encoding: 'GSM7', segments, units: septets, firstUcs2Character: undefined };
+}
+
+/** Escapes included; undefined for a text that GSM-7 does not have. */
+export function countSeptets(text: string): number | undefined {
+  let septets = 0;
+  for (let index = 0; index < text.length; index++) {
+    const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
+    if (width === 0) return undefined;
+    septets += width;
+  }
+  return septets;
+}
+
+function nameFirstUcs2(text: string): string | undefined {
+  for (const character of text) {
+    if (septetsByCodeUnit[character.charCodeAt(0)] === 0) return nameCharacter(character.codePointAt(0) as number);
+  }
+  return undefined;
 }
 
 function countUcs2(text: string, firstUcs2Character: string | undefined): SegmentCount {

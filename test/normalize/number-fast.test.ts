@@ -2,7 +2,7 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/
 import metadata from 'libphonenumber-js/max/metadata';
 import { describe, expect, it } from 'vitest';
 import { normalizeByLibrary, normalizeNumber } from '../../src/normalize/number.js';
-import { acceptFast } from '../../src/normalize/number-fast.js';
+import { acceptFast, readFast } from '../../src/normalize/number-fast.js';
 import { createNumberSampler } from './number-samples.js';
 
 /** VOLLEY_NUMBER_SAMPLES asks for more than the suite has time for: 2,000,000 take some minutes. */
@@ -50,6 +50,26 @@ describe('fast path of numbers', () => {
       expect(normalizeNumber(text, country)).toEqual(normalizeByLibrary(text, country));
     }
   });
+
+  it(
+    'refuses nothing that the library accepts, and for the reason that is given without it, in all countries',
+    () => {
+      const sampleNumber = createNumberSampler(SEED + 2);
+      let refused = 0;
+      for (let sample = 0; sample < SAMPLES; sample++) {
+        const { text, country } = sampleNumber();
+        if (readFast(text, country) !== 'refused') continue;
+        refused++;
+        expect([text, country, normalizeNumber(text, country)]).toEqual([
+          text,
+          country,
+          normalizeByLibrary(text, country),
+        ]);
+      }
+      expect(refused).toBeGreaterThan(SAMPLES / 20);
+    },
+    30_000 + SAMPLES,
+  );
 
   it('leaves to the library what can be read in two ways', () => {
     expect(acceptFast('+8821612345678', undefined)?.country).toBe('ZZ');

@@ -16,16 +16,15 @@ import {
 } from '../../src/job/job.js';
 import {
   decodeRequestLine,
-  decodeRowLine,
   type Plan,
   type PlannedStep,
   type RequestHead,
-  type RowLine,
   requestsFile,
   rowsFile,
 } from '../../src/plan/file.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
 import type { InputReader } from '../../src/plan/ports.js';
+import { decodeRowLine, type RowLine } from '../../src/plan/row-line.js';
 import type { FindTaken } from '../../src/plan/select.js';
 import { findColumn } from '../../src/read/columns.js';
 import { digestInput } from '../../src/read/digest.js';

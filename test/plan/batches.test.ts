@@ -41,6 +41,13 @@ describe('requests of an sms step', () => {
     ]);
   });
 
+  it('count parts in UCS-2 where the job asks for it', async () => {
+    const files = { 'people.csv': `mobile,name\n${aNumber(0)},${'x'.repeat(67)}\n${aNumber(1)},${'x'.repeat(68)}\n` };
+    const template = aTemplate({ text: 'Hi {{ name }}', encoding: 'UCS2' });
+    const { requests } = await aPlan({ job: { steps: [anSmsStep({ template })] }, files });
+    expect(requests.map(({ segments }) => segments)).toEqual([1 + 2]);
+  });
+
   it('of a text without variables carry it once, in the template', async () => {
     const template = aTemplate({ source: 'ACME', text: 'Sale “now”', scheduled: '2027-01-01T09:00:00+08:00' });
     const { requests, plan } = await aPlan({ job: { steps: [anSmsStep({ template, batchSize: 2 })] } });
@@ -60,8 +67,8 @@ describe('requests of an sms step', () => {
     const batchId = clientBatchIdOf({ planId: plan.id, step: 1, request: 1, part: '' });
     expect(requests.map(({ text }) => text)).toEqual([
       `{"clientBatchId":"${batchId}","includeMessagesInResponse":true,"template":{"encoding":"AUTO"},` +
-        `"messages":[{"destination":"+6590000000","clientMessageId":"${plan.id}-1-0","text":"Hi Ann \\"the\\" first"},` +
-        `{"destination":"+6590000001","clientMessageId":"${plan.id}-1-1","text":"Hi Béa"}]}`,
+        `"messages":[{"destination":"+6590000000","text":"Hi Ann \\"the\\" first","clientMessageId":"${plan.id}-1-0"},` +
+        `{"destination":"+6590000001","text":"Hi Béa","clientMessageId":"${plan.id}-1-1"}]}`,
     ]);
   });
 

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InternalError } from '../../src/errors.js';
-import {
-  decodeRequestLine,
-  decodeRowLine,
-  encodeRequestLine,
-  encodeRowLine,
-  type RowLine,
-  readPlan,
-} from '../../src/plan/file.js';
+import { decodeRequestLine, encodeRequestLine, readPlan } from '../../src/plan/file.js';
+import { decodeRowLine, encodeRowLine, type RowLine } from '../../src/plan/row-line.js';
 import { aMemoryDisk } from '../a-memory-disk.js';
 import { aPlan } from './a-plan.js';
 

@@ -200,9 +200,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a number that stands twice is sent to twice',
     file: 'src/steps/sms-planner.ts',
-    find: "if (step.duplicates === 'skip') {",
-    replace: "if (step.duplicates !== 'skip') {",
+    find: "const kept = step.duplicates === 'skip' ?",
+    replace: "const kept = step.duplicates !== 'skip' ?",
     tests: ['test/plan/duplicates.test.ts'],
+  },
+  {
+    name: 'a message of two parts is counted as one',
+    file: 'src/template/short-text.ts',
+    find: 'return septets <= GSM7_SINGLE;',
+    replace: 'return septets <= GSM7_SINGLE + 1;',
+    tests: ['test/template/short-text.test.ts'],
   },
   {
     name: 'a cell that a spreadsheet would run is written as it is',

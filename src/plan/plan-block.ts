@@ -1,0 +1,53 @@
+import type { DraftPlanner, RowRefusal } from '../steps/kind.js';
+import { Lines } from '../text-buffer.js';
+import type { DraftedBlock } from './ports.js';
+import type { StepWriter } from './step-writer.js';
+import type { RowOrdinals, Tally } from './tally.js';
+
+/** What rows are planned into; `file` is the index of theirs. */
+export interface PlanTarget {
+  readonly file: number;
+  readonly rows: RowOrdinals;
+  readonly tally: Tally;
+  readonly writer: StepWriter;
+}
+
+/** Plans rows by their drafts, of which no text is made: the bytes of those that are sent go into the plan as they are. */
+export function planBlock(block: DraftedBlock, planner: DraftPlanner, { file, rows, tally, writer }: PlanTarget): void {
+  const { firstRow, lines, drafts } = block;
+  const next = { drafts: new Lines(drafts.lines), cells: new Lines(block.cells) };
+  const countries = new Uint32Array(drafts.countries.names.length + 1);
+  const ucs2 = new Uint32Array(drafts.ucs2.names.length + 1);
+  const place = { file, line: 0, row: firstRow - 1 };
+  for (let index = 0; index < lines.length; index += 1) {
+    place.line = lines[index] as number;
+    place.row += 1;
+    const refusal = refuseRow(block, index, { planner, ordinal: rows.take() });
+    if (refusal !== undefined) {
+      tally.addRefused(refusal);
+      writer.addRefused(place, refusal, next);
+      continue;
+    }
+    count(countries, drafts.countries.of[index]);
+    count(ucs2, drafts.ucs2.of[index]);
+    if (tally.lacksExamples) tally.addExample(planner.preview(next.drafts.peek()));
+    writer.addDrafted(place, drafts.segments[index] as number, next);
+  }
+  tally.addNames('countries', drafts.countries, countries);
+  tally.addNames('ucs2', drafts.ucs2, ucs2);
+}
+
+function count(counts: Uint32Array, at = 0): void {
+  counts[at] = (counts[at] ?? 0) + 1;
+}
+
+function refuseRow(
+  { drafts }: DraftedBlock,
+  index: number,
+  { planner, ordinal }: { planner: DraftPlanner; ordinal: number },
+): RowRefusal | undefined {
+  const number = drafts.numbers[index] as number;
+  const rejection = drafts.segments[index] === 0 ? drafts.rejections.get(index) : undefined;
+  if (number === 0 && rejection !== undefined) return { kind: 'rejected', rejection };
+  return planner.refuse(number, rejection, ordinal);
+}

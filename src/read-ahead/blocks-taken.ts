@@ -1,0 +1,26 @@
+/** The only number in memory that two threads share. */
+const TAKEN = 0;
+
+/** How many blocks have been taken, counted by whoever takes them and seen by whoever sends them. */
+export class BlocksTaken {
+  /** To be given to the other thread. */
+  readonly memory: Int32Array<SharedArrayBuffer>;
+
+  constructor(memory = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) {
+    this.memory = memory;
+  }
+
+  get count(): number {
+    return Atomics.load(this.memory, TAKEN);
+  }
+
+  take(): void {
+    Atomics.add(this.memory, TAKEN, 1);
+    Atomics.notify(this.memory, TAKEN);
+  }
+
+  /** Stops this thread until more than so many have been taken. */
+  waitForMoreThan(count: number): void {
+    for (let seen = this.count; seen <= count; seen = this.count) Atomics.wait(this.memory, TAKEN, seen);
+  }
+}

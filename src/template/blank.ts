@@ -1,0 +1,11 @@
+import type { Cell } from '../domain.js';
+
+const BLANK = /^[\s\u200B-\u200D\u2060]*$/;
+
+/** Whether a cell has nothing to show: empty, or blanks only, the invisible ones too. */
+export function isBlank(cell: Cell): cell is '' | undefined {
+  if (cell === undefined || cell === '') return true;
+  const first = cell.charCodeAt(0);
+  // Most cells begin with a letter or a digit, and need no closer look.
+  return (first <= 0x20 || first >= 0x7f) && BLANK.test(cell);
+}
