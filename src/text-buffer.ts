@@ -3,10 +3,15 @@ const LF = 10;
 const DIGIT_0 = 48;
 const SPACE = 0x20;
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 /** Code units from here on take two bytes of UTF-8, and from there on three or four. */
 const TWO_BYTES = 0x80;
 const MORE_BYTES = 0x800;
+/** Of each character of ASCII, 1 where JSON does not write it as it is. */
+const NEEDS_ESCAPE = Uint8Array.from({ length: TWO_BYTES }, (_, unit) =>
+  unit < SPACE || unit === QUOTE || unit === BACKSLASH ? 1 : 0,
+);
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
 
@@ -30,15 +35,6 @@ export class Lines {
 
   skip(): void {
     this.at = this.bytes.indexOf(LF, this.at) + 1;
-  }
-}
-
-/** As JSON, without brackets. */
-export function appendStrings(text: TextBuffer, strings: readonly string[]): void {
-  for (let index = 0; index < strings.length; index += 1) {
-    text.appendShort(index === 0 ? '"' : ',"');
-    text.appendEscaped(strings[index] as string);
-    text.appendShort('"');
   }
 }
 
@@ -78,15 +74,17 @@ export class TextBuffer {
   /** The same, sooner for a short text of ASCII. */
   appendShort(text: string): void {
     if (this.#length + text.length > this.#bytes.length) this.#grow(this.#length + text.length);
+    const bytes = this.#bytes;
+    const start = this.#length;
     for (let index = 0; index < text.length; index += 1) {
       const unit = text.charCodeAt(index);
       if (unit >= TWO_BYTES) {
-        this.append(text.slice(index));
+        this.append(text);
         return;
       }
-      this.#bytes[this.#length] = unit;
-      this.#length += 1;
+      bytes[start + index] = unit;
     }
+    this.#length = start + text.length;
   }
 
   /** As JSON writes it between quotes. */
@@ -97,17 +95,33 @@ export class TextBuffer {
     let at = this.#length;
     for (let index = 0; index < text.length; index += 1) {
       const unit = text.charCodeAt(index);
-      if (unit < SPACE || unit === QUOTE || unit === BACKSLASH || unit >= MORE_BYTES) {
+      if (unit < TWO_BYTES && NEEDS_ESCAPE[unit] === 0) bytes[at++] = unit;
+      else if (unit >= TWO_BYTES && unit < MORE_BYTES) {
+        bytes[at++] = 0xc0 | (unit >> 6);
+        bytes[at++] = 0x80 | (unit & 0x3f);
+      } else {
         this.#length = at;
         this.append(JSON.stringify(text.slice(index)).slice(1, -1));
         return;
       }
-      if (unit >= TWO_BYTES) {
-        bytes[at++] = 0xc0 | (unit >> 6);
-        bytes[at++] = 0x80 | (unit & 0x3f);
-      } else bytes[at++] = unit;
     }
     this.#length = at;
+  }
+
+  /** As JSON writes them, without brackets. */
+  appendStrings(strings: readonly string[]): void {
+    for (let index = 0; index < strings.length; index += 1) {
+      if (index > 0) this.#appendByte(COMMA);
+      this.#appendByte(QUOTE);
+      this.appendEscaped(strings[index] as string);
+      this.#appendByte(QUOTE);
+    }
+  }
+
+  #appendByte(byte: number): void {
+    if (this.#length === this.#bytes.length) this.#grow(this.#length + 1);
+    this.#bytes[this.#length] = byte;
+    this.#length += 1;
   }
 
   /** The digits of an integer that is not negative. */

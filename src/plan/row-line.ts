@@ -1,7 +1,7 @@
 import type { Cell, Rejection, Skip } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { RetriedRow, RowRefusal } from '../steps/kind.js';
-import { appendStrings, type Lines, type TextBuffer } from '../text-buffer.js';
+import type { Lines, TextBuffer } from '../text-buffer.js';
 
 export type RowLine = RowHead & { readonly cells: readonly Cell[] };
 
@@ -71,8 +71,8 @@ export function appendRequest(text: TextBuffer, request: number, facts: Lines): 
 export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
   if (refusal.kind === 'rejected') {
     const { stage, field, code, reason } = refusal.rejection;
-    appendStrings(text, [stage, field, code, reason]);
-  } else appendStrings(text, [refusal.skip.code, refusal.skip.reason]);
+    text.appendStrings([stage, field, code, reason]);
+  } else text.appendStrings([refusal.skip.code, refusal.skip.reason]);
 }
 
 /** `cells`: next are its own. */

@@ -1,7 +1,7 @@
 import type { Rejection } from '../domain.js';
 import type { ReadRecord } from '../read/reader.js';
 import type { DraftBlock } from '../steps/draft-block.js';
-import { appendStrings, TextBuffer } from '../text-buffer.js';
+import { TextBuffer } from '../text-buffer.js';
 
 /**
  * Records as bytes and columns, which go from thread to thread as they are; objects would cost more than reading them.
@@ -32,7 +32,7 @@ export function encodeBlock(records: readonly ReadRecord[], drafts?: DraftBlock)
     const record = records[index] as ReadRecord;
     lines[index] = record.line;
     cells.appendShort('[');
-    appendStrings(cells, record.cells as readonly string[]);
+    cells.appendStrings(record.cells as readonly string[]);
     cells.appendShort(']\n');
     if (record.fault !== undefined) faults.set(index, record.fault);
   }

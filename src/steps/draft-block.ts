@@ -1,5 +1,5 @@
 import type { Rejection, SourceRecord } from '../domain.js';
-import { appendStrings, TextBuffer } from '../text-buffer.js';
+import { TextBuffer } from '../text-buffer.js';
 import type { DraftRow, RowDraft } from './kind.js';
 
 /** Drafts of many rows as bytes, which go from thread to thread and into a plan as they are. */
@@ -50,7 +50,7 @@ export function draftBlock(records: readonly SourceRecord[], draftRow: DraftRow)
     countries.set(index, draft.country);
     ucs2.set(index, draft.forcesUcs2);
     lines.appendShort('\n');
-    appendStrings(lines, draft.facts);
+    lines.appendStrings(draft.facts);
     lines.appendShort('\n');
   }
   return {

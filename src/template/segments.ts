@@ -47,8 +47,8 @@ export function countSeptets(text: string): number | undefined {
 }
 
 function nameFirstUcs2(text: string): string | undefined {
-  for (const character of text) {
-    if (septetsByCodeUnit[character.charCodeAt(0)] === 0) return nameCharacter(character.codePointAt(0) as number);
+  for (let index = 0; index < text.length; index++) {
+    if (septetsByCodeUnit[text.charCodeAt(index)] === 0) return nameCharacter(text.codePointAt(index) as number);
   }
   return undefined;
 }
