@@ -11,6 +11,8 @@ import {
 const PLAIN = /^\+?\d{5,20}$/;
 const PUNCTUATED = /^\+?[\d ().\u00A0-]{5,40}$/;
 const PLUS = 43;
+/** Of fewer it is said that they are no number at all. */
+const FEWEST_CHARACTERS = 4;
 const MAX_DIGITS = 15;
 const MIN_DIGITS = 7;
 
@@ -33,11 +35,12 @@ export function acceptFast(text: string, country: string | undefined): AcceptedN
   return read === 'refused' ? undefined : read;
 }
 
-/** Undefined for what holds anything but digits and plain punctuation, and for `6591234567.0`. */
+/** Undefined for what holds anything but digits and plain punctuation, or hardly a digit, and for `6591234567.0`. */
 function stripPunctuation(text: string): string | undefined {
   const trimmed = text.trim();
   if (!PUNCTUATED.test(trimmed) || /\.0{1,2}$/.test(trimmed)) return undefined;
-  return trimmed.replace(/[^\d+]+/g, '');
+  const written = trimmed.replace(/[^\d+]+/g, '');
+  return written.length < FEWEST_CHARACTERS ? undefined : written;
 }
 
 function readInternational(digits: string): FastNumber {

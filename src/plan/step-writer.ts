@@ -148,7 +148,7 @@ export class StepWriter {
   }
 
   #encode(): void {
-    if (this.#lines === '') return;
+    if (this.#lines === '' && this.#fragments === '') return;
     this.#body.append(this.#fragments);
     this.#rows.text.append(this.#lines);
     this.#fragments = '';

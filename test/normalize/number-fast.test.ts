@@ -71,6 +71,14 @@ describe('fast path of numbers', () => {
     30_000 + SAMPLES,
   );
 
+  it.each(['+49 ()', '+49---', '+1   (', '12 -- ', '--- -', '+7 - 1', '1 2 3 (', '0000000', '123456789', ' 12345 '])(
+    'says of %j what is said without it',
+    (text) => {
+      for (const country of ['DE', 'US', 'SG', 'AQ', undefined])
+        expect(normalizeNumber(text, country)).toEqual(normalizeByLibrary(text, country));
+    },
+  );
+
   it('leaves to the library what can be read in two ways', () => {
     expect(acceptFast('+8821612345678', undefined)?.country).toBe('ZZ');
     expect(acceptFast('011 65 9123 4567', 'US')).toBeUndefined();

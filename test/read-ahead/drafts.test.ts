@@ -9,6 +9,7 @@ import { PLAN_FILE, requestsFile, rowsFile } from '../../src/plan/file.js';
 import type { InputReader } from '../../src/plan/ports.js';
 import type { RowLine } from '../../src/plan/row-line.js';
 import { findColumn } from '../../src/read/columns.js';
+import { readRecords } from '../../src/read/records.js';
 import { type DraftBlock, draftBlock } from '../../src/steps/draft-block.js';
 import { kindOf } from '../../src/steps/table.js';
 import {
@@ -105,6 +106,29 @@ describe('rows that are drafted in a thread', () => {
       { numRuns: 8 },
     );
   });
+
+  it.each([1, 2, 500])(
+    'follow %i rows of a small file, which are gathered as text, in the same request',
+    async (count) => {
+      const long = 'x'.repeat(17_000);
+      const few = Array.from({ length: count }, (_, row) => `${aNumber(row)},,Ann,${row === count - 1 ? long : 'y'}\n`);
+      const many = Array.from({ length: 3000 }, (_, row) => `${aNumber(1000 + row)},,Bob,z\n`);
+      const header = 'mobile,country,name,note\n';
+      const folder = aFolder({
+        'a.csv': `${header}${few.join('')}`,
+        'b.csv': `${header}${many.join('')}`,
+        'c.csv': header,
+      });
+      const mixed: Partial<InputReader> = {
+        readRecords: (file, input) =>
+          file.shown === 'b.csv' ? new ThreadedCsvReader(file, input) : readRecords(file, input),
+      };
+      const step = anSmsStep({ input: anInput({ files: ['*.csv'] }), text: 'Hi {{ name }}' });
+      const plan = await planIn(folder, step, mixed);
+      expect(plan).toHaveLength(3);
+      expect(plan).toEqual(await planIn(folder, step, {}));
+    },
+  );
 
   it('are refused for a column that is not there, as they are here', async () => {
     const file = `mobile,country,name\n${aNumber(0)},,Ann\n`;
