@@ -57,14 +57,18 @@ function readNational(home: NumberingPlan, digits: string): FastNumber {
   if (home.internationalPrefix?.test(digits)) return undefined;
   const national = dropNationalPrefix(home, digits);
   if (national === undefined) return undefined;
+  const candidates = plansByCallingCode.get(home.callingCode) ?? [];
   if (home.general.test(national) && national.length <= home.maxLength) {
-    const found = readAmong(plansByCallingCode.get(home.callingCode) ?? [], national);
+    const found = readAmong(candidates, national);
     // The library puts a prefix back that leaves a number of impossible length.
     if (national !== digits && !hasPossibleLength(found, national.length)) return undefined;
     return found;
   }
-  if (!digits.startsWith(home.callingCode) || home.general.test(national) || home.general.test(digits))
-    return undefined;
+  if (!digits.startsWith(home.callingCode)) {
+    const isRefused = readAmong(candidates, national) === 'refused' && readAmong(candidates, digits) === 'refused';
+    return isRefused ? 'refused' : undefined;
+  }
+  if (home.general.test(national) || home.general.test(digits)) return undefined;
   const shorter = digits.slice(home.callingCode.length);
   if (dropNationalPrefix(home, shorter) !== shorter || !home.general.test(shorter)) return undefined;
   return readInternational(digits);
