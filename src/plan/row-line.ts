@@ -43,16 +43,14 @@ function encodeRowStart(head: RowHead): string {
 /** Where a row stands; `file` is the index of its own. */
 export type RowPlace = Pick<RowHead, 'file' | 'line' | 'row'>;
 
-const LETTERS = { planned: 'p', rejected: 'r', skipped: 's' } as const;
+const STARTS = { planned: '["p",', rejected: '["r",', skipped: '["s",' } as const;
 
 /**
  * The same lines as bytes, for rows without an id from another run whose cells are JSON already: the start, what became of the
  * row, and the end.
  */
 export function appendRowStart(text: TextBuffer, state: RowHead['state'], { file, line, row }: RowPlace): void {
-  text.appendShort('["');
-  text.appendShort(LETTERS[state]);
-  text.appendShort('",');
+  text.appendShort(STARTS[state]);
   text.appendInteger(file);
   text.appendShort(',');
   text.appendInteger(line);
