@@ -1,3 +1,5 @@
+import { InternalError } from './errors.js';
+
 const FIRST_BYTES = 1 << 16;
 const LF = 10;
 const DIGIT_0 = 48;
@@ -28,13 +30,20 @@ export class Lines {
     this.bytes = bytes;
   }
 
+  /** Where the next one ends. Throws InternalError where there is none. */
+  get end(): number {
+    const end = this.bytes.indexOf(LF, this.at);
+    if (end === -1) throw new InternalError('unexpected', 'Cannot take a line: there are fewer than rows');
+    return end;
+  }
+
   /** The next line, without its LF; it stays the next. */
   peek(): string {
-    return Buffer.from(this.bytes.subarray(this.at, this.bytes.indexOf(LF, this.at))).toString('utf8');
+    return Buffer.from(this.bytes.subarray(this.at, this.end)).toString('utf8');
   }
 
   skip(): void {
-    this.at = this.bytes.indexOf(LF, this.at) + 1;
+    this.at = this.end + 1;
   }
 }
 
@@ -149,8 +158,7 @@ export class TextBuffer {
 
   /** The next line, without its LF; it is then taken. */
   appendLine(lines: Lines): void {
-    const { bytes, at } = lines;
-    const end = bytes.indexOf(LF, at);
+    const { bytes, at, end } = lines;
     const needed = this.#length + end - at;
     if (needed > this.#bytes.length) this.#grow(needed);
     if (end - at > SHORT_LINE) this.#bytes.set(bytes.subarray(at, end), this.#length);

@@ -91,4 +91,8 @@ it('lines are looked at, taken and passed over one by one, the empty ones too', 
   expect(lines.peek()).toBe('last');
   buffer.appendLine(lines);
   expect(buffer.bytes.toString('utf8')).toBe('{"a":"é"}last');
+  for (const take of [() => lines.peek(), () => lines.skip(), () => buffer.appendLine(lines)]) {
+    expect(take).toThrow('fewer than rows');
+  }
+  expect(buffer.bytes.toString('utf8')).toBe('{"a":"é"}last');
 });

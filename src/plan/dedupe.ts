@@ -101,9 +101,9 @@ function hashKey(key: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Digits with or without their plus. The number itself never stands in the error. */
+/** The number itself never stands in the error. */
 function readKey(e164: Digits): number {
-  if (typeof e164 === 'number') return checkKey(e164, e164 > 0 && e164 < 10 ** MAX_DIGITS);
+  if (typeof e164 === 'number') return checkKey(e164, Number.isInteger(e164) && e164 > 0 && e164 < 10 ** MAX_DIGITS);
   let key = 0;
   let at = e164.charCodeAt(0) === PLUS ? 1 : 0;
   if (e164.length - at <= MAX_DIGITS) {

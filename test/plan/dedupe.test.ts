@@ -73,9 +73,19 @@ describe('set of numbers', () => {
       expect(() => numbers.add('+6591234568', ordinal)).toThrow(/ordinal/);
   });
 
+  it('knows a number by its digits, however they are given', () => {
+    const numbers = createNumberSet();
+    expect(numbers.add('+6591234567', 3)).toBeUndefined();
+    expect(numbers.add(6591234567, 4)).toBe(3);
+    expect(numbers.add(999_999_999_999_999, 5)).toBeUndefined();
+    expect(numbers.has('999999999999999')).toBe(true);
+    expect(numbers.size).toBe(2);
+  });
+
   it('refuses what is not E.164, without saying what it was', () => {
     const numbers = createNumberSet();
-    for (const text of ['', '+', '0', '+65 9123', 'abc', '1234567890123456', '6.5E9', '65-1', '12345\n']) {
+    const texts = ['', '+', '0', '+65 9123', 'abc', '1234567890123456', '6.5E9', '65-1', '12345\n'];
+    for (const text of [...texts, 0, -1, 0.5, 1e15, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => numbers.add(text, 1)).toThrow('Cannot keep a number: it is not in E.164 form');
       expect(() => numbers.has(text)).toThrow('not in E.164 form');
     }
