@@ -3,7 +3,7 @@ import type { NumberCode, RefusedNumber } from './number-codes.js';
 import { acceptFast } from './number-fast.js';
 import { findNumberCountry, readDigits } from './number-library.js';
 import { explainPlaceholder, explainWriting } from './number-writing.js';
-import { dropNationalPrefix, findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
+import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
 /** E.164 has no more. */
 const MAX_DIGITS = 15;
@@ -29,7 +29,7 @@ function explainNumber(value: string, digits: string, country: string | undefine
 }
 
 function explainCountry(digits: string, country: string | undefined): RefusedNumber {
-  const international = acceptFast(`+${digits.replace(/^00/, '')}`, undefined)?.e164;
+  const international = acceptFast(`+${digits.replace(/^00/, '')}`, undefined);
   const instead = international === undefined ? '' : ` If it is ${international}, write that.`;
   if (country === undefined || country.trim() === '') {
     const hint = instead || ' Write it with + and the calling code, or name the country.';
@@ -41,9 +41,9 @@ function explainCountry(digits: string, country: string | undefined): RefusedNum
 }
 
 function explainInternational(digits: string, country: string | undefined): RefusedNumber {
-  const plans = findPlans(digits);
+  const plans = findPlans(valuesOf(digits), digits.length);
   if (plans === undefined) {
-    const national = acceptFast(digits, country)?.e164;
+    const national = acceptFast(digits, country);
     const instead = national === undefined ? '' : ` The number is probably ${national}.`;
     return refuse('unknown-calling-code', `What follows the + is no country's calling code.${instead}`);
   }
@@ -52,13 +52,18 @@ function explainInternational(digits: string, country: string | undefined): Refu
 }
 
 function explainNational(digits: string, plan: NumberingPlan): RefusedNumber {
-  return explainLoss(digits, plan) ?? explainLength(dropNationalPrefix(plan, digits) ?? digits, [plan], nameOf(plan));
+  const prefix = plan.nationalPrefix.countDigits(valuesOf(digits), 0, digits.length) ?? 0;
+  return explainLoss(digits, plan) ?? explainLength(digits.slice(prefix), [plan], nameOf(plan));
+}
+
+function valuesOf(digits: string): Uint8Array {
+  return Uint8Array.from(digits, Number);
 }
 
 /** What a spreadsheet takes from a number that it holds to be one: the plus, or the zero in front. */
 function explainLoss(digits: string, plan: NumberingPlan): RefusedNumber | undefined {
-  const withZero = digits.startsWith('0') ? undefined : acceptFast(`0${digits}`, plan.country)?.e164;
-  const withPlus = acceptFast(`+${digits.replace(/^00/, '')}`, undefined)?.e164;
+  const withZero = digits.startsWith('0') ? undefined : acceptFast(`0${digits}`, plan.country);
+  const withPlus = acceptFast(`+${digits.replace(/^00/, '')}`, undefined);
   if (withZero !== undefined && withPlus !== undefined) {
     return refuse(
       'lost-zero',

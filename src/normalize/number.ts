@@ -11,7 +11,9 @@ import { explainDigits, explainRefusal } from './number-refusal.js';
  */
 export function normalizeNumber(text: string, country: string | undefined): NumberResult {
   const read = readFast(text, country);
-  return read === 'refused' ? explainDigits(text.trim(), country) : (read ?? normalizeByLibrary(text, country));
+  if (read === 'refused') return explainDigits(text.trim(), country);
+  if (read === undefined) return normalizeByLibrary(text, country);
+  return { ok: true, e164: `+${read.digits}`, country: read.country };
 }
 
 /** The same answers without the fast path, at about a tenth of its speed: what the fast path is tested against. */

@@ -1,7 +1,9 @@
 import metadata from 'libphonenumber-js/max/metadata';
+import { anyOfLengths, both, type DigitPattern, either, parseDigitPattern } from './digit-pattern.js';
+import { NationalPrefix } from './national-prefix.js';
 
 /**
- * The library's metadata, compiled once per country. Its layout is internal to libphonenumber-js (version 4 of it, METADATA.md in its
+ * The library's metadata, compiled once per country that is asked for. Its layout is internal to libphonenumber-js (version 4 of it, METADATA.md in its
  * repository): the dependency is pinned, and `number-fast.test.ts` holds the fast path against the library in every country.
  */
 type RawType = readonly [pattern: string, lengths?: readonly number[]] | 0 | undefined;
@@ -22,28 +24,81 @@ interface RawMetadata {
 }
 const raw = metadata as unknown as RawMetadata;
 
-/** How one country reads a number. All patterns are for digits alone; `national` is the national significant number. */
-export interface NumberingPlan {
+/**
+ * How one country reads a number. All patterns are for digits alone, those of numbers for the whole national significant number. Each
+ * is made when a number first asks for it.
+ */
+export class NumberingPlan {
   readonly country: string | undefined;
   readonly callingCode: string;
-  /** Matches a whole national number of the country's general shape. */
-  readonly general: RegExp;
-  /** Matches a whole national number that the library finds valid. */
-  readonly valid: RegExp;
-  /** Matches at the start of a number dialled abroad. */
-  readonly internationalPrefix: RegExp | undefined;
-  /** Matches at the start of a number dialled within the country; its groups are carrier codes and rewritings. */
-  readonly nationalPrefix: RegExp | undefined;
-  /** Tells the country from others with the same calling code. */
-  readonly leadingDigits: RegExp | undefined;
   readonly possibleLengths: ReadonlySet<number>;
   readonly minLength: number;
   readonly maxLength: number;
+  /** Whether it has leading digits. */
+  readonly isTold: boolean;
+  readonly #raw: RawPlan;
+  #general: DigitPattern | undefined;
+  #valid: DigitPattern | undefined;
+  #leadingDigits: DigitPattern | undefined;
+  #internationalPrefix: DigitPattern | undefined;
+  #nationalPrefix: NationalPrefix | undefined;
+
+  constructor(raw: RawPlan, country: string | undefined) {
+    this.country = country;
+    this.callingCode = raw[0];
+    this.possibleLengths = new Set(raw[3]);
+    this.minLength = Math.min(...raw[3]);
+    this.maxLength = Math.max(...raw[3]);
+    this.isTold = Boolean(raw[10]);
+    this.#raw = raw;
+  }
+
+  /** Of the country's general shape. */
+  get general(): DigitPattern {
+    this.#general ??= parseDigitPattern(this.#raw[2]);
+    return this.#general;
+  }
+
+  /** What the library finds valid. */
+  get valid(): DigitPattern {
+    this.#valid ??= both(this.general, either(this.#listKinds()));
+    return this.#valid;
+  }
+
+  /** Tells the country, by the start of a number, from others with the same calling code. */
+  get leadingDigits(): DigitPattern {
+    this.#leadingDigits ??= parseStart(this.#raw[10]);
+    return this.#leadingDigits;
+  }
+
+  /** Stands at the start of a number dialled abroad. */
+  get internationalPrefix(): DigitPattern {
+    this.#internationalPrefix ??= parseStart(this.#raw[1]);
+    return this.#internationalPrefix;
+  }
+
+  /** Stands at the start of a number dialled within the country. */
+  get nationalPrefix(): NationalPrefix {
+    this.#nationalPrefix ??= new NationalPrefix(this.#raw[7] || this.#raw[5]);
+    return this.#nationalPrefix;
+  }
+
+  #listKinds(): DigitPattern[] {
+    return this.#raw[11].flatMap((kind) => {
+      if (!kind || kind[0] === '') return [];
+      return [both(anyOfLengths(kind[1] ?? this.#raw[3]), parseDigitPattern(kind[0]))];
+    });
+  }
 }
 
-/** By ISO alpha-2. Compiled as the module is loaded: 10 ms, which the first few thousand numbers repay. */
+/** Without a pattern, one that nothing begins with. */
+function parseStart(source: string | 0 | undefined): DigitPattern {
+  return source ? parseDigitPattern(source) : either([]);
+}
+
+/** By ISO alpha-2. */
 export const planByCountry: ReadonlyMap<string, NumberingPlan> = new Map(
-  Object.entries(raw.countries).map(([country, plan]) => [country, compilePlan(plan, country)]),
+  Object.entries(raw.countries).map(([country, plan]) => [country, new NumberingPlan(plan, country)]),
 );
 
 /** The plans to try in turn for a calling code: the main country first; a single one without a country if it belongs to none. */
@@ -54,7 +109,7 @@ export const plansByCallingCode: ReadonlyMap<string, readonly NumberingPlan[]> =
   ]),
   ...Object.entries(raw.nonGeographic).map(([callingCode, plan]): [string, readonly NumberingPlan[]] => [
     callingCode,
-    [compilePlan(plan, undefined)],
+    [new NumberingPlan(plan, undefined)],
   ]),
 ]);
 
@@ -66,49 +121,18 @@ const plansByCode: readonly (Plans | undefined)[] = Array.from({ length: 1000 },
   return main && [main, ...others];
 });
 
-/** Plans of the calling code that an international number (digits, no +) begins with. No code is the beginning of another. */
-export function findPlans(digits: string): Plans | undefined {
+/**
+ * Plans of the calling code that an international number begins with: digits (values, not characters), no +. No code is the
+ * beginning of another.
+ */
+export function findPlans(digits: Uint8Array, length: number): Plans | undefined {
   let code = 0;
-  for (let length = 1; length <= 3; length++) {
-    code = code * 10 + (digits.charCodeAt(length - 1) - DIGIT_0);
+  for (let at = 0; at < Math.min(length, LONGEST_CODE); at += 1) {
+    code = code * 10 + (digits[at] as number);
     const plans = plansByCode[code];
     if (plans !== undefined || code === 0) return plans;
   }
   return undefined;
 }
 
-const DIGIT_0 = 48;
-
-/** Undefined where the prefix carries more than itself: a carrier code, or digits to be rewritten. */
-export function dropNationalPrefix(plan: NumberingPlan, digits: string): string | undefined {
-  const match = plan.nationalPrefix?.exec(digits);
-  if (match == null || match[0] === '') return digits;
-  for (let group = 1; group < match.length; group++) if (match[group] !== undefined) return undefined;
-  return digits.slice(match[0].length);
-}
-
-function compilePlan(plan: RawPlan, country: string | undefined): NumberingPlan {
-  const lengths = plan[3];
-  const types = plan[11].flatMap((type) =>
-    type && type[0] !== '' ? [{ pattern: type[0], lengths: type[1] ?? lengths }] : [],
-  );
-  const kinds = types.map(
-    (type) => `(?=(?:${type.lengths.map((length) => `\\d{${length}}`).join('|')})$)(?:${type.pattern})$`,
-  );
-  return {
-    country,
-    callingCode: plan[0],
-    general: new RegExp(`^(?:${plan[2]})$`),
-    valid: new RegExp(`^(?=(?:${plan[2]})$)(?:${kinds.join('|')})`),
-    internationalPrefix: compileStart(plan[1]),
-    nationalPrefix: compileStart(plan[7] || plan[5]),
-    leadingDigits: compileStart(plan[10]),
-    possibleLengths: new Set(lengths),
-    minLength: Math.min(...lengths),
-    maxLength: Math.max(...lengths),
-  };
-}
-
-function compileStart(pattern: string | 0 | undefined): RegExp | undefined {
-  return pattern ? new RegExp(`^(?:${pattern})`) : undefined;
-}
+const LONGEST_CODE = 3;

@@ -3,7 +3,7 @@ import { type CountryCode, getCountries } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 
 /** The same seed gives the same numbers, from 0 up to 1 (mulberry32). */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
