@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Lines, TextBuffer } from '../src/text-buffer.js';
+import { TextBuffer } from '../src/text-buffer.js';
 
 async function take(buffer: TextBuffer): Promise<string> {
   let text = '';
@@ -28,7 +28,8 @@ it('a text buffer gives back what was appended, once, whatever its characters an
 it.each([
   ['as it is', (buffer: TextBuffer, text: string) => buffer.appendShort(text), (text: string) => text],
   ['as JSON writes it', (buffer: TextBuffer, text: string) => buffer.appendEscaped(text), asJson],
-  ['as a line', (buffer: TextBuffer, text: string) => buffer.appendLine(new Lines(Buffer.from(`${text}\n`))), asLine],
+  ['as bytes among others', appendRange, (text: string) => text],
+  ['byte by byte', writeBehind, (text: string) => text],
 ])('a text buffer takes a text %s, whatever its characters and its length', async (_how, append, expected) => {
   const unit = fc.constantFrom(
     'a',
@@ -66,8 +67,17 @@ function asJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function asLine(text: string): string {
-  return text.split('\n')[0] ?? '';
+function appendRange(buffer: TextBuffer, text: string): void {
+  const bytes = Buffer.from(`before${text}behind`);
+  buffer.appendRange(bytes, 'before'.length, bytes.length - 'behind'.length);
+}
+
+/** As whoever has room reserved for it. */
+function writeBehind(buffer: TextBuffer, text: string): void {
+  const written = Buffer.from(text);
+  const bytes = buffer.reserve(written.length);
+  for (const [at, byte] of written.entries()) bytes[buffer.length + at] = byte;
+  buffer.extend(buffer.length + written.length);
 }
 
 it('a text buffer writes integers as JavaScript does', async () => {
@@ -79,20 +89,4 @@ it('a text buffer writes integers as JavaScript does', async () => {
       expect(await take(buffer)).toBe(integers.join(''));
     }),
   );
-});
-
-it('lines are looked at, taken and passed over one by one, the empty ones too', () => {
-  const lines = new Lines(Buffer.from('{"a":"é"}\n\nthird\nlast\n'));
-  const buffer = new TextBuffer();
-  expect(lines.peek()).toBe('{"a":"é"}');
-  buffer.appendLine(lines);
-  buffer.appendLine(lines);
-  lines.skip();
-  expect(lines.peek()).toBe('last');
-  buffer.appendLine(lines);
-  expect(buffer.bytes.toString('utf8')).toBe('{"a":"é"}last');
-  for (const take of [() => lines.peek(), () => lines.skip(), () => buffer.appendLine(lines)]) {
-    expect(take).toThrow('fewer than rows');
-  }
-  expect(buffer.bytes.toString('utf8')).toBe('{"a":"é"}last');
 });

@@ -1,6 +1,6 @@
-import type { Cell } from '../domain.js';
-import type { NumberResult } from './number-codes.js';
-import { readFast } from './number-fast.js';
+import type { RowCells } from '../row-block.js';
+import type { NumberResult, RefusedNumber } from './number-codes.js';
+import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
 import { acceptByLibrary, trimNumber } from './number-library.js';
 import { explainDigits, explainRefusal } from './number-refusal.js';
 
@@ -29,8 +29,15 @@ export interface NumberColumn {
   readonly country: string | undefined;
 }
 
-/** The number of a row; a cell that the row lacks is an empty one. */
-export function normalizeCell(cells: readonly Cell[], { index, countryIndex, country }: NumberColumn): NumberResult {
-  const own = countryIndex === undefined ? '' : (cells[countryIndex] ?? '').trim();
-  return normalizeNumber(cells[index] ?? '', own === '' ? country : own);
+/** The number of a row. */
+export function normalizeCell(
+  cells: RowCells,
+  { index, countryIndex, country }: NumberColumn,
+): NumberDigits | RefusedNumber {
+  const own = countryIndex === undefined ? '' : cells.textOf(countryIndex).trim();
+  const place = { start: cells.startOf(index), end: cells.endOf(index), country: own === '' ? country : own };
+  const read = readFastBytes(cells.bytes, place);
+  if (typeof read === 'object') return read;
+  const number = normalizeNumber(cells.textOf(index), place.country);
+  return number.ok ? { digits: Number(number.e164), country: number.country } : number;
 }

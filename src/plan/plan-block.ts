@@ -1,5 +1,5 @@
 import type { DraftPlanner, RowRefusal } from '../steps/kind.js';
-import { Lines } from '../text-buffer.js';
+import { DraftedRow } from './drafted-row.js';
 import type { DraftedBlock } from './ports.js';
 import type { StepWriter } from './step-writer.js';
 import type { RowOrdinals, Tally } from './tally.js';
@@ -14,24 +14,26 @@ export interface PlanTarget {
 
 /** Plans rows by their drafts, of which no text is made: the bytes of those that are sent go into the plan as they are. */
 export function planBlock(block: DraftedBlock, planner: DraftPlanner, { file, rows, tally, writer }: PlanTarget): void {
-  const { firstRow, lines, drafts } = block;
-  const next = { drafts: new Lines(drafts.lines), cells: new Lines(block.cells) };
+  const { drafts } = block;
+  const { firstRow, lines } = block.rows;
+  const drafted = new DraftedRow(block);
   const countries = new Uint32Array(drafts.countries.names.length + 1);
   const ucs2 = new Uint32Array(drafts.ucs2.names.length + 1);
   const place = { file, line: 0, row: firstRow - 1 };
   for (let index = 0; index < lines.length; index += 1) {
     place.line = lines[index] as number;
     place.row += 1;
+    drafted.index = index;
     const refusal = refuseRow(block, index, { planner, ordinal: rows.take() });
     if (refusal !== undefined) {
       tally.addRefused(refusal);
-      writer.addRefused(place, refusal, next);
+      writer.addRefused(place, refusal, drafted);
       continue;
     }
     count(countries, drafts.countries.of[index]);
     count(ucs2, drafts.ucs2.of[index]);
-    if (tally.lacksExamples) tally.addExample(planner.preview(next.drafts.peek()));
-    writer.addDrafted(place, drafts.segments[index] as number, next);
+    if (tally.lacksExamples) tally.addExample(planner.preview(drafted.fragment));
+    writer.addDrafted(place, drafts.segments[index] as number, drafted);
   }
   tally.addNames('countries', drafts.countries, countries);
   tally.addNames('ucs2', drafts.ucs2, ucs2);

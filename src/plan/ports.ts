@@ -1,6 +1,7 @@
 import type { SourceRecord } from '../domain.js';
 import type { Files } from '../files.js';
 import type { Input, RowStep } from '../job/job.js';
+import type { RowBlock } from '../row-block.js';
 import type { DraftBlock } from '../steps/draft-block.js';
 import type { FindColumn } from '../steps/kind.js';
 
@@ -35,13 +36,9 @@ export interface InputRecord extends SourceRecord {
   readonly ownId?: string | undefined;
 }
 
-/** Rows that follow each other, as bytes that go into the plan as they are. */
+/** Rows with their drafts, as bytes that go into the plan as they are. */
 export interface DraftedBlock {
-  readonly firstRow: number;
-  /** Of each row, the line on which it begins. */
-  readonly lines: Float64Array;
-  /** JSON of each row's cells, in UTF-8, each ended by LF. */
-  readonly cells: Uint8Array;
+  readonly rows: RowBlock;
   readonly drafts: DraftBlock;
 }
 

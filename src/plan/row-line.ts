@@ -1,7 +1,8 @@
 import type { Cell, Rejection, Skip } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { RetriedRow, RowRefusal } from '../steps/kind.js';
-import type { Lines, TextBuffer } from '../text-buffer.js';
+import type { TextBuffer } from '../text-buffer.js';
+import type { DraftedRow } from './drafted-row.js';
 
 export type RowLine = RowHead & { readonly cells: readonly Cell[] };
 
@@ -59,11 +60,11 @@ export function appendRowStart(text: TextBuffer, state: RowHead['state'], { file
   text.appendShort(',[');
 }
 
-/** Of a row that is planned; `facts`: next are its own as JSON without brackets, at least one. */
-export function appendRequest(text: TextBuffer, request: number, facts: Lines): void {
+/** Of a row that is planned. */
+export function appendRequest(text: TextBuffer, request: number, row: DraftedRow): void {
   text.appendInteger(request);
   text.appendShort(',');
-  text.appendLine(facts);
+  row.appendFacts(text);
 }
 
 export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
@@ -73,10 +74,9 @@ export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
   } else text.appendStrings([refusal.skip.code, refusal.skip.reason]);
 }
 
-/** `cells`: next are its own. */
-export function appendRowEnd(text: TextBuffer, cells: Lines): void {
+export function appendRowEnd(text: TextBuffer, row: DraftedRow): void {
   text.appendShort('],');
-  text.appendLine(cells);
+  row.appendCells(text);
   text.appendShort(ROW_END);
 }
 

@@ -1,8 +1,9 @@
 import type { Files, WholeFile } from '../files.js';
 import type { Limits } from '../job/job.js';
 import type { PlannedRow, RowPlanner, RowRefusal } from '../steps/kind.js';
-import { type Lines, TextBuffer } from '../text-buffer.js';
+import { TextBuffer } from '../text-buffer.js';
 import { WriteBehind } from '../write-behind.js';
+import type { DraftedRow } from './drafted-row.js';
 import { encodeRequestLine, requestsFile, rowsFile } from './file.js';
 import {
   appendRefusal,
@@ -17,12 +18,6 @@ import {
 const FLUSH_BYTES = 1 << 20;
 /** Longer texts, in UTF-16 units, would outlive a round of garbage collection in their many parts. */
 const ENCODE_UNITS = 1 << 14;
-
-/** The lines of a block of rows, of which those of the next row are next. */
-export interface DraftedLines {
-  readonly drafts: Lines;
-  readonly cells: Lines;
-}
 
 /** Gathers planned rows into requests, and writes both files of a step. */
 export class StepWriter {
@@ -75,12 +70,12 @@ export class StepWriter {
     this.#endRow();
   }
 
-  /** As `addPlanned`, for a row of which next is the draft, as in `DraftBlock.lines`, and the JSON of the cells. */
-  addDrafted(place: RowPlace, segments: number, { drafts, cells }: DraftedLines): void {
+  /** As `addPlanned`, for a row that has a draft. */
+  addDrafted(place: RowPlace, segments: number, row: DraftedRow): void {
     this.#encode();
     const seam = this.#beginRow(1, segments);
     this.#body.appendShort(seam);
-    this.#body.appendLine(drafts);
+    row.appendFragment(this.#body);
     const { indexed } = this.#planner.drafts ?? {};
     if (indexed !== undefined) {
       this.#body.appendShort(indexed.before);
@@ -88,19 +83,17 @@ export class StepWriter {
       this.#body.appendShort(indexed.behind);
     }
     appendRowStart(this.#rows.text, 'planned', place);
-    appendRequest(this.#rows.text, this.requests + 1, drafts);
-    appendRowEnd(this.#rows.text, cells);
+    appendRequest(this.#rows.text, this.requests + 1, row);
+    appendRowEnd(this.#rows.text, row);
     this.#endRow();
   }
 
-  /** As `addRow`, for a row without an id from another run; what a draft of it would be is passed over. */
-  addRefused(place: RowPlace, refusal: RowRefusal, { drafts, cells }: DraftedLines): void {
+  /** As `addRow`, for a row without an id from another run. */
+  addRefused(place: RowPlace, refusal: RowRefusal, row: DraftedRow): void {
     this.#encode();
     appendRowStart(this.#rows.text, refusal.kind, place);
     appendRefusal(this.#rows.text, refusal);
-    appendRowEnd(this.#rows.text, cells);
-    drafts.skip();
-    drafts.skip();
+    appendRowEnd(this.#rows.text, row);
   }
 
   addRow(head: RowHead, cellsJson: string): void {

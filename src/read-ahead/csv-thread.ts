@@ -5,8 +5,8 @@ import { CsvReader } from '../read/csv.js';
 import type { InputFile } from '../read/inputs.js';
 import { draftBlock } from '../steps/draft-block.js';
 import { bindDrafts } from './bind-drafts.js';
+import { type AheadBlock, listBuffers } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
-import { encodeBlock, listBuffers, type RecordBlock } from './record-block.js';
 
 /** What the thread is started with. */
 export interface CsvTask {
@@ -27,7 +27,7 @@ export type CsvMessage =
       readonly columns: readonly string[];
       readonly ownColumns: readonly (readonly string[])[];
     }
-  | { readonly kind: 'block'; readonly block: RecordBlock }
+  | { readonly kind: 'block'; readonly block: AheadBlock }
   | { readonly kind: 'ended'; readonly notices: readonly string[]; readonly sha256: string; readonly bytes: number }
   | {
       readonly kind: 'refused';
@@ -55,10 +55,10 @@ async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
     const { step } = await begun;
     const draftRow = step && bindDrafts(step, reader.columns);
-    for await (const batch of reader.batches()) {
+    for await (const rows of reader.blocks()) {
       takenBlocks.waitForMoreThan(sent - BLOCKS_AHEAD);
       const isAhead = sent - takenBlocks.count >= ENOUGH_BLOCKS;
-      const block = encodeBlock(batch, draftRow && isAhead ? draftBlock(batch, draftRow) : undefined);
+      const block = { rows, drafts: draftRow && isAhead ? draftBlock(rows, draftRow) : undefined };
       say({ kind: 'block', block }, listBuffers(block));
       sent += 1;
     }

@@ -1,20 +1,19 @@
 import type { Rejection } from '../domain.js';
 import { restoreCell } from '../formula.js';
+import type { WrittenRow } from '../row-writer.js';
 import { HIDDEN_ID } from './columns.js';
 import type { Header } from './header.js';
 import { countLineEnds } from './line-count.js';
-import type { ReadRecord } from './reader.js';
 
-/** A row as a record; one with too few or too many fields carries a fault. Its cells are as many as the columns. */
-export function buildRecord(cells: string[], header: Header, place: { line: number; row: number }): ReadRecord {
-  const { line, row } = place;
+/** A row with as many cells as there are columns; one that had too few fields or too many carries a fault. */
+export function buildRow(cells: string[], header: Header, line: number): WrittenRow {
   const fault = cells.length === header.width ? undefined : describeWidth(cells, header);
   while (cells.length < header.width) cells.push('');
   if (cells.length > header.width) cells.length = header.width;
   const { kept, own } = header;
-  if (kept === undefined || own === undefined) return { cells, line, row, fault };
-  const record = { cells: kept.map((index) => restoreCell(cells[index] ?? '')), line, row, fault };
-  return own.id === -1 ? record : { ...record, ownId: fault === undefined ? readId(cells[own.id]) : HIDDEN_ID };
+  if (kept === undefined || own === undefined) return { cells, line, fault };
+  const row = { cells: kept.map((index) => restoreCell(cells[index] ?? '')), line, fault };
+  return own.id === -1 ? row : { ...row, ownId: fault === undefined ? readId(cells[own.id]) : HIDDEN_ID };
 }
 
 function readId(cell = ''): string {

@@ -1,7 +1,9 @@
 import type { Input } from '../job/job.js';
+import { listRecords, type RowBlock } from '../row-block.js';
+import { RowWriter } from '../row-writer.js';
 import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
 import type { RawRows } from './csv-parser.js';
-import { buildRecord, isBlankRow, looksSwallowed } from './csv-row.js';
+import { buildRow, isBlankRow, looksSwallowed } from './csv-row.js';
 import { CsvRows } from './csv-rows.js';
 import { type Delimiter, detectDelimiter, isHeaderWhole, nameDelimiter } from './delimiter.js';
 import { Digest } from './digest.js';
@@ -17,6 +19,14 @@ const HEAD_BYTES = 256 * 1024;
 /** Bytes that the parser may hold back at the end of a piece. */
 const HELD_BACK_BYTES = 16;
 
+/** A row as strings, as many as it has. */
+interface TextRow {
+  readonly cells: string[];
+  readonly line: number;
+  /** Whether it spans several lines. */
+  readonly isSpanning: boolean;
+}
+
 /** Reads a CSV file: what is wrong with one row is its fault, what makes the rows doubtful refuses the file. */
 export class CsvReader implements RecordReader {
   readonly #file: InputFile;
@@ -28,9 +38,10 @@ export class CsvReader implements RecordReader {
   #columns: readonly string[] = [];
   #ownColumns: readonly (readonly string[])[] = [];
   #delimiter: Delimiter = ',';
-  #parser: CsvRows | undefined;
-  /** Rows that were read together with the header. */
-  #waiting: RawRows | undefined;
+  #rows: CsvRows | undefined;
+  /** Rows of csv-parse, of which the first so many are taken. */
+  #parsed: RawRows = { rows: [], lines: [], spanning: new Set() };
+  #taken = 0;
   #isEnded = false;
   #row = 0;
   #blankRows = 0;
@@ -71,36 +82,48 @@ export class CsvReader implements RecordReader {
   }
 
   async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+    for await (const block of this.blocks()) yield listRecords(block);
+  }
+
+  /** The same rows as bytes; in place of `batches`. */
+  async *blocks(): AsyncGenerator<RowBlock> {
     this.#opened ??= this.#readToHeader();
     const header = await this.#opened;
-    let batch: ReadRecord[] = [];
+    const writer = new RowWriter(header.columns.length);
     try {
-      for (let raw: RawRows | undefined = this.#waiting; raw !== undefined; raw = await this.#readRows()) {
-        for (let index = 0; index < raw.rows.length; index += 1) {
-          const cells = raw.rows[index] as string[];
-          const line = raw.lines[index] ?? 0;
-          if (isBlankRow(cells)) {
-            this.#blankRows += 1;
-            continue;
-          }
-          if (raw.spanning.has(index) && looksSwallowed(cells, this.#delimiter)) this.#swallowing.push(line);
-          batch.push(this.#buildRecord(cells, header, line));
-          if (batch.length < BATCH_RECORDS) continue;
-          yield batch;
-          batch = [];
+      do {
+        for (let line = this.#rows?.cut(writer); line !== undefined; line = this.#rows?.cut(writer)) {
+          if (header.own === undefined && writer.isPlain) writer.keep(line);
+          else this.#addRow({ cells: writer.takeBack(), line, isSpanning: false }, header, writer);
+          if (writer.count === BATCH_RECORDS) yield this.#endBlock(writer);
         }
-      }
-      if (batch.length > 0) yield batch;
+        await this.#parse();
+        for (let row = this.#takeParsed(); row !== undefined; row = this.#takeParsed()) {
+          this.#addRow(row, header, writer);
+          if (writer.count === BATCH_RECORDS) yield this.#endBlock(writer);
+        }
+      } while (await this.#readPiece());
+      if (writer.count > 0) yield this.#endBlock(writer);
       this.#noticeEnd();
     } finally {
       await this.close();
     }
   }
 
-  #buildRecord(cells: string[], header: Header, line: number): ReadRecord {
+  #addRow({ cells, line, isSpanning }: TextRow, header: Header, writer: RowWriter): void {
+    if (isBlankRow(cells)) {
+      this.#blankRows += 1;
+      return;
+    }
+    if (isSpanning && looksSwallowed(cells, this.#delimiter)) this.#swallowing.push(line);
     if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
-    this.#row += 1;
-    return buildRecord(cells, header, { line, row: this.#row });
+    writer.add(buildRow(cells, header, line));
+  }
+
+  #endBlock(writer: RowWriter): RowBlock {
+    const firstRow = this.#row + 1;
+    this.#row += writer.count;
+    return writer.take(firstRow);
   }
 
   async #readToHeader(): Promise<Header> {
@@ -116,23 +139,31 @@ export class CsvReader implements RecordReader {
     try {
       const head = await this.#takeHead(this.#text);
       this.#delimiter = this.#chooseDelimiter(head);
-      this.#parser = new CsvRows(this.#delimiter, this.#input.limits);
-      await this.#parse(head);
-      for (let raw: RawRows | undefined = this.#takeRows(); raw !== undefined; raw = await this.#readRows()) {
-        const index = raw.rows.findIndex((cells) => !isBlankRow(cells));
-        if (index === -1) {
-          this.#blankRows += raw.rows.length;
-          continue;
-        }
-        this.#blankRows += index;
-        this.#waiting = dropRows(raw, index + 1);
-        return this.#readHeader(raw.rows[index] ?? [], raw.lines[index] ?? 1);
-      }
-      throw refuse({ where: this.#file.shown, message: 'it holds only blank lines, expected at least a header' });
+      this.#rows = new CsvRows(this.#delimiter, this.#input.limits);
+      await this.#give(head);
+      const { cells, line } = await this.#findHeader();
+      return this.#readHeader(cells, line);
     } catch (error) {
       await this.close();
       throw error;
     }
+  }
+
+  async #findHeader(): Promise<{ cells: string[]; line: number }> {
+    const writer = new RowWriter(0);
+    do {
+      for (let line = this.#rows?.cut(writer); line !== undefined; line = this.#rows?.cut(writer)) {
+        const cells = writer.takeBack();
+        if (!isBlankRow(cells)) return { cells, line };
+        this.#blankRows += 1;
+      }
+      await this.#parse();
+      for (let row = this.#takeParsed(); row !== undefined; row = this.#takeParsed()) {
+        if (!isBlankRow(row.cells)) return row;
+        this.#blankRows += 1;
+      }
+    } while (await this.#readPiece());
+    throw refuse({ where: this.#file.shown, message: 'it holds only blank lines, expected at least a header' });
   }
 
   #readHeader(cells: readonly string[], line: number): Header {
@@ -163,32 +194,49 @@ export class CsvReader implements RecordReader {
     return delimiter;
   }
 
-  /** The rows of the next piece; undefined when the file has ended. */
-  async #readRows(): Promise<RawRows | undefined> {
-    if (this.#isEnded || this.#text === undefined) return undefined;
+  /** False when the file has ended. */
+  async #readPiece(): Promise<boolean> {
+    if (this.#isEnded || this.#text === undefined) return false;
     const next = await this.#text.next();
     this.#isEnded = next.done === true;
-    await this.#parse(next.done === true ? undefined : next.value);
-    return this.#takeRows();
+    await this.#give(next.done === true ? undefined : next.value);
+    return true;
   }
 
-  #takeRows(): RawRows | undefined {
-    return this.#parser?.takeRows();
+  async #give(piece: Buffer | undefined): Promise<void> {
+    await this.#refuseErrors(async (rows) => (piece === undefined ? rows.end() : rows.give(piece)));
   }
 
-  async #parse(piece: Buffer | undefined): Promise<void> {
-    const parser = this.#parser;
-    if (parser === undefined) return;
+  /** Makes rows of what cannot be cut. */
+  async #parse(): Promise<void> {
+    await this.#refuseErrors(async (rows) => {
+      const parsed = await rows.parse();
+      if (parsed.rows.length === 0) return;
+      this.#parsed = parsed;
+      this.#taken = 0;
+    });
+  }
+
+  #takeParsed(): TextRow | undefined {
+    const { rows, lines, spanning } = this.#parsed;
+    const index = this.#taken;
+    const cells = rows[index];
+    if (cells === undefined) return undefined;
+    this.#taken += 1;
+    return { cells, line: lines[index] ?? 0, isSpanning: spanning.has(index) };
+  }
+
+  async #refuseErrors(read: (rows: CsvRows) => Promise<void>): Promise<void> {
+    const rows = this.#rows;
+    if (rows === undefined) return;
     const { limits } = this.#input;
     try {
-      await (piece === undefined ? parser.parseEnd() : parser.parsePiece(piece));
+      await read(rows);
     } catch (error) {
-      throw refuseRow(error, this.#where(parser.openLine), limits);
+      throw refuseRow(error, this.#where(rows.openLine), limits);
     }
-    if (parser.openBytes > limits.maxLineBytes + HELD_BACK_BYTES) {
-      throw refuseLongRow(this.#where(parser.openLine), limits);
-    }
-    const { longField } = parser;
+    if (rows.openBytes > limits.maxLineBytes + HELD_BACK_BYTES) throw refuseLongRow(this.#where(rows.openLine), limits);
+    const { longField } = rows;
     if (longField !== undefined) throw refuseLongField(this.#where(longField.line), longField.index, limits);
   }
 
@@ -197,7 +245,7 @@ export class CsvReader implements RecordReader {
   }
 
   #noticeEnd(): void {
-    const blank = this.#blankRows + (this.#parser?.blankLines ?? 0);
+    const blank = this.#blankRows + (this.#rows?.blankLines ?? 0);
     if (blank > 0) this.#notices.push(`${blank} blank lines were passed over`);
     if (this.#row === 0) this.#notices.push('it holds a header and no rows');
     const [first] = this.#swallowing;
@@ -207,9 +255,4 @@ export class CsvReader implements RecordReader {
       `the row on line ${first}${more} holds a field of several lines that look like rows of their own: a quote may be missing`,
     );
   }
-}
-
-function dropRows({ rows, lines, spanning }: RawRows, count: number): RawRows {
-  const left = [...spanning].flatMap((index) => (index < count ? [] : [index - count]));
-  return { rows: rows.slice(count), lines: lines.slice(count), spanning: new Set(left) };
 }

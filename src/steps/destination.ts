@@ -1,12 +1,26 @@
-import type { Cell } from '../domain.js';
 import type { Input } from '../job/job.js';
 import { normalizeCell } from '../normalize/number.js';
-import type { AcceptedNumber } from '../normalize/number-codes.js';
+import type { NumberDigits } from '../normalize/number-fast.js';
+import type { RowCells } from '../row-block.js';
+import type { TextBuffer } from '../text-buffer.js';
 import { searchColumns } from './column-search.js';
 import type { BindProblems, FindColumn, RefusedDraft } from './kind.js';
 
 /** Reads the number that a row is sent to; one that is refused ends its draft. */
-export type ReadDestination = (cells: readonly Cell[]) => AcceptedNumber | RefusedDraft;
+export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDraft;
+
+/** What a message begins with: its brace is open. */
+export function appendDestination(fragment: TextBuffer, digits: number): void {
+  fragment.appendShort('{"destination":');
+  appendNumber(fragment, digits);
+}
+
+/** E.164 as JSON. */
+export function appendNumber(text: TextBuffer, digits: number): void {
+  text.appendShort('"+');
+  text.appendInteger(digits);
+  text.appendShort('"');
+}
 
 /** Finds where the number that a step sends to stands; without a reader where there are problems. */
 export function bindDestination(
@@ -22,9 +36,9 @@ export function bindDestination(
   const column = { index, countryIndex, country };
   const read: ReadDestination = (cells) => {
     const number = normalizeCell(cells, column);
-    if (number.ok) return number;
+    if ('digits' in number) return number;
     const { code, reason } = number;
-    return { e164: undefined, rejection: { stage: 'normalize', field: destination, code, reason } };
+    return { number: undefined, rejection: { stage: 'normalize', field: destination, code, reason } };
   };
   return { problems, read };
 }

@@ -1,6 +1,7 @@
 import type { Area, Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain.js';
 import type { Addresses, RowStep } from '../job/job.js';
 import type { Digits } from '../plan/dedupe.js';
+import type { RowCells } from '../row-block.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
 import type { TextBuffer } from '../text-buffer.js';
@@ -148,28 +149,32 @@ export interface DraftPlanner {
   preview(fragment: string): Preview;
 }
 
-/**
- * Of a row that is not rejected, appends its fragment: JSON text, what the row adds to the body, up to where its index is told
- * (`DraftPlanner.indexed`).
- */
-export type DraftRow = (cells: readonly Cell[], fragment: TextBuffer) => RowDraft;
+/** Drafts a row, and appends its text where it is not rejected. */
+export type DraftRow = (cells: RowCells, text: DraftText) => RowDraft;
+
+/** What is written of a row that is sent. */
+export interface DraftText {
+  /** JSON text: what the row adds to the body, up to where its index is told (`DraftPlanner.indexed`). */
+  readonly fragment: TextBuffer;
+  /** As in `PlannedRow`: JSON without brackets, at least one. */
+  readonly facts: TextBuffer;
+}
 
 /** What the cells of a row come to by themselves: a message to a number, or why there is no number. Plain data. */
 export type RowDraft = RefusedDraft | MessageDraft;
 
 export interface RefusedDraft {
-  readonly e164: undefined;
+  readonly number: undefined;
   readonly rejection: Rejection;
 }
 
 export interface MessageDraft {
-  readonly e164: string;
+  /** Its E.164 digits, exactly: there are 15 at most. */
+  readonly number: number;
   /** ISO alpha-2 of the number. */
   readonly country: string;
   /** Why the text cannot be sent. It counts for less than that the number is suppressed, and for more than that it stood before. */
   readonly rejection: Rejection | undefined;
-  /** As in `PlannedRow`; none where it was rejected. */
-  readonly facts: readonly string[];
   /** At least 1; 0 where it was rejected. */
   readonly segments: number;
   /** The first character that is not in GSM-7, for people; undefined where there is none. */

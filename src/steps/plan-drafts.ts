@@ -1,5 +1,6 @@
+import { RowWriter } from '../row-writer.js';
 import { TextBuffer } from '../text-buffer.js';
-import type { DraftPlanner, PlannerContext, RowDraft, RowDrafter, RowPlan, RowPlanner } from './kind.js';
+import type { DraftPlanner, DraftText, PlannerContext, RowDraft, RowDrafter, RowPlan, RowPlanner } from './kind.js';
 
 /** The planner of a kind whose rows are drafted: row by row where a row comes as a record, and for drafts as they are. */
 export function planByDrafts(
@@ -8,13 +9,15 @@ export function planByDrafts(
   { findColumn }: Pick<PlannerContext, 'findColumn'>,
 ): Pick<RowPlanner, 'bind' | 'drafts'> {
   const { before, behind } = drafts.indexed ?? { before: '', behind: '' };
-  const written = new TextBuffer();
+  const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
+  let writer = new RowWriter(0);
   const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
-    if (draft.e164 === undefined) return { kind: 'rejected', rejection: draft.rejection };
-    const refusal = drafts.refuse(draft.e164, draft.rejection, ordinal);
+    if (draft.number === undefined) return { kind: 'rejected', rejection: draft.rejection };
+    const refusal = drafts.refuse(draft.number, draft.rejection, ordinal);
     if (refusal !== undefined) return refusal;
-    const { facts, segments, country, forcesUcs2 } = draft;
-    const fragment = written.bytes.toString('utf8');
+    const { segments, country, forcesUcs2 } = draft;
+    const fragment = text.fragment.bytes.toString('utf8');
+    const facts = JSON.parse(`[${text.facts.bytes.toString('utf8')}]`);
     const end = drafts.indexed === undefined ? '' : `${before}${index}${behind}`;
     const preview = () => drafts.preview(fragment);
     return {
@@ -28,8 +31,13 @@ export function planByDrafts(
       const draftRow = drafter.bind(columns, findColumn);
       if (typeof draftRow !== 'function') return draftRow;
       return (record, ordinal, index) => {
-        written.clear();
-        return planRow(draftRow(record.cells, written), ordinal, index);
+        const { cells } = record;
+        if (writer.width !== cells.length) writer = new RowWriter(cells.length);
+        writer.clear();
+        writer.add(record);
+        text.fragment.clear();
+        text.facts.clear();
+        return planRow(draftRow(writer.cells, text), ordinal, index);
       };
     },
   };

@@ -1,13 +1,12 @@
 import type { Rejection } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
-import type { AcceptedNumber } from '../normalize/number-codes.js';
+import type { NumberDigits } from '../normalize/number-fast.js';
 import type { BoundTemplate } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
 import { parseTemplate, type Template } from '../template/parse.js';
 import type { SegmentCount } from '../template/segments.js';
-import type { TextBuffer } from '../text-buffer.js';
-import { bindDestination, type ReadDestination } from './destination.js';
-import type { DraftRow, MessageDraft, RowDrafter } from './kind.js';
+import { appendDestination, appendNumber, bindDestination, type ReadDestination } from './destination.js';
+import type { DraftRow, DraftText, MessageDraft, RowDrafter } from './kind.js';
 
 export interface SmsDrafter extends RowDrafter {
   /** The text of a template without variables, which the rows share; undefined where each has its own. */
@@ -39,12 +38,12 @@ function renderShared(template: Template): string {
 }
 
 function draftShared(read: ReadDestination, check: TextCheck): DraftRow {
-  return (cells, fragment) => {
+  return (cells, text) => {
     const number = read(cells);
-    if (number.e164 === undefined) return number;
+    if (!('digits' in number)) return number;
     if (!check.ok) return rejectMessage(number, check.rejection);
-    appendDestination(fragment, number);
-    return draftMessage(number, check.count);
+    appendDestination(text.fragment, number.digits);
+    return endMessage(number, check.count, text);
   };
 }
 
@@ -53,44 +52,43 @@ function draftTexts(
   template: BoundTemplate,
   encoding: SmsStep['template']['encoding'],
 ): DraftRow {
-  const short = encoding === 'UCS2' ? undefined : template.short;
-  return (cells, fragment) => {
+  const byBytes = encoding === 'UCS2' ? undefined : template.byBytes;
+  return (cells, text) => {
+    const { fragment } = text;
     const number = read(cells);
-    if (number.e164 === undefined) return number;
-    if (short?.fits(cells)) {
-      appendDestination(fragment, number);
+    if (!('digits' in number)) return number;
+    const counted = byBytes?.count(cells);
+    if (counted !== undefined && (encoding === 'AUTO' || counted.firstUcs2Character === undefined)) {
+      appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
-      short.write(cells, fragment);
-      return draftMessage(number, ONE_PART);
+      byBytes?.write(cells, fragment);
+      return endMessage(number, counted, text);
     }
-    const rendering = template.render(cells);
+    const rendering = template.render(cells.texts);
     if (!rendering.ok) {
       const { variable: field, code, reason } = rendering;
       return rejectMessage(number, { stage: 'render', field, code, reason });
     }
     const check = checkText(rendering.text, encoding);
     if (!check.ok) return rejectMessage(number, check.rejection);
-    appendDestination(fragment, number);
+    appendDestination(fragment, number.digits);
     fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
-    return draftMessage(number, check.count);
+    return endMessage(number, check.count, text);
   };
 }
 
-const ONE_PART = { segments: 1, firstUcs2Character: undefined };
-
-function appendDestination(fragment: TextBuffer, { e164 }: AcceptedNumber): void {
-  fragment.appendShort('{"destination":"');
-  fragment.appendShort(e164);
-  fragment.appendShort('"');
-}
-
-function draftMessage(
-  { e164, country }: AcceptedNumber,
+function endMessage(
+  { digits, country }: NumberDigits,
   { segments, firstUcs2Character: forcesUcs2 }: Pick<SegmentCount, 'segments' | 'firstUcs2Character'>,
+  { facts }: DraftText,
 ): MessageDraft {
-  return { e164, country, rejection: undefined, facts: [e164, String(segments)], segments, forcesUcs2 };
+  appendNumber(facts, digits);
+  facts.appendShort(',"');
+  facts.appendInteger(segments);
+  facts.appendShort('"');
+  return { number: digits, country, rejection: undefined, segments, forcesUcs2 };
 }
 
-function rejectMessage({ e164, country }: AcceptedNumber, rejection: Rejection): MessageDraft {
-  return { e164, country, rejection, facts: [], segments: 0, forcesUcs2: undefined };
+function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {
+  return { number: digits, country, rejection, segments: 0, forcesUcs2: undefined };
 }

@@ -4,7 +4,7 @@ import { createNumberSet } from '../plan/dedupe.js';
 import type { Response } from '../service/answer.js';
 import { RESEND_TOO_EARLY } from '../service/documented.js';
 import { createSession, sessionRequest } from '../service/verification.js';
-import { bindDestination } from './destination.js';
+import { appendDestination, appendNumber, bindDestination } from './destination.js';
 import {
   type DraftPlanner,
   type PlannerContext,
@@ -64,12 +64,14 @@ function createDrafter(step: VerificationStartStep): RowDrafter {
     bind: (columns, findColumn) => {
       const { read, problems } = bindDestination(step, columns, findColumn);
       if (read === undefined) return { problems };
-      return (cells, fragment) => {
+      return (cells, { fragment, facts }) => {
         const number = read(cells);
-        if (number.e164 === undefined) return number;
-        const { e164, country } = number;
-        fragment.append(`{"destination":"${e164}",${shared.slice(1)}`);
-        return { e164, country, rejection: undefined, facts: [e164], segments: 1, forcesUcs2: undefined };
+        if (!('digits' in number)) return number;
+        const { digits, country } = number;
+        appendDestination(fragment, digits);
+        fragment.append(`,${shared.slice(1)}`);
+        appendNumber(facts, digits);
+        return { number: digits, country, rejection: undefined, segments: 1, forcesUcs2: undefined };
       };
     },
   };

@@ -4,10 +4,10 @@ import { UserError } from '../errors.js';
 import { suggestNearest } from '../job/suggest.js';
 import { listColumns } from '../normalize/mask.js';
 import { isBlank } from './blank.js';
+import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
-import { compileShortText, type ShortText } from './short-text.js';
 import type { VariableUse } from './walk.js';
 
 export type FindColumn = (columns: readonly string[], wanted: string) => { readonly index: number } | undefined;
@@ -17,7 +17,7 @@ export interface BoundTemplate {
   /** Never throws for what a row holds. */
   render(cells: readonly Cell[]): Rendering;
   /** Absent where no text takes it. */
-  readonly short?: ShortText | undefined;
+  readonly byBytes?: ByteText | undefined;
 }
 
 export type Rendering =
@@ -58,7 +58,8 @@ export function bindColumns(
     indexes.set(use.name, found?.index ?? -1);
   }
   if (problems.length > 0) return { problems };
-  if (pieces !== undefined) return { render: compileRender(pieces, indexes), short: compileShortText(pieces, indexes) };
+  if (pieces !== undefined)
+    return { render: compileRender(pieces, indexes), byBytes: compileByteText(pieces, indexes) };
   return { render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)) };
 }
 

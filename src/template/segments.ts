@@ -36,7 +36,7 @@ export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'):
 }
 
 /** Escapes included; undefined for a text that GSM-7 does not have. */
-export function countSeptets(text: string): number | undefined {
+function countSeptets(text: string): number | undefined {
   let septets = 0;
   for (let index = 0; index < text.length; index++) {
     const width = septetsByCodeUnit[text.charCodeAt(index)] as number;
@@ -71,6 +71,11 @@ function countGsm7Parts(text: string): number {
     used += width;
   }
   return parts;
+}
+
+/** Of a text of so many units without surrogates. */
+export function countPlainUcs2Parts(units: number): number {
+  return units <= UCS2_SINGLE ? Math.min(units, 1) : Math.ceil(units / UCS2_PART);
 }
 
 function countUcs2Parts(text: string): number {

@@ -38,7 +38,7 @@ const MAX_MS = 1000;
 /** Those that are put together while the program runs, and what keeps them tame. */
 const BUILT: Readonly<Record<string, string>> = {
   'log.ts': 'alternatives of plain text: no repetition',
-  'normalize/numbering-plan.ts': 'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
+  'normalize/national-prefix.ts': 'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
   'service/scrub-answers.ts': 'letters of secrets, each in a few writings: no repetition',
   'service/verification.ts': 'one class with bounds',
 };

@@ -7,7 +7,10 @@ import { createRandom } from './number-samples.js';
 type Plan = readonly unknown[];
 const plans = Object.values(metadata.countries as unknown as Record<string, Plan>);
 /** Every pattern of the metadata for whole numbers, and for how they begin. */
-const whole = plans.flatMap((plan) => [plan[2], ...(plan[11] as ([string] | 0)[]).map((kind) => kind && kind[0])]);
+const whole = plans.flatMap((plan) => [
+  plan[2],
+  ...(plan[11] as ([string] | 0)[]).map((kind) => kind !== 0 && kind[0]),
+]);
 const starts = plans.flatMap((plan) => [plan[1], plan[10]]);
 const isPattern = (source: unknown): source is string => typeof source === 'string' && source !== '';
 

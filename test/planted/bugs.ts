@@ -206,10 +206,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a message of two parts is counted as one',
-    file: 'src/template/short-text.ts',
-    find: 'return septets <= GSM7_SINGLE;',
-    replace: 'return septets <= GSM7_SINGLE + 1;',
-    tests: ['test/template/short-text.test.ts'],
+    file: 'src/template/byte-text.ts',
+    find: 'total.septets <= GSM7_SINGLE ?',
+    replace: 'total.septets <= GSM7_SINGLE + 1 ?',
+    tests: ['test/template/byte-text.test.ts'],
   },
   {
     name: 'a cell that a spreadsheet would run is written as it is',

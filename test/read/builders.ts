@@ -7,7 +7,7 @@ import type { SourceRecord } from '../../src/domain.js';
 import { UserError } from '../../src/errors.js';
 import type { Input, ReadLimits } from '../../src/job/job.js';
 import type { InputFile } from '../../src/read/inputs.js';
-import type { RecordReader } from '../../src/read/reader.js';
+import type { ReadRecord, RecordReader } from '../../src/read/reader.js';
 import { readRecords } from '../../src/read/records.js';
 
 /** A directory of its own for the files of a test file. */
@@ -60,7 +60,7 @@ export async function readWhole(file: InputFile, input: Input = anInput()): Prom
   const reader = readRecords(file, input);
   await reader.open();
   const records: SourceRecord[] = [];
-  for await (const batch of reader.batches()) records.push(...batch);
+  for await (const batch of reader.batches()) records.push(...batch.map(asPlainRecord));
   return {
     reader,
     columns: reader.columns,
@@ -85,4 +85,9 @@ export async function refusalOf(task: Promise<unknown>): Promise<string[]> {
   if (!(error instanceof UserError)) throw new Error(`expected a refusal, got ${String(error)}`);
   if (error.code !== 'bad-input') throw new Error(`expected bad-input, got ${error.code}`);
   return error.problems.map(({ where, message }) => `${where}: ${message}`);
+}
+
+/** What getters give, as a plain object, which can be compared. */
+function asPlainRecord({ cells, line, row, fault, ownId }: ReadRecord): ReadRecord {
+  return { cells, line, row, fault, ...(ownId === undefined ? {} : { ownId }) };
 }

@@ -1,41 +1,102 @@
 import { CsvError } from 'csv-parse';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CsvParser } from '../../src/read/csv-parser.js';
+import { CsvParser, type RawRows } from '../../src/read/csv-parser.js';
+import { isBlankRow } from '../../src/read/csv-row.js';
 import { CsvRows } from '../../src/read/csv-rows.js';
 import type { Delimiter } from '../../src/read/delimiter.js';
-import { cutPlainRows } from '../../src/read/plain-rows.js';
+import { RowWriter } from '../../src/row-writer.js';
 import { anInput } from './builders.js';
 
 const { limits } = anInput();
 
+interface ReadRow {
+  readonly row: readonly string[];
+  readonly line: number | undefined;
+  readonly isSpanning: boolean;
+}
+
 /** All that is told of a text: rows with their lines, or what is wrong, and where. */
-async function readPieces(rows: CsvRows | CsvParser, pieces: readonly string[]) {
-  const read: { row: string[]; line: number | undefined; isSpanning: boolean }[] = [];
-  const take = () => {
-    const { rows: taken, lines, spanning } = rows.takeRows();
-    for (const [index, row] of taken.entries()) read.push({ row, line: lines[index], isSpanning: spanning.has(index) });
-  };
-  let code: string | undefined;
+async function readPieces(pieces: readonly string[], parser: CsvParser) {
+  const read: ReadRow[] = [];
+  const take = () => read.push(...listRows(parser.takeRows()));
   try {
     for (const piece of pieces) {
-      await rows.parsePiece(Buffer.from(piece));
+      await parser.parsePiece(Buffer.from(piece));
       take();
     }
-    await rows.parseEnd();
+    await parser.parseEnd();
     take();
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    code = error.code;
     take();
-    return { read, code, line: rows.openLine };
+    return { read, ...tellError(error), line: parser.openLine };
   }
-  return { read, code, blankLines: rows.blankLines, longField: rows.longField };
+  return { read, blankLines: parser.blankLines, longField: parser.longField };
+}
+
+/** The same of rows that are cut, as far as they can be. */
+async function cutPieces(pieces: readonly string[], rows: CsvRows) {
+  const read: ReadRow[] = [];
+  const take = async () => {
+    read.push(...cutRows(rows));
+    read.push(...listRows(await rows.parse()));
+  };
+  try {
+    for (const piece of pieces) {
+      await rows.give(Buffer.from(piece));
+      await take();
+    }
+    await rows.end();
+    await take();
+  } catch (error) {
+    read.push(...listRows(await rows.parse()));
+    return { read, ...tellError(error), line: rows.openLine };
+  }
+  return { read, blankLines: rows.blankLines, longField: rows.longField };
+}
+
+/** Those with two cells are kept, as if the file had two columns. */
+function cutRows(rows: CsvRows): ReadRow[] {
+  const read: ReadRow[] = [];
+  const writer = new RowWriter(2);
+  for (let line = rows.cut(writer); line !== undefined; line = rows.cut(writer)) {
+    const isPlain = writer.isPlain;
+    const row = writer.takeBack();
+    read.push({ row, line, isSpanning: false });
+    expect(isPlain && (row.length !== 2 || isBlankRow(row))).toBe(false);
+    if (!isPlain) continue;
+    writer.keep(line);
+    expectRow(writer, row);
+  }
+  return read;
+}
+
+function expectRow(writer: RowWriter, row: readonly string[]): void {
+  const cells = writer.cells;
+  cells.row = writer.count - 1;
+  expect(cells.texts).toEqual(row);
+  expect(row.map((_, column) => cells.textOf(column))).toEqual(row);
+  const json = row.map((cell) => JSON.stringify(cell).slice(1, -1));
+  const bytes = Buffer.from(cells.bytes);
+  expect(row.map((_, column) => bytes.toString('utf8', cells.startOf(column), cells.endOf(column)))).toEqual(json);
+  expect(bytes.toString('utf8', cells.start, cells.end)).toBe(JSON.stringify(row));
+}
+
+function listRows({ rows, lines, spanning }: RawRows): ReadRow[] {
+  return rows.map((row, index) => ({ row, line: lines[index], isSpanning: spanning.has(index) }));
+}
+
+function tellError(error: unknown): { code: string } {
+  if (!(error instanceof CsvError)) throw error;
+  return { code: error.code };
 }
 
 const aField = fc.oneof(
-  { weight: 6, arbitrary: fc.string({ unit: fc.constantFrom('a', ' ', 'é', '😀', "'", '|') }) },
-  { weight: 3, arbitrary: fc.string({ unit: fc.constantFrom('a', 'é', ',', '""', '|') }).map((text) => `"${text}"`) },
+  { weight: 6, arbitrary: fc.string({ unit: fc.constantFrom('a', ' ', 'é', '😀', "'", '|', '\\', '\t', '\u0001') }) },
+  {
+    weight: 3,
+    arbitrary: fc.string({ unit: fc.constantFrom('a', 'é', ',', '""', '|', '\\', '\t') }).map((text) => `"${text}"`),
+  },
   { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r') }) },
 );
 const aLine = fc
@@ -63,11 +124,11 @@ describe('Rows that are cut here', () => {
       const property = fc.asyncProperty(
         aText,
         aCut,
-        fc.constantFrom<Delimiter>(',', ',', ',', '|'),
+        fc.constantFrom<Delimiter>(',', ',', ',', '|', '\t'),
         async (text, cuts, delimiter) => {
           const pieces = cutInto(text, cuts);
-          const ours = await readPieces(new CsvRows(delimiter, options), pieces);
-          expect(ours).toEqual(await readPieces(new CsvParser(delimiter, options, 1), pieces));
+          const ours = await cutPieces(pieces, new CsvRows(delimiter, options));
+          expect(ours).toEqual(await readPieces(pieces, new CsvParser(delimiter, options, 1)));
         },
       );
       await fc.assert(property, { numRuns: 3000 });
@@ -81,33 +142,26 @@ describe('Rows that are cut here', () => {
     const rows = new CsvRows(',', limits);
     const parser = new CsvParser(',', limits, 1);
     for (const each of ['a,b\n', ...Array.from({ length: 70 }, () => piece)]) {
-      await rows.parsePiece(Buffer.from(each));
+      await rows.give(Buffer.from(each));
+      cutRows(rows);
+      await rows.parse();
       await parser.parsePiece(Buffer.from(each));
     }
     expect(rows.openLine).toBe(parser.openLine);
     expect(rows.openBytes > 0).toBe(parser.openBytes > 0);
   });
 
-  it('are all rows of a file as most are', () => {
-    const text = 'name,number\r\n\r\n"Doe, ""Jo""",+4917012\r\nÄ,\n"",""\n';
-    const { rows, lines, blankLines, end, nextLine, isStopped } = cutPlainRows(text, {
-      delimiter: ',',
-      line: 5,
-      maxLength: 100,
-    });
-    expect(rows).toEqual([
-      ['name', 'number'],
-      ['Doe, "Jo"', '+4917012'],
-      ['Ä', ''],
-      ['', ''],
+  it('are all rows of a file as most are', async () => {
+    const text = 'name,number\r\n\r\n"Doe, ""Jo""",+4917012\r\nÄ\t,\n"",""\n';
+    const rows = new CsvRows(',', limits);
+    await rows.give(Buffer.from(text));
+    expect(cutRows(rows).map(({ row, line }) => [line, ...row])).toEqual([
+      [1, 'name', 'number'],
+      [3, 'Doe, "Jo"', '+4917012'],
+      [4, 'Ä\t', ''],
+      [5, '', ''],
     ]);
-    expect({ lines, blankLines, end, nextLine, isStopped }).toEqual({
-      lines: [5, 7, 8, 9],
-      blankLines: 1,
-      end: text.length,
-      nextLine: 10,
-      isStopped: false,
-    });
+    expect([rows.blankLines, rows.openLine, (await rows.parse()).rows]).toEqual([1, 6, []]);
   });
 
   it.each([
@@ -115,13 +169,17 @@ describe('Rows that are cut here', () => {
     ['text behind a closing quote', '"a"b,c\n'],
     ['a field of several lines', '"a\nb",c\n'],
     ['a line that ends with CR alone', 'a\rb,c\n'],
-    ['a row beyond the limit', `${'a'.repeat(101)},c\n`],
-  ])('end before %s', (_, line) => {
-    const { rows, end, nextLine, isStopped } = cutPlainRows(`x,y\n\n${line}z,z\n`, {
-      delimiter: ',',
-      line: 1,
-      maxLength: 100,
-    });
-    expect({ rows, end, nextLine, isStopped }).toEqual({ rows: [['x', 'y']], end: 4, nextLine: 2, isStopped: true });
+    ['a row beyond the limit', `${'a'.repeat(99)},c\n`],
+  ])('end before %s', async (_, line) => {
+    const rows = new CsvRows(',', { ...limits, maxFieldBytes: 100 });
+    await rows.give(Buffer.from(`x,y\n\n${line}z,z\n`));
+    expect(cutRows(rows).map(({ row }) => row)).toEqual([['x', 'y']]);
+    expect([rows.openLine, cutRows(rows)]).toEqual([2, []]);
+  });
+
+  it('are cut up to the limit, each', async () => {
+    const rows = new CsvRows(',', { ...limits, maxFieldBytes: 100 });
+    await rows.give(Buffer.from(`${'a'.repeat(98)},c\n`.repeat(2)));
+    expect(cutRows(rows)).toHaveLength(2);
   });
 });

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Host } from '../../src/commands/deps.js';
 import type { World } from '../../src/commands/world.js';
 import { findColumn } from '../../src/read/columns.js';
-import { buildRecord } from '../../src/read/csv-row.js';
+import { buildRow } from '../../src/read/csv-row.js';
 import { readHeader } from '../../src/read/header.js';
 import { refuse } from '../../src/read/refusal.js';
 import type { Lane, LaneOptions } from '../../src/run/ports.js';
@@ -179,7 +179,7 @@ export class WalkWorld {
           open: async () => {},
           sha256: digest(path),
           batches: async function* () {
-            yield table.rows.map((cells, at) => buildRecord([...cells], header, { line: at + 2, row: at + 1 }));
+            yield table.rows.map((cells, at) => ({ ...buildRow([...cells], header, at + 2), row: at + 1 }));
           },
         };
       },

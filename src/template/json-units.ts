@@ -1,0 +1,69 @@
+import { septetsByCodeUnit } from './gsm7.js';
+
+const BACKSLASH = 0x5c;
+/** Bytes from here on begin characters of two, of three, and of four bytes. */
+const TWO_BYTES = 0xc0;
+const THREE_BYTES = 0xe0;
+const FOUR_BYTES = 0xf0;
+
+/** By the byte behind a backslash the unit that it stands for; 0 where JSON gives the number of one. */
+const ESCAPED_UNITS = new Uint8Array(256);
+for (const character of '"\\\n\r\f\t\b')
+  ESCAPED_UNITS[JSON.stringify(character).charCodeAt(2)] = character.charCodeAt(0);
+
+/** Adds up texts as JSON writes them, in UTF-8, by what they take of a message. */
+export class JsonUnits {
+  /** Of GSM-7, escapes included, of the characters that it has. */
+  septets = 0;
+  /** UTF-16 code units. */
+  units = 0;
+  /** The first unit that GSM-7 does not have; 0 where there is none. */
+  firstUcs2 = 0;
+
+  clear(): void {
+    this.septets = 0;
+    this.units = 0;
+    this.firstUcs2 = 0;
+  }
+
+  /** Adds what was added up before. */
+  addUnits({ septets, units, firstUcs2 }: JsonUnits): void {
+    this.septets += septets;
+    this.units += units;
+    if (this.firstUcs2 === 0) this.firstUcs2 = firstUcs2;
+  }
+
+  /** False for a text with surrogates, or with units that JSON gives by number: it is then not added. */
+  add(json: Uint8Array, start: number, end: number): boolean {
+    let { septets, units, firstUcs2 } = this;
+    for (let at = start; at < end; at += 1) {
+      let unit = json[at] as number;
+      if (unit === BACKSLASH) {
+        at += 1;
+        unit = ESCAPED_UNITS[json[at] as number] as number;
+        if (unit === 0) return false;
+      } else if (unit >= TWO_BYTES) {
+        if (unit >= FOUR_BYTES) return false;
+        const more = unit >= THREE_BYTES ? 2 : 1;
+        unit = readUnit(json, at);
+        at += more;
+      }
+      const width = septetsByCodeUnit[unit] as number;
+      if (width === 0 && firstUcs2 === 0) firstUcs2 = unit;
+      septets += width;
+      units += 1;
+    }
+    this.septets = septets;
+    this.units = units;
+    this.firstUcs2 = firstUcs2;
+    return true;
+  }
+}
+
+/** The unit that begins at `at`, of UTF-8 of two bytes or three. */
+export function readUnit(utf8: Uint8Array, at: number): number {
+  const lead = utf8[at] as number;
+  const second = (utf8[at + 1] as number) & 0x3f;
+  if (lead < THREE_BYTES) return ((lead & 0x1f) << 6) | second;
+  return ((lead & 0x0f) << 12) | (second << 6) | ((utf8[at + 2] as number) & 0x3f);
+}
