@@ -124,8 +124,6 @@ export class RowWriter {
       faults: this.#faults,
       ownIds: this.#ownIds.length === 0 ? undefined : this.#ownIds,
     };
-    this.#faults = new Map();
-    this.#ownIds = [];
     this.clear();
     return block;
   }
@@ -133,7 +131,8 @@ export class RowWriter {
   clear(): void {
     this.#text.clear();
     this.count = 0;
-    this.#faults.clear();
+    if (this.#faults.size > 0) this.#faults = new Map();
+    if (this.#ownIds.length > 0) this.#ownIds = [];
   }
 
   #makeRoom(): void {

@@ -98,11 +98,11 @@ function readAmong(candidates: readonly NumberingPlan[], national: National): Fa
   const { digits, from, to } = national;
   for (const plan of candidates) {
     const isChosen = candidates.length > 1 && plan.leadingDigits.matchStart(digits, from, to) !== undefined;
-    if (candidates.length > 1 && plan.isTold && !isChosen) continue;
+    if (candidates.length > 1 && plan.hasLeadingDigits && !isChosen) continue;
     if (plan.valid.matches(digits, from, to)) return acceptAs(plan, national);
     if (isChosen) return 'refused';
   }
-  const isMainAsked = candidates.length === 1 || candidates[0]?.isTold === false;
+  const isMainAsked = candidates.length === 1 || candidates[0]?.hasLeadingDigits === false;
   return isMainAsked ? 'refused' : undefined;
 }
 

@@ -34,8 +34,7 @@ export class NumberingPlan {
   readonly possibleLengths: ReadonlySet<number>;
   readonly minLength: number;
   readonly maxLength: number;
-  /** Whether it has leading digits. */
-  readonly isTold: boolean;
+  readonly hasLeadingDigits: boolean;
   readonly #raw: RawPlan;
   #general: DigitPattern | undefined;
   #valid: DigitPattern | undefined;
@@ -49,7 +48,7 @@ export class NumberingPlan {
     this.possibleLengths = new Set(raw[3]);
     this.minLength = Math.min(...raw[3]);
     this.maxLength = Math.max(...raw[3]);
-    this.isTold = Boolean(raw[10]);
+    this.hasLeadingDigits = Boolean(raw[10]);
     this.#raw = raw;
   }
 
