@@ -2,8 +2,8 @@ import { InternalError } from '../errors.js';
 
 /**
  * A pattern of digits, read one digit after the other: by each it becomes the pattern of what may follow (Brzozowski, Derivatives of
- * Regular Expressions, 1964). What it becomes is worked out when a digit is first met, and is then a look into a table: an eighth of
- * the time that a RegExp takes for a number, and it needs no string.
+ * Regular Expressions, 1964). What it becomes is worked out when a digit is first met, and is then a look into a table: half the time
+ * that a RegExp takes or less, and it needs no string. Numbers of all countries lead to some 15,000 of them.
  */
 export class DigitPattern {
   readonly id: number;
