@@ -7,7 +7,7 @@ import type { Rejection, SourceRecord } from './domain.js';
 export interface RowBlock {
   /** JSON of each row's cells, in UTF-8, each ended by LF: `["a","b"]`. */
   readonly cells: Uint8Array<ArrayBuffer>;
-  /** Row by row, where each cell ends within `cells`: its closing quote. */
+  /** Row by row, where each cell ends within `cells`: its closing quote. Invariant: no block comes near 4 GiB. */
   readonly ends: Uint32Array<ArrayBuffer>;
   /** Cells of each row. */
   readonly width: number;

@@ -42,6 +42,11 @@ export class RowWriter {
     this.#ends = new Uint32Array(width * FIRST_ROWS);
   }
 
+  /** Bytes of JSON of those rows. */
+  get bytes(): number {
+    return this.#text.length;
+  }
+
   /** Opens a row, whose JSON and LF are at most so many bytes. It is to be written into what it gives, from `start` on. */
   open(most: number): { readonly bytes: Uint8Array; readonly start: number } {
     this.#makeRoom();

@@ -19,6 +19,9 @@ const HEAD_BYTES = 256 * 1024;
 /** Bytes that the parser may hold back at the end of a piece. */
 const HELD_BACK_BYTES = 16;
 
+/** A block of longer rows has fewer of them: some blocks are read ahead, and each may become one string. */
+const BLOCK_BYTES = 4 * 1024 * 1024;
+
 /** A row as strings, as many as it has. */
 interface TextRow {
   readonly cells: string[];
@@ -95,12 +98,12 @@ export class CsvReader implements RecordReader {
         for (let line = this.#rows?.cut(writer); line !== undefined; line = this.#rows?.cut(writer)) {
           if (header.own === undefined && writer.isPlain) writer.keep(line);
           else this.#addRow({ cells: writer.takeBack(), line, isSpanning: false }, header, writer);
-          if (writer.count === BATCH_RECORDS) yield this.#endBlock(writer);
+          if (isFull(writer)) yield this.#endBlock(writer);
         }
         await this.#parse();
         for (let row = this.#takeParsed(); row !== undefined; row = this.#takeParsed()) {
           this.#addRow(row, header, writer);
-          if (writer.count === BATCH_RECORDS) yield this.#endBlock(writer);
+          if (isFull(writer)) yield this.#endBlock(writer);
         }
       } while (await this.#readPiece());
       if (writer.count > 0) yield this.#endBlock(writer);
@@ -255,4 +258,8 @@ export class CsvReader implements RecordReader {
       `the row on line ${first}${more} holds a field of several lines that look like rows of their own: a quote may be missing`,
     );
   }
+}
+
+function isFull({ count, bytes }: RowWriter): boolean {
+  return count === BATCH_RECORDS || bytes >= BLOCK_BYTES;
 }

@@ -19,7 +19,7 @@ export interface RecordReader {
   readonly bytes: number;
   /** Reads as far as the CSV header; refuses what is wrong with it, all at once. */
   open(): Promise<void>;
-  /** About 1,000 records at a time; can be walked once. */
+  /** At most 1,000 records at a time, fewer where they are long; can be walked once. */
   batches(): AsyncIterable<readonly ReadRecord[]>;
   /** Lets go of a file that is not read to its end. */
   close(): Promise<void>;
