@@ -17,7 +17,7 @@ const NEEDS_ESCAPE = Uint8Array.from({ length: TWO_BYTES }, (_, unit) =>
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
 /** More bytes are copied sooner by the engine than one by one. */
-const SHORT_RANGE = 64;
+const SHORT_RANGE = 32;
 
 /**
  * Gathers text as UTF-8 until it is worth a write. Millions of short strings that are glued together would all be kept, and
