@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PLANTED_BUGS, type PlantedBug } from './bugs.js';
+import { PLANNING_BUGS } from './planning-bugs.js';
+import type { PlantedBug } from './planted-bug.js';
+import { RUNNING_BUGS } from './running-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
 const COPIED = ['src', 'test', 'jobs', 'samples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md'];
@@ -112,7 +114,7 @@ const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
   process.argv.slice(2).filter((word) => !word.startsWith('--')),
 ];
-const bugs = PLANTED_BUGS.filter(({ name }) => only === undefined || name.includes(only));
+const bugs = [...PLANNING_BUGS, ...RUNNING_BUGS].filter(({ name }) => only === undefined || name.includes(only));
 const startMs = performance.now();
 if (!flags.includes('--tests-are-green')) {
   await assertGreen(bugs);

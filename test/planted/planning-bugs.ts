@@ -1,0 +1,39 @@
+import type { PlantedBug } from './planted-bug.js';
+
+export const PLANNING_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a number that stands twice is sent to twice',
+    file: 'src/steps/sms-planner.ts',
+    find: "const kept = step.duplicates === 'skip' ?",
+    replace: "const kept = step.duplicates !== 'skip' ?",
+    tests: ['test/plan/duplicates.test.ts'],
+  },
+  {
+    name: 'a message of two parts is counted as one',
+    file: 'src/template/byte-text.ts',
+    find: 'total.septets <= GSM7_SINGLE ?',
+    replace: 'total.septets <= GSM7_SINGLE + 1 ?',
+    tests: ['test/template/byte-text.test.ts'],
+  },
+  {
+    name: 'a row with too few fields is taken as it is',
+    file: 'src/row-writer.ts',
+    find: 'if (this.#cells !== this.width) return false;',
+    replace: 'if (this.#cells > this.width) return false;',
+    tests: ['test/read/csv.test.ts'],
+  },
+  {
+    name: 'a carrier code is taken for a part of the prefix',
+    file: 'src/normalize/national-prefix.ts',
+    find: 'if (start.isOnly && !this.#hasGroups)',
+    replace: 'if (start.isOnly)',
+    tests: ['test/normalize/digit-pattern.test.ts'],
+  },
+  {
+    name: 'a draft is replaced though it was begun while the planner was paused',
+    file: 'src/plan/replace-draft.ts',
+    find: '    await assertNotBegun(files, directory);\n  } catch',
+    replace: '  } catch',
+    tests: ['test/plan/replace-draft.test.ts'],
+  },
+];

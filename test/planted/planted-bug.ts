@@ -1,0 +1,9 @@
+/** A deliberate fault: one place of the source, and the tests of which one must turn red. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  readonly tests: readonly string[];
+}
