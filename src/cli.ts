@@ -49,7 +49,7 @@ async function finish(command: Promise<number>): Promise<void> {
 
 /**
  * The HTTP client parses answers by WebAssembly, which Node 20 optimizes in the background once it has read some kilobytes. A process
- * that ends meanwhile waits for that, a tenth of a short run. This lets twenty times as much run before; later versions wait by themselves.
+ * that ends meanwhile waits for that, a tenth of a short run. This lets twenty times as much run before; later versions put it off by themselves.
  */
 async function putOffOptimizing(): Promise<void> {
   if (!process.version.startsWith('v20.')) return;

@@ -130,16 +130,8 @@ export class TextBuffer {
     }
   }
 
-  /** Text that is UTF-8 already. */
-  appendBytes(bytes: Uint8Array): void {
-    const needed = this.#length + bytes.length;
-    if (needed > this.#bytes.length) this.#grow(needed);
-    this.#bytes.set(bytes, this.#length);
-    this.#length = needed;
-  }
-
-  /** Of text that is UTF-8 already, the bytes from `start` to `end`. */
-  appendRange(bytes: Uint8Array, start: number, end: number): void {
+  /** Text that is UTF-8 already, or what stands of it from `start` to `end`. */
+  appendBytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
     const needed = this.#length + end - start;
     if (needed > this.#bytes.length) this.#grow(needed);
     const own = this.#bytes;

@@ -28,7 +28,7 @@ it('a text buffer gives back what was appended, once, whatever its characters an
 it.each([
   ['as it is', (buffer: TextBuffer, text: string) => buffer.appendShort(text), (text: string) => text],
   ['as JSON writes it', (buffer: TextBuffer, text: string) => buffer.appendEscaped(text), asJson],
-  ['as bytes among others', appendRange, (text: string) => text],
+  ['as bytes among others', appendAmongOthers, (text: string) => text],
   ['byte by byte', writeBehind, (text: string) => text],
 ])('a text buffer takes a text %s, whatever its characters and its length', async (_how, append, expected) => {
   const unit = fc.constantFrom(
@@ -67,9 +67,9 @@ function asJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function appendRange(buffer: TextBuffer, text: string): void {
+function appendAmongOthers(buffer: TextBuffer, text: string): void {
   const bytes = Buffer.from(`before${text}behind`);
-  buffer.appendRange(bytes, 'before'.length, bytes.length - 'behind'.length);
+  buffer.appendBytes(bytes, 'before'.length, bytes.length - 'behind'.length);
 }
 
 /** As whoever has room reserved for it. */

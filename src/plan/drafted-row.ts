@@ -29,7 +29,7 @@ export class DraftedRow {
   appendCells(text: TextBuffer): void {
     const cells = this.#cells;
     cells.row = this.index;
-    text.appendRange(cells.bytes, cells.start, cells.end);
+    text.appendBytes(cells.bytes, cells.start, cells.end);
   }
 
   get fragment(): string {
@@ -39,7 +39,7 @@ export class DraftedRow {
 }
 
 function appendText(text: TextBuffer, { bytes, ends }: Texts, index: number): void {
-  text.appendRange(bytes, startOf(ends, index), ends[index] as number);
+  text.appendBytes(bytes, startOf(ends, index), ends[index] as number);
 }
 
 function startOf(ends: Uint32Array, index: number): number {

@@ -43,7 +43,7 @@ export class PlainRowCutter {
 
   /**
    * Opens a row in `rows` for the one that begins at `start`, where no line end stands, and returns where the line behind it
-   * begins; -1 where it is not plain. A LF must follow somewhere.
+   * begins; -1 where it is not plain. A LF must follow somewhere. What a row writes beyond `maxBytes` has no room, and is dropped with it.
    */
   cut(bytes: Uint8Array, start: number, rows: RowWriter): number {
     const { bytes: json, start: jsonStart } = rows.open((this.#maxBytes + 2) * MOST_BYTES_A_BYTE);

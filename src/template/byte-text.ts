@@ -107,12 +107,12 @@ function countParts(): ReturnType<ByteText['count']> {
 const ONE_PART = { segments: 1, firstUcs2Character: undefined };
 
 function appendFixed({ bytes }: FixedText, text: TextBuffer): void {
-  text.appendRange(bytes, 0, bytes.length);
+  text.appendBytes(bytes);
 }
 
 function appendValue({ column, fallback }: Variable, cells: RowCells, text: TextBuffer): void {
   const start = cells.startOf(column);
   const end = cells.endOf(column);
   if (start === end && fallback !== undefined) appendFixed(fallback, text);
-  else text.appendRange(cells.bytes, start, end);
+  else text.appendBytes(cells.bytes, start, end);
 }
