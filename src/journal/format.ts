@@ -13,6 +13,9 @@ import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain.js';
  * `seq` counts the lines from 1. `durable` is the highest seq known to be on disk when the line was
  * written: so a reader can tell a tail that was never synced, and may be cut off, from damage to
  * lines that other lines have built upon, which refuses the run.
+ *
+ * A runner that lost its lock may die in the middle of a write, with a successor at work: what the successor appends next stands
+ * in one line with that piece, behind it, and counts (`findLine`).
  */
 export const JOURNAL_VERSION = 3;
 
@@ -197,9 +200,9 @@ export function encodeLine(line: JournalLine): Buffer {
 const EPOCH = '"epoch":';
 const MAX_EPOCH_DIGITS = 16;
 
-/** The epoch that a line says, without a look at its checksum; NaN where it says none. */
+/** The epoch that a line says, behind the piece of another's that may stand before it, without a look at its checksum; NaN where it says none. */
 export function peekEpoch(bytes: Buffer): number {
-  const start = BODY_START + EPOCH.length;
+  const start = Math.max(0, bytes.lastIndexOf(CRC_PREFIX)) + BODY_START + EPOCH.length;
   return Number.parseInt(bytes.toString('latin1', start, start + MAX_EPOCH_DIGITS), 10);
 }
 
@@ -219,4 +222,19 @@ export function decodeLine(bytes: Buffer): JournalLine | undefined {
   if (head === '' || Number.parseInt(crc, 16) !== crc32(bytes.subarray(BODY_START))) return undefined;
   const entry = JSON.parse(`{${text.slice(head.length)}`);
   return { epoch: Number(epoch), seq: Number(seq), durable: Number(durable), entry };
+}
+
+export interface FoundLine {
+  readonly line: JournalLine;
+  /** Bytes before it, of a line that was never whole. */
+  readonly skipped: number;
+}
+
+/** As `decodeLine`, and else for the line that stands behind a piece of another one. Texts within entries have their quotes escaped. */
+export function findLine(bytes: Buffer): FoundLine | undefined {
+  const whole = decodeLine(bytes);
+  if (whole !== undefined) return { line: whole, skipped: 0 };
+  const skipped = bytes.lastIndexOf(CRC_PREFIX);
+  const line = skipped > 0 ? decodeLine(bytes.subarray(skipped)) : undefined;
+  return line === undefined ? undefined : { line, skipped };
 }

@@ -1,7 +1,7 @@
 import { InternalError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import { searchLines, splitPieces } from '../split-lines.js';
-import { decodeLine, type JournalLine, OPEN_MARK } from './format.js';
+import { decodeLine, findLine, type JournalLine, OPEN_MARK } from './format.js';
 
 /** A place behind a good line, with what is known by then. */
 export interface JournalStart {
@@ -76,7 +76,7 @@ export async function listRunners(file: ReadFile, start: JournalStart): Promise<
   const runners: Runner[] = [];
   let last = start.lastEpoch;
   for await (const { bytes } of searchLines(file, OPEN_MARK, start.offset)) {
-    const line = decodeLine(bytes);
+    const line = findLine(bytes)?.line;
     if (line?.entry.type !== 'open' || line.epoch <= last) continue;
     last = line.epoch;
     runners.push({ epoch: line.epoch, firstSeq: line.seq });
@@ -108,7 +108,7 @@ class Walk {
   }
 
   take(bytes: Buffer, offset: number, isWhole: boolean): void {
-    const line = isWhole ? decodeLine(bytes) : undefined;
+    const { line, skipped = 0 } = (isWhole ? findLine(bytes) : undefined) ?? {};
     if (line !== undefined && (line.epoch < this.#lastEpoch || this.#isUnread(line))) {
       if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
       return;
@@ -116,7 +116,7 @@ class Walk {
     if (line !== undefined && this.#goesOnBehindTear(line)) this.#badAt = undefined;
     if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
       const { epoch, seq, durable, entry } = line;
-      this.#visit({ epoch, seq, durable, entry, offset, length: bytes.length + 1 });
+      this.#visit({ epoch, seq, durable, entry, offset: offset + skipped, length: bytes.length - skipped + 1 });
       this.#lastSeq = line.seq;
       this.#lastEpoch = line.epoch;
       this.#goodBytes = offset + bytes.length + 1;

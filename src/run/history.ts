@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Problem, UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import type { ServiceSettings } from '../job/job.js';
-import { decodeLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } from '../journal/format.js';
+import { findLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } from '../journal/format.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/file.js';
 import { assertOwnName, assertOwnPlace } from '../plan/place.js';
@@ -135,7 +135,7 @@ async function readLastFrom(file: ReadFile, start: number): Promise<Last | undef
   let last: Last | undefined;
   let epoch = 0;
   for await (const { bytes, isWhole } of splitLines(file, start)) {
-    const line = isWhole ? decodeLine(bytes) : undefined;
+    const line = isWhole ? findLine(bytes)?.line : undefined;
     // A line of an older epoch is the late word of a runner that had lost its lock.
     if (line === undefined || line.epoch < epoch) continue;
     epoch = line.epoch;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/format.js';
-import { readJournal, readLineAt } from '../../src/journal/reader.js';
+import { type PlacedLine, readJournal, readLineAt } from '../../src/journal/reader.js';
 import { continueJournal } from '../../src/journal/writer.js';
 import { aLine, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
 
@@ -66,6 +66,43 @@ describe('runner that goes on behind a torn tail', () => {
     const open = aLine({ epoch: 2, seq: 3, durable: 2, entry: anOpen() });
     await expect(readBytes(first!, Buffer.from('damaged\n'), open)).rejects.toMatchObject({ code: 'journal-damaged' });
     await expect(readBytes(first!, second!, open)).resolves.toMatchObject({ seqs: [1, 2, 3] });
+  });
+});
+
+describe('line of a runner that lost its lock, cut in the middle of its write while its successor is at work', () => {
+  test.each([
+    ['before the successor opens the journal', 0],
+    ['between two lines of the successor', 1],
+    ['before the last line of the successor', 3],
+  ])('%s: every line of the successor counts, and is read again at its place', async (_, linesBefore) => {
+    const ousted = aLine({ seq: 4, durable: 3, entry: anIntent({ request: 9 }) });
+    for (let length = 1; length < ousted.length; length++) {
+      const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat(someLines(3)) });
+      const end = await readJournal(files, JOURNAL_PATH, () => {});
+      const late = await files.openAppend(JOURNAL_PATH);
+      const writer = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch: 2 });
+      const entries = [anOpen({ pid: 8 }), ...[5, 6, 7].map((request) => anIntent({ request }))];
+      for (const [at, entry] of entries.entries()) {
+        if (at === linesBefore) await late.append(ousted.subarray(0, length));
+        await writer.append(entry);
+      }
+      await writer.close();
+
+      const found: PlacedLine[] = [];
+      const after = await readJournal(files, JOURNAL_PATH, (line) => found.push(line));
+
+      expect(found.slice(3).map(({ entry }) => entry)).toEqual(entries);
+      expect(after).toMatchObject({ tornBytes: 0, lastSeq: 7, lastEpoch: 2 });
+      const file = await files.openRead(JOURNAL_PATH);
+      for (const { offset, length: bytes, ...line } of found)
+        expect(await readLineAt(file, offset, bytes)).toEqual(line);
+    }
+  });
+
+  test('hides no damage: a lost newline between two lines that count refuses the journal', async () => {
+    const lines = someLines(4);
+    lines[1] = lines[1]!.subarray(0, -1);
+    await expect(readBytes(...lines)).rejects.toMatchObject({ code: 'journal-damaged' });
   });
 });
 

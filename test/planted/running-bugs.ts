@@ -12,6 +12,13 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     tests: [SIMULATION],
   },
   {
+    name: 'a line is lost that stands behind a piece of another',
+    file: 'src/journal/format.ts',
+    find: 'skipped > 0 ? decodeLine(',
+    replace: 'skipped < 0 ? decodeLine(',
+    tests: ['test/journal/reader.test.ts'],
+  },
+  {
     name: 'a snapshot is trusted wherever it stands',
     file: 'src/journal/state-reader.ts',
     find: ' || line.entry.offset !== offset',

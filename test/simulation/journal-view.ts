@@ -1,5 +1,5 @@
-import { decodeLine, type JournalLine } from '../../src/journal/format.js';
-import { Violation } from './watch.js';
+import type { JournalLine } from '../../src/journal/format.js';
+import { decodeLast, Violation } from './watch.js';
 
 /** What a look at a journal found: the lines that count behind those of the look before, or all of them anew. */
 export interface Look {
@@ -49,7 +49,7 @@ export class JournalView {
   #decode(): (JournalLine | undefined)[] {
     const found: (JournalLine | undefined)[] = [];
     for (let end = this.#bytes.indexOf(NEWLINE, this.#end); end !== -1; end = this.#bytes.indexOf(NEWLINE, this.#end)) {
-      found.push(decodeLine(this.#bytes.subarray(this.#end, end)));
+      found.push(decodeLast(this.#bytes.subarray(this.#end, end)));
       this.#end = end + 1;
     }
     return found;

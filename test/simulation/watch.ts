@@ -1,4 +1,4 @@
-import { decodeLine, type JournalEntry } from '../../src/journal/format.js';
+import { decodeLine, type JournalEntry, type JournalLine } from '../../src/journal/format.js';
 
 /** A promise that does not hold. */
 export class Violation extends Error {}
@@ -8,8 +8,14 @@ export function* entriesIn(bytes: Buffer): Generator<JournalEntry> {
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(10, at);
     if (end === -1) return;
-    const line = decodeLine(bytes.subarray(at, end));
+    const line = decodeLast(bytes.subarray(at, end));
     if (line !== undefined) yield line.entry;
     at = end + 1;
   }
+}
+
+/** The line that ends these bytes: a runner that lost its lock may have died within a line, and its successor's stands behind that piece. */
+export function decodeLast(bytes: Buffer): JournalLine | undefined {
+  const at = bytes.toString('latin1').lastIndexOf('{"crc":"');
+  return decodeLine(at > 0 ? bytes.subarray(at) : bytes);
 }
