@@ -1,4 +1,4 @@
-// What `npm run build` makes of src/: few files, for most of a start is the loading of modules. What is loaded by `import()` stays so.
+// What the build (.build.mjs) makes of src/: few files, for most of a start is the loading of modules. What is loaded by `import()` stays so.
 const UNDICI = `
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import api from 'undici/lib/api/index.js';
@@ -53,6 +53,4 @@ module.exports = {
   plugins: [useSmaller],
   // A library's way to load what is optional.
   checks: { eval: false },
-  // Not minified: that gains 2 % of a start, and errors tell where they were thrown.
-  output: { dir: 'dist', cleanDir: true, chunkFileNames: 'chunks/[name].js' },
 };

@@ -5,7 +5,7 @@ WORKDIR /app
 # Dependencies first: they change less often than the sources. Without scripts, as `prepare` would build what is not here yet.
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json .rolldown.cjs ./
+COPY tsconfig.json .rolldown.cjs .build.mjs ./
 COPY src ./src
 RUN npm run build \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \

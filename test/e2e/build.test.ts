@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, utimesSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { BuildTree, type Start } from './build-tree.js';
+
+const tree = new BuildTree();
+afterAll(() => tree.remove());
+
+const chunksOf = () => tree.list().filter((name) => name.startsWith('chunks'));
+const currentChunks = () => /chunks-[0-9a-f]{16}/.exec(readFileSync(tree.path('dist/cli.js'), 'utf8'))?.[0] ?? '';
+
+/** One after the other, in one tree: what a test builds, the next one replaces. */
+describe('a build', () => {
+  test('while 30 processes and more start: each finds all of its parts, of one version', async () => {
+    await tree.build('1');
+    const starts: Start[] = [];
+    let isBuilding = true;
+    const building = (async () => {
+      for (const version of ['2', '3']) await tree.build(version);
+      isBuilding = false;
+    })();
+    while (isBuilding || starts.length < 30)
+      starts.push(...(await Promise.all([tree.start().end(), tree.start().end()])));
+    await building;
+
+    const wrong = starts.filter(({ code, said }) => code !== 0 || !/^(\d) \1 \1$/.test(said));
+    expect(wrong).toEqual([]);
+    expect((await tree.start().end()).said).toBe('3 3 3');
+  });
+
+  test('takes nothing from a process that started before, and loads a part of itself afterwards', async () => {
+    const before = tree.start();
+    expect(await before.saidSoFar).toBe('3 3');
+    await tree.build('new');
+    expect(await before.end()).toEqual({ code: 0, said: '3 3 3' });
+  });
+
+  test('leaves nothing beside dist/, and the same sources give the same files', async () => {
+    const name = currentChunks();
+    await tree.build('new');
+    expect(currentChunks()).toBe(name);
+    expect(tree.list('.').filter((each) => each.startsWith('.dist'))).toEqual([]);
+  });
+
+  test('clears away what was replaced more than a day ago, and types of sources that are gone', async () => {
+    const first = currentChunks();
+    tree.write('src/gone.ts', 'export const gone = 1;\n');
+    await tree.build('a');
+    const second = currentChunks();
+    expect(chunksOf()).toEqual(expect.arrayContaining([first, second]));
+    expect(tree.list()).toContain('gone.d.ts');
+    rmSync(tree.path('src/gone.ts'));
+    const longAgo = new Date(Date.now() - 25 * 3_600_000);
+    // The present one is old, too: how long it is kept counts from when it is replaced.
+    for (const name of chunksOf()) utimesSync(tree.path(`dist/${name}`), longAgo, longAgo);
+
+    await tree.build('b');
+
+    expect(chunksOf().sort()).toEqual([second, currentChunks()].sort());
+    expect(tree.list()).not.toContain('gone.d.ts');
+  });
+
+  test('that fails says why, and leaves what was built before', async () => {
+    const before = readFileSync(tree.path('dist/cli.js'), 'utf8');
+    tree.write('src/wrong.ts', 'export const wrong: number = "text";\n');
+    const { code, stderr } = await tree.runBuild();
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/wrong\.ts.*TS2322.*\nCannot build: /s)]);
+    expect(readFileSync(tree.path('dist/cli.js'), 'utf8')).toBe(before);
+    expect((await tree.start().end()).said).toBe('b b b');
+  });
+
+  test('is packed without what it replaced', async () => {
+    expect(chunksOf().length).toBeGreaterThan(1);
+    const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: tree.root });
+    const [{ files }] = JSON.parse(String(packed)) as [{ files: { path: string }[] }];
+    const names = files.map(({ path }) => path);
+    expect(names).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/library.js', 'dist/library.d.ts']));
+    expect(new Set(names.flatMap((name) => /chunks[^/]*/.exec(name) ?? []))).toEqual(new Set([currentChunks()]));
+  });
+});
