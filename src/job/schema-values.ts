@@ -1,5 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { findEncodingName } from './encoding-name.js';
 
 /**
  * The values that a job file is made of. Each refusal is worded as "expected …", for explain.ts puts the key and what is so before it.
@@ -61,13 +62,13 @@ export function instant() {
   });
 }
 
-/** A label of the WHATWG Encoding Standard that can be decoded here. */
+/** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here. */
 export function encodingLabel() {
   return z
     .string()
     .refine(
-      isKnownEncoding,
-      'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, shift_jis or gbk',
+      (label) => findEncodingName(label) !== undefined,
+      'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, big5, shift_jis or gbk',
     );
 }
 
@@ -112,13 +113,4 @@ function findSourceFault(source: string): string | undefined {
 function findCountryFault(code: string): string | undefined {
   if (code === 'UK') return 'expected GB, the code of the United Kingdom';
   return isSupportedCountry(code) ? undefined : 'expected the two-letter code of a country (ISO 3166-1), such as SG';
-}
-
-function isKnownEncoding(label: string): boolean {
-  try {
-    new TextDecoder(label);
-    return true;
-  } catch {
-    return false;
-  }
 }

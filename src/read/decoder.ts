@@ -11,13 +11,15 @@ export interface Decoder {
 const NOTHING = Buffer.alloc(0);
 
 /** A strict decoder: nothing is replaced, nothing is left out. A NUL is no text in any encoding. */
-export function createDecoder(encoding: Encoding): Decoder {
-  if (encoding.name === 'utf-8') return createUtf8Decoder();
-  if (encoding.name === 'windows-1252') return createWindows1252Decoder();
-  return createForeignDecoder(encoding.name);
+export async function createDecoder({ name }: Encoding): Promise<Decoder> {
+  if (name === 'utf-8') return createUtf8Decoder();
+  if (name.startsWith('utf-16')) return createTextDecoder(TextDecoder, name, NO_UTF16_TEXT);
+  // Node's own decoders show private-use characters, or others, for thousands of bytes of the older encodings.
+  const library = await import('@exodus/bytes/encoding.js');
+  return createTextDecoder(library.TextDecoder, name, NO_LEGACY_TEXT);
 }
 
-function createUtf8Decoder(): Decoder {
+export function createUtf8Decoder(): Decoder {
   let carry = NOTHING;
   return {
     decode: (piece) => {
@@ -48,27 +50,12 @@ function lengthByLead(lead: number): number {
   return lead >= 0xe0 ? 3 : 2;
 }
 
-/** 0x80 to 0x9F as WHATWG has them; a blank where the code page has no character. Node 20 reads these bytes as Latin-1. */
-const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
+const NO_UTF16_TEXT = /\0/;
+/** What an older encoding has for bytes that mean nothing in it (controls), or what each maker of a font chose (private use). */
+const NO_LEGACY_TEXT = /[\0\u0080-\u009f\ue000-\uf8ff]/;
 
-function createWindows1252Decoder(): Decoder {
-  return {
-    decode: (piece) => {
-      const text = piece
-        .toString('latin1')
-        .replace(/[\u0080-\u009f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]?.trim() || '\0');
-      return text.includes('\0') ? undefined : Buffer.from(text);
-    },
-    finish: () => NOTHING,
-  };
-}
-
-/** What the platform's decoders make of bytes that mean nothing in a code page, where they do not refuse them. */
-const MEANINGLESS = /[\0\u0080-\u009f\uf8c1-\uf8ff\ufffd]/;
-
-function createForeignDecoder(name: string): Decoder {
-  const decoder = new TextDecoder(name, { fatal: true, ignoreBOM: true });
-  const isUtf16 = name.startsWith('utf-16');
+function createTextDecoder(Library: typeof TextDecoder, name: string, noText: RegExp): Decoder {
+  const decoder = new Library(name, { fatal: true, ignoreBOM: true });
   const decode = (piece: Buffer, stream: boolean) => {
     let text: string;
     try {
@@ -76,8 +63,7 @@ function createForeignDecoder(name: string): Decoder {
     } catch {
       return undefined;
     }
-    const isText = isUtf16 ? !text.includes('\0') : !MEANINGLESS.test(text);
-    return isText ? Buffer.from(text) : undefined;
+    return noText.test(text) ? undefined : Buffer.from(text);
   };
   return { decode: (piece) => decode(piece, true), finish: () => decode(NOTHING, false) };
 }

@@ -1,3 +1,4 @@
+import { findEncodingName } from '../job/encoding-name.js';
 import { refuse } from './refusal.js';
 
 /** How the bytes of a file become text. */
@@ -18,11 +19,7 @@ const MARKS = [
   { name: 'utf-16be', bytes: [0xfe, 0xff] },
 ];
 
-/** Those whose decoders were seen to refuse, or to show, every byte that means nothing in them (iso-2022-jp does not). */
-const READABLE =
-  /^(utf-(8|16le|16be)|windows-(874|125[0-8])|iso-8859-([2-8]|8-i|1[0345])|koi8-[ru]|ibm866|macintosh|shift_jis|euc-jp|gbk|gb18030|big5|euc-kr)$/;
-
-const SOME = 'utf-8, utf-16le, utf-16be, windows-1252, iso-8859-15, shift_jis, gbk, gb18030, big5, euc-kr, koi8-r';
+const SOME = 'utf-8, utf-16le, utf-16be, windows-1252, iso-8859-15, shift_jis, gbk, gb18030, big5, euc-kr, koi8-u';
 
 /**
  * The encoding by the mark in the first four bytes, else the stated one, else UTF-8: never a guess.
@@ -59,19 +56,11 @@ export function chooseEncoding(head: Buffer, stated: string | undefined, shown: 
 }
 
 function canonicalName(stated: string, shown: string): string {
-  const name = labelToName(stated);
-  if (name !== undefined && READABLE.test(name)) return name;
+  const name = findEncodingName(stated);
+  if (name !== undefined) return name;
   throw refuse({
     where: shown,
     message: `the encoding ${JSON.stringify(stated)} is not known, expected a label such as ${SOME}`,
-    hint: 'Mend `encoding` of the input in the job.',
+    hint: 'Fix `encoding` of the input in the job.',
   });
-}
-
-function labelToName(label: string): string | undefined {
-  try {
-    return new TextDecoder(label).encoding;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { type ByteSource, readContent } from './bytes.js';
-import { createDecoder } from './decoder.js';
+import { createUtf8Decoder } from './decoder.js';
 
 /** The place columns of our CSV outputs, as we write them: UTF-8, commas. */
 const OWN_HEADER = /(?:^|,)_step,_file,_line,_row(?:,|\r|\n|$)/;
@@ -10,7 +10,7 @@ const HEAD_BYTES = 64 * 1024;
  * beside it. One that a spreadsheet saved in another encoding or with another delimiter is not.
  */
 export async function isOwnOutput(source: ByteSource): Promise<boolean> {
-  const decoder = createDecoder({ name: 'utf-8', markBytes: 0, notice: undefined });
+  const decoder = createUtf8Decoder();
   let head = '';
   let isKnown = false;
   for await (const piece of readContent(source)) {

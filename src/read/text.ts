@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { type ByteSource, readContent } from './bytes.js';
-import { createDecoder } from './decoder.js';
+import { createDecoder, createUtf8Decoder } from './decoder.js';
 import type { Digest } from './digest.js';
 import { chooseEncoding, type Encoding } from './encoding.js';
 import { countLines, type LineCount } from './line-count.js';
@@ -25,7 +25,7 @@ export async function* readText(
     }
     const encoding = chooseEncoding(head, options.encoding, source.shown);
     if (encoding.notice !== undefined) options.onNotice(encoding.notice);
-    const decoder = createDecoder(encoding);
+    const decoder = await createDecoder(encoding);
     const watch = createUtf8Watch(encoding);
     let offset = 0;
     for await (const piece of joinPieces(head, content)) {
@@ -47,7 +47,7 @@ export async function* readText(
 
 /** Almost no text in another encoding is UTF-8 by chance, and read as that encoding UTF-8 is garbage that nothing refuses. */
 function createUtf8Watch({ name }: Encoding): { look(piece: Buffer): void; isUtf8(): boolean } {
-  const decoder = createDecoder({ name: 'utf-8', markBytes: 0, notice: undefined });
+  const decoder = createUtf8Decoder();
   let mayBe = !name.startsWith('utf-');
   let hasMore = false;
   return {
@@ -77,7 +77,7 @@ async function* joinPieces(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGene
 
 /** Reads the file again to say where: whole pieces up to `from`, then byte by byte. */
 async function refuseBytes(source: ByteSource, encoding: Encoding, from: number) {
-  const decoder = createDecoder(encoding);
+  const decoder = await createDecoder(encoding);
   const lines: LineCount = { line: 1, wasCr: false };
   /** First byte of the character that is not complete yet. */
   let begun: BadByte | undefined;

@@ -40,7 +40,7 @@ describe('a value out of its bounds', () => {
     [withInput({ delimiter: ':' }), 'steps[0].input.delimiter is ":", expected one of ",", ";", "\\t", "|", tab'],
     [
       withInput({ encoding: 'latin-9000' }),
-      'steps[0].input.encoding is "latin-9000", expected the name of an encoding, such as utf-8, windows-1252, utf-16le, shift_jis or gbk',
+      'steps[0].input.encoding is "latin-9000", expected the name of an encoding, such as utf-8, windows-1252, utf-16le, big5, shift_jis or gbk',
     ],
     [
       withInput({ country: 'Singapore' }),

@@ -127,6 +127,10 @@ describe('stated encoding', () => {
     ['gbk', [0xc4, 0xe3], '你'],
     ['gb18030', [0x94, 0x39, 0xda, 0x33], '💩'],
     ['big5', [0xa7, 0x41], '你'],
+    ['big5-hkscs', [0x9d, 0xef, 0x9d, 0xf6, 0x9d, 0xf7, 0xca, 0x5c, 0x9d, 0xcf], '嘅喺咗佢嘢'],
+    ['gbk', [0x80, 0xa2, 0xe3], '€€'],
+    ['koi8-u', [0xae, 0xbe], 'ўЎ'],
+    ['cp949', [0x81, 0x41], '갂'],
     ['euc-kr', [0xb0, 0xa1], '가'],
     ['euc-jp', [0xa4, 0xa2], 'あ'],
     ['UTF-8', [0xc3, 0xa9], 'é'],
@@ -162,6 +166,11 @@ describe('stated encoding', () => {
     ['euc-kr', [0xb0, 0xff]],
     ['windows-874', [0xdb]],
     ['iso-8859-2', [0x85]],
+    ['shift_jis', [0xf0, 0x40]],
+    ['gbk', [0xaa, 0xa1]],
+    ['gb18030', [0x81, 0x30, 0x81, 0x30]],
+    ['big5', [0xc8, 0xff]],
+    ['macintosh', [0xf0]],
   ])('%s: bytes that mean nothing in it are refused with their line', async (encoding, sequence) => {
     const [refusal] = await readRefused(file(bytes('a\n1\n', sequence, '1\n')), stated(encoding));
     expect(refusal).toMatch(new RegExp(`^people\\.csv:3: the byte 0x.. at 4 is no text in ${encoding}`));
