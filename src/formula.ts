@@ -1,6 +1,7 @@
 /**
- * Cells that a spreadsheet would run. Outputs neutralise them with a leading apostrophe, and reading a file of ours
- * takes it off again. Invariant: `restoreCell(neutralizeCell(text)) === text` for every text.
+ * Cells that a spreadsheet would run. Outputs neutralise them with an apostrophe, and reading a file of ours takes it off again: at
+ * the start, and within a cell behind whatever begins a cell or a line for a spreadsheet that splits elsewhere than at commas.
+ * Invariant: `restoreCell(neutralizeCell(text)) === text` for every text.
  */
 
 /**
@@ -12,18 +13,33 @@ const RUNNABLE =
 /** E.164: at most 15 digits, no leading zero. As a formula it is its own value, so it may stand as it is. */
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
+/** Where such a spreadsheet splits, as German and French ones do at `;`: quotes hold nothing together for it. */
+const SPLIT = /[;\t|\r\n]/;
+/** What stands behind each of them. */
+const PARTS = /(?<=[;\t|\r\n])[^;\t|\r\n]+/g;
+
 /** The text as it may stand in a CSV that people open; a number in E.164 is left alone. */
 export function neutralizeCell(text: string): string {
-  return isRunnable(text) ? `'${text}` : text;
+  const inner = SPLIT.test(text) ? text.replace(PARTS, neutralizePart) : text;
+  return isRunnable(inner) ? `'${inner}` : inner;
 }
 
 /** Undoes `neutralizeCell`; takes off no apostrophe that it would not have put there. */
 export function restoreCell(text: string): string {
-  if (!text.startsWith("'")) return text;
-  const rest = text.slice(1);
-  return isRunnable(rest) ? rest : text;
+  if (!text.includes("'")) return text;
+  const inner = text.startsWith("'") && isRunnable(text.slice(1)) ? text.slice(1) : text;
+  return SPLIT.test(inner) ? inner.replace(PARTS, restorePart) : inner;
 }
 
 function isRunnable(text: string): boolean {
   return RUNNABLE.test(text) && !E164.test(text);
+}
+
+/** A number is not left alone here: for who splits elsewhere it may have more behind it. */
+function neutralizePart(part: string): string {
+  return RUNNABLE.test(part) ? `'${part}` : part;
+}
+
+function restorePart(part: string): string {
+  return part.startsWith("'") && RUNNABLE.test(part.slice(1)) ? part.slice(1) : part;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { neutralizeCell, restoreCell } from '../src/formula.js';
+import { formatCsvLine } from '../src/report/format.js';
 
 /** Blanks, what cannot be seen, and quotes, of each sort that may stand before a formula. */
 const IN_FRONT = [
@@ -11,13 +12,19 @@ const IN_FRONT = [
 ];
 const SIGNS = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫'];
 
+const SEPARATORS = [';', '\t', '|', '\n', '\r', '\r\n'];
+
+/** What stands behind each of them. */
+const PARTS = /(?<=[;\t|\r\n])[^;\t|\r\n]+/g;
+
 const aCell = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.string({ unit: fc.constantFrom(...IN_FRONT, ...SIGNS, 'a', '6', '5') }),
+  fc.string({ unit: fc.constantFrom(...IN_FRONT, ...SIGNS, ...SEPARATORS, 'a', '6', '5') }),
   fc
     .tuple(fc.string({ unit: fc.constantFrom(...IN_FRONT) }), fc.constantFrom(...SIGNS), fc.string({ unit: 'binary' }))
     .map((parts) => parts.join('')),
   fc.stringMatching(/^'?\+[0-9]{5,17}$/),
+  fc.stringMatching(/^[a;|'\t]{0,3}\+[0-9]{7,9}[;|\t]'?\+?[0-9]{7,9}$/),
 );
 
 /** Without all that a spreadsheet, or who pastes from one, may pass over before it decides whether a cell is a formula. */
@@ -47,7 +54,6 @@ describe('neutralizeCell', () => {
     '"=1',
     `' "=1`,
     '\u00a0=1',
-    '\n=1',
     '\u200b=1',
     '\u2060+1',
     '\u00ad-1',
@@ -72,6 +78,23 @@ describe('neutralizeCell', () => {
   });
 
   it.each([
+    ['x;=1+1', "x;'=1+1"],
+    ['x;=1+1;@SUM(A1)|-2', "x;'=1+1;'@SUM(A1)|'-2"],
+    ['x| \u200b"=1', `x|' \u200b"=1`],
+    ['x\t+cmd', "x\t'+cmd"],
+    [';=1', ";'=1"],
+    ['\n=1', "'\n'=1"],
+    ['=1;=2', "'=1;'=2"],
+    ["x;'=1", "x;''=1"],
+    ['two\n=1\r\n＝2', "two\n'=1\r\n'＝2"],
+    ['+6591234567;+6598765432', "'+6591234567;'+6598765432"],
+    ['a; b|c\td', 'a; b|c\td'],
+    ['a;;b=1', 'a;;b=1'],
+  ])('puts one behind a separator too: %j', (text, written) => {
+    expect(neutralizeCell(text)).toBe(written);
+  });
+
+  it.each([
     '',
     'Ann',
     "O'Neil",
@@ -93,10 +116,23 @@ describe('neutralizeCell', () => {
       fc.property(aCell, (text) => {
         const written = neutralizeCell(text);
         // In front of what it would run stands an apostrophe of ours, and nothing else goes before it.
-        const mayRun = SIGNS.includes([...strip(text)][0] ?? '') && !/^\+[1-9][0-9]{6,14}$/.test(text);
-        expect(written).toBe(mayRun ? `'${text}` : text);
+        const inner = text.replace(PARTS, (part) => (SIGNS.includes([...strip(part)][0] ?? '') ? `'${part}` : part));
+        const mayRun = SIGNS.includes([...strip(inner)][0] ?? '') && !/^\+[1-9][0-9]{6,14}$/.test(inner);
+        expect(written).toBe(mayRun ? `'${inner}` : inner);
       }),
       { numRuns: 5000 },
+    );
+  });
+
+  it('leaves none for one that splits at another separator, whatever stands beside it', () => {
+    const row = fc.array(aCell, { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(row, fc.constantFrom(';', '\t', '|'), (cells, separator) => {
+        // To it a quote in the middle of a field is text, and a line end within it ends the line.
+        const [, ...fields] = formatCsvLine(cells).split(new RegExp(`[\\r\\n${separator}]`));
+        expect(fields.filter((field) => /^[\s"]*[=+\-@＝＋－＠]/.test(field))).toEqual([]);
+      }),
+      { numRuns: 2000 },
     );
   });
 });

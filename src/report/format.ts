@@ -28,7 +28,11 @@ export function createLineFormat(format: OutputFormat, columns: readonly string[
 }
 
 const NAMELESS = JSON.stringify('');
-const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
+/** `;`, tab and `|` as well: for a reader that splits there too, as long as it heeds quotes. */
+const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/;
+
+/** Most cells: a number in E.164, or ASCII that begins with a letter or a digit and has nothing to be quoted for. Looked at once, not four times. */
+const PLAIN = /^(?:[A-Za-z0-9][!#-+\--:<-{}~]*|\+[1-9][0-9]{6,14})$/;
 
 /** Cells that a spreadsheet would run are neutralised; a missing cell is empty. */
 export function formatCsvLine(cells: readonly (Cell | number)[]): string {
@@ -38,6 +42,7 @@ export function formatCsvLine(cells: readonly (Cell | number)[]): string {
 function formatCell(cell: Cell | number): string {
   if (cell === undefined) return '';
   if (typeof cell === 'number') return String(cell);
+  if (PLAIN.test(cell)) return cell;
   const text = neutralizeCell(cell);
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

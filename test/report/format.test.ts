@@ -17,6 +17,12 @@ describe('CSV line', () => {
     );
   });
 
+  it('quotes for a reader that splits elsewhere too: semicolons, tabs, bars', () => {
+    expect(formatCsvLine(['a;b', 'a\tb', 'a|b', 'x;=1+1', 'a b', '1.5', 'a:b'])).toBe(
+      `"a;b","a\tb","a|b","x;'=1+1",a b,1.5,a:b\n`,
+    );
+  });
+
   it('neutralises what a spreadsheet would run, in the header too, save a number in E.164', () => {
     expect(formatCsvLine(['=1+1', '+6590000000', '-2', '@SUM(A1)', "'=1"])).toBe(
       "'=1+1,+6590000000,'-2,'@SUM(A1),''=1\n",
