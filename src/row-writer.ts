@@ -7,6 +7,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPENING = 0x5b;
 const BACKSLASH = 0x5c;
+const DELETE = 0x7f;
 const FIRST_ROWS = 8;
 
 /** A row as strings, and what is known of it. */
@@ -76,7 +77,8 @@ export class RowWriter {
     for (let cell = 0; cell < this.width; cell += 1) {
       const end = this.#ends[cells + cell] as number;
       const first = bytes[start] as number;
-      if (start < end && first > SPACE && first !== BACKSLASH) return true;
+      // Beyond ASCII are blanks too, such as the one that does not break.
+      if (start < end && first > SPACE && first < DELETE && first !== BACKSLASH) return true;
       start = end + '","'.length;
     }
     return false;

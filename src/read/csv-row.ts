@@ -28,11 +28,15 @@ function describeWidth(cells: readonly string[], { width }: Header): Rejection {
   return { stage: 'read', field: '', code: 'too-many-fields', reason };
 }
 
-/** Whether a row holds nothing: no cell, or only blanks. */
+const SPACE = 0x20;
+const DELETE = 0x7f;
+
+/** Whether a row holds nothing: no cell, or only blanks, such as the one that does not break. */
 export function isBlankRow(cells: readonly string[]): boolean {
   for (const cell of cells) {
     // Almost every row has text in its first cell: look at one character before the whole cell is trimmed.
-    if (cell.charCodeAt(0) > 0x20 || cell.trim() !== '') return false;
+    const first = cell.charCodeAt(0);
+    if ((first > SPACE && first < DELETE) || cell.trim() !== '') return false;
   }
   return true;
 }

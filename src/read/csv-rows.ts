@@ -25,14 +25,16 @@ export class CsvRows {
   #wholeEnd = 0;
   /** Behind the last row: where, and which line begins there. What stands there may be blank lines, which count once a row follows. */
   #end = 0;
-  #line = 1;
+  #line: number;
   #isStopped = false;
   #blankLines = 0;
   #parser: CsvParser | undefined;
 
-  constructor(delimiter: Delimiter, limits: ReadLimits) {
+  /** `firstLine`: the line of the file on which what is given begins. */
+  constructor(delimiter: Delimiter, limits: ReadLimits, firstLine = 1) {
     this.#delimiter = delimiter;
     this.#limits = limits;
+    this.#line = firstLine;
     this.#cutter = new PlainRowCutter(delimiter, Math.min(limits.maxLineBytes, limits.maxFieldBytes, MAX_PLAIN_BYTES));
   }
 

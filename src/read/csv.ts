@@ -5,7 +5,7 @@ import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
 import type { RawRows } from './csv-parser.js';
 import { buildRow, isBlankRow, looksSwallowed } from './csv-row.js';
 import { CsvRows } from './csv-rows.js';
-import { type Delimiter, detectDelimiter, isHeaderWhole, nameDelimiter } from './delimiter.js';
+import { type Delimiter, findCsvStart, isHeaderWhole } from './delimiter.js';
 import { Digest } from './digest.js';
 import { type Header, readHeader } from './header.js';
 import type { InputFile } from './inputs.js';
@@ -141,9 +141,11 @@ export class CsvReader implements RecordReader {
     });
     try {
       const head = await this.#takeHead(this.#text);
-      this.#delimiter = this.#chooseDelimiter(head);
-      this.#rows = new CsvRows(this.#delimiter, this.#input.limits);
-      await this.#give(head);
+      const start = findCsvStart(head, this.#input.delimiter, shown);
+      this.#notices.push(start.notice);
+      this.#delimiter = start.delimiter;
+      this.#rows = new CsvRows(start.delimiter, this.#input.limits, start.skippedBytes === 0 ? 1 : 2);
+      await this.#give(head.subarray(start.skippedBytes));
       const { cells, line } = await this.#findHeader();
       return this.#readHeader(cells, line);
     } catch (error) {
@@ -185,16 +187,6 @@ export class CsvReader implements RecordReader {
       head = Buffer.concat([head, next.value]);
     }
     return head;
-  }
-
-  #chooseDelimiter(head: Buffer): Delimiter {
-    const stated = this.#input.delimiter;
-    const { delimiter, notice } =
-      stated === undefined
-        ? detectDelimiter(head, this.#file.shown)
-        : { delimiter: stated, notice: `the delimiter is ${nameDelimiter(stated)}, as stated` };
-    this.#notices.push(notice);
-    return delimiter;
   }
 
   /** False when the file has ended. */

@@ -1,11 +1,13 @@
 import type { Rejection } from '../domain.js';
 import { findDuplicateKey, scanJson } from './json-scan.js';
+import { listWritten } from './json-written.js';
 import { FORBIDDEN_NAMES } from './reader.js';
 
 /** Deeper than what any field of the service is; JSON.stringify and our own walk go down by recursion. */
 const MAX_DEPTH = 64;
 
 export type JsonRow =
+  /** Numbers that JSON would write otherwise are text as they are written, and so are objects and arrays that hold one. */
   | { readonly ok: true; readonly values: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly fault: Rejection };
 
@@ -23,7 +25,8 @@ export function parseJsonRow(text: string): JsonRow {
   }
   if (!isObject(value)) return refuseRow('not-an-object', `the line is ${nameKind(value)}, expected an object`);
   const fault = findFault(value, text, scan.depth === 1 && !text.includes('\\u'), scan);
-  return fault === undefined ? { ok: true, values: value } : { ok: false, fault };
+  if (fault !== undefined) return { ok: false, fault };
+  return { ok: true, values: scan.isRewritten ? { ...value, ...listWritten(text, value) } : value };
 }
 
 function findFault(
@@ -56,12 +59,12 @@ function inspectNames(names: readonly string[]): Inspection {
 
 /** Goes through the whole value; its depth is bounded by now. */
 function inspectValue(value: unknown): Inspection {
-  if (typeof value === 'string') return { keys: 0, fault: findLoneSurrogate(value) };
+  if (typeof value === 'string') return { keys: 0, fault: findEscapeFault(value) };
   if (typeof value !== 'object' || value === null) return { keys: 0, fault: undefined };
   const names = Array.isArray(value) ? [] : Object.keys(value);
   const own = inspectNames(names);
   let { keys } = own;
-  let fault = own.fault ?? findLoneSurrogate(names.join('\n'));
+  let fault = own.fault ?? findEscapeFault(names.join('\n'));
   for (const part of Object.values(value)) {
     const inner = inspectValue(part);
     keys += inner.keys;
@@ -70,8 +73,11 @@ function inspectValue(value: unknown): Inspection {
   return { keys, fault };
 }
 
-/** Half of a character: it can only come from an escape, and no text may hold it. */
-function findLoneSurrogate(text: string): Rejection | undefined {
+/** NUL, or half of a character: they can only come from an escape, and no text may hold them. */
+function findEscapeFault(text: string): Rejection | undefined {
+  if (text.includes('\0')) {
+    return reject('nul', 'the line has an escape (\\u0000) that is NUL, expected text');
+  }
   if (!/\p{Surrogate}/u.test(text)) return undefined;
   return reject(
     'lone-surrogate',

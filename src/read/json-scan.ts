@@ -10,6 +10,8 @@ export interface JsonScan {
   readonly keys: number;
   /** The first number that is another one once it is read, as written. */
   readonly lossyNumber: string | undefined;
+  /** Whether there is a number that JSON.stringify writes otherwise: `1.10`, `1e2`, `-0`. */
+  readonly isRewritten: boolean;
 }
 
 const QUOTE = 0x22;
@@ -25,6 +27,7 @@ export function scanJson(text: string): JsonScan {
   let deepest = 0;
   let keys = 0;
   let lossyNumber: string | undefined;
+  let isRewritten = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code === QUOTE) {
@@ -33,6 +36,7 @@ export function scanJson(text: string): JsonScan {
     } else if (isNumberStart(code)) {
       const written = readNumber(text, index);
       if (lossyNumber === undefined && losesDigits(written)) lossyNumber = written;
+      isRewritten ||= !isCanonical(written);
       index += written.length - 1;
     } else if (OPENING.has(code)) {
       depth += 1;
@@ -41,7 +45,7 @@ export function scanJson(text: string): JsonScan {
       depth -= 1;
     }
   }
-  return { depth: deepest, keys, lossyNumber };
+  return { depth: deepest, keys, lossyNumber, isRewritten };
 }
 
 /** The first key that stands twice in its object; for a line that JSON.parse accepts. */
@@ -65,7 +69,7 @@ export function findDuplicateKey(text: string): string | undefined {
 }
 
 /** Index of the quote that closes the string, or of the last character when none does. */
-function findStringEnd(text: string, start: number): number {
+export function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length - 1 : end;
@@ -90,6 +94,11 @@ function isNumberStart(code: number): boolean {
 function readNumber(text: string, start: number): string {
   NUMBER.lastIndex = start;
   return NUMBER.exec(text)?.[0] ?? '-';
+}
+
+function isCanonical(written: string): boolean {
+  const isWhole = written.length <= SAFE_NUMBER_LENGTH && !/[.eE]/.test(written);
+  return isWhole ? written !== '-0' : written === String(Number(written));
 }
 
 function losesDigits(written: string): boolean {

@@ -92,7 +92,12 @@ function tellError(error: unknown): { code: string } {
 }
 
 const aField = fc.oneof(
-  { weight: 6, arbitrary: fc.string({ unit: fc.constantFrom('a', ' ', 'é', '😀', "'", '|', '\\', '\t', '\u0001') }) },
+  {
+    weight: 6,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', ' ', '\u00a0', '\ufeff', 'é', '😀', "'", '|', '\\', '\t', '\u0001'),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.string({ unit: fc.constantFrom('a', 'é', ',', '""', '|', '\\', '\t') }).map((text) => `"${text}"`),

@@ -14,7 +14,7 @@ const aCell = fc.oneof(
   fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', '')),
 );
 const aQuoting = fc.constantFrom('always', 'when needed');
-const aBlankLine = fc.constantFrom('', ' ', '  ');
+const aBlankLine = fc.constantFrom('', ' ', '  ', '""', '" "', '\u00a0', '\u3000 \u2003');
 
 interface Row {
   readonly cells: readonly string[];

@@ -43,6 +43,21 @@ describe('CSV reader: rows', () => {
     expect(notices).toContain('6 blank lines were passed over');
   });
 
+  it('passes over rows of blanks that are not ASCII, wherever they stand', async () => {
+    const blanks = ['\u00a0', '\u3000,\u2003', '"\u00a0",'];
+    const content = (blank: string) => csv(`${blank}\na,b\n${blank}\n1,2\n${blank}\n`);
+    for (const blank of blanks) {
+      const { columns, cells, lines, notices } = await readWhole(content(blank));
+      expect({ columns, cells, lines }).toEqual({ columns: ['a', 'b'], cells: [['1', '2']], lines: [4] });
+      expect(notices).toContain('3 blank lines were passed over');
+    }
+    expect((await readWhole(csv('a,b\n\u00a0,é\n\u00a0,1\né,\n'))).cells).toEqual([
+      ['\u00a0', 'é'],
+      ['\u00a0', '1'],
+      ['é', ''],
+    ]);
+  });
+
   it('gives the rows of a file of many pieces in order, each with its line', async () => {
     const rows = Array.from({ length: 60_000 }, (_, index) => `${index},"x\r\n${index}"`);
     const { records } = await readWhole(csv(`a,b\r\n${rows.join('\r\n')}\r\n`));
@@ -198,10 +213,43 @@ describe('CSV reader: delimiter', () => {
     [';', 'a;b,c;d\n1;2;3\n', '";"'],
     ['\t', 'a\tb\n1\t2\n', 'tab'],
     ['|', '\n||\n"a|""|,,,"|b\n1|2\n', '"|"'],
+    [';', '""\na;b;c\n1;2;3\n', '";"'],
+    ['\t', '""\t""\r\n"\n"\t""\r\na\tb\n1\t2\n', 'tab'],
+    [';', '\u00a0;\u00a0;;\na;b\n1;2\n', '";"'],
+    [';', '" ""x"",,,";é\n1;2\n', '";"'],
+    ['|', 'é|ß\n1|2\n', '"|"'],
   ])('%j is found from the header, and said', async (_delimiter, content, name) => {
     const { faults, notices } = await readWhole(csv(content));
     expect(faults).toEqual([undefined]);
     expect(notices[0]).toBe(`the delimiter is ${name}, found from the header`);
+  });
+
+  it.each([
+    ['sep=;\na,b;c\n1;2\n', '";"'],
+    ['SEP=;\r\n\r\na,b;c\r\n1;2\r\n', '";"'],
+    ['"sep=;"\ra,b;c\r1;2\r', '";"'],
+    ['\uFEFFsep=\t\na,b\tc\n1\t2\n', 'tab'],
+    ['sep=|||\na,b|c\n1|2\n', '"|"'],
+  ])('is what the first line says: %j', async (content, name) => {
+    const { columns, cells, lines, notices } = await readWhole(csv(content));
+    expect({ columns, cells }).toEqual({ columns: ['a,b', 'c'], cells: [['1', '2']] });
+    expect(lines).toEqual([content.split(/\r\n|\r|\n/).length - 1]);
+    expect(notices).toContain(`the delimiter is ${name}, as its first line says`);
+  });
+
+  it('that the first line says may be stated too, and no other', async () => {
+    const content = 'sep=;\na;b\n1;2\n';
+    expect((await readWhole(csv(content), anInput({ delimiter: ';' }))).cells).toEqual([['1', '2']]);
+    expect(await readRefused(csv(content), anInput({ delimiter: ',' }))).toEqual([
+      'people.csv:1: the first line says that the delimiter is ";", expected ",", as the job states',
+    ]);
+    expect(await readRefused(csv('sep=:\na:b\n'))).toEqual([
+      'people.csv:1: the first line says that the delimiter is ":", expected "," ";" tab or "|"',
+    ]);
+    expect((await readWhole(csv('sep=x\n1\n'))).columns).toEqual(['sep=x']);
+    expect(await readRefused(csv('sep=;'))).toEqual([
+      'people.csv: it holds only blank lines, expected at least a header',
+    ]);
   });
 
   it('goes by what is stated', async () => {
@@ -219,6 +267,9 @@ describe('CSV reader: delimiter', () => {
   it('is never guessed: two that stand equally often are a refusal', async () => {
     expect(await readRefused(csv('a,b;c\n'))).toEqual([
       'people.csv:1: the header has as many "," as ";", expected one delimiter',
+    ]);
+    expect(await readRefused(csv('\r\n""\r\na,b;c\r\n'))).toEqual([
+      'people.csv:3: the header has as many "," as ";", expected one delimiter',
     ]);
   });
 });

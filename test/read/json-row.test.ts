@@ -37,6 +37,9 @@ describe('parseJsonRow', () => {
     ['{"a":"\\ude00\\ud83d"}', 'lone-surrogate'],
     ['{"\\ud83d":1}', 'lone-surrogate'],
     ['{"a":[["\\uDC00"]]}', 'lone-surrogate'],
+    ['{"a":"x\\u0000y"}', 'nul'],
+    ['{"a":[{"b":"\\u0000"}]}', 'nul'],
+    ['{"a\\u0000":1}', 'nul'],
     ['{"__proto__":1}', 'forbidden-key'],
     ['{"\\u005f_proto__":1}', 'forbidden-key'],
     ['{"constructor":1}', 'forbidden-key'],
@@ -57,12 +60,45 @@ describe('parseJsonRow', () => {
     '{"a":":","b":"12345678901234567890"}',
     '{"a":9007199254740992}',
     '{"a":100000000000000000000}',
-    '{"a":1e21}',
-    '{"a":1.50,"b":0.1,"c":-0,"d":0.000,"e":1E+2,"f":0e9}',
     '{"a":"\\ud83d\\ude00","b":"\\\\ud83d"}',
     '{"a":"__proto__"}',
   ])('%s is a row', (text) => {
     expect(parseJsonRow(text)).toEqual({ ok: true, values: JSON.parse(text) });
+  });
+
+  it.each([
+    ['{"a":1.10}', { a: '1.10' }],
+    [
+      '{"a":1.50,"b":0.1,"c":-0,"d":0.000,"e":1E+2,"f":0e9,"g":"1.0","h":7,"i":null}',
+      { a: '1.50', b: '0.1', c: '-0', d: '0.000', e: '1E+2', f: '0e9', g: '1.0', h: '7', i: null },
+    ],
+    ['{"a":1e21}', { a: '1e21' }],
+    ['{ "a\\u0062" : 1.0 , "b" : [ 2.0 , "x \\u00e9\\/" , { "c" : 1 } ] }', { ab: '1.0', b: '[2.0,"x é/",{"c":1}]' }],
+    ['{"a":{"b":",}","c":-0},"d":true,"e":1.0}', { a: '{"b":",}","c":-0}', d: true, e: '1.0' }],
+  ])('%s keeps the writing of its numbers', (text, values) => {
+    expect(parseJsonRow(text)).toEqual({ ok: true, values });
+  });
+
+  it('keeps the writing of every number, wherever it stands, and changes nothing else', () => {
+    const aNumber = fc.stringMatching(/^-?(0|[1-9][0-9]{0,3})(\.[0-9]{1,3})?([eE][+-]?[0-9])?$/);
+    const aValue = fc.oneof(
+      aNumber,
+      fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text)),
+      fc.array(aNumber).map((numbers) => `[${numbers.join(',')}]`),
+      fc
+        .tuple(fc.string({ unit: 'grapheme' }), aNumber)
+        .map(([key, number]) => `{${JSON.stringify(`k${key}`)}:${number}}`),
+    );
+    const aRow = fc.array(aValue).map((parts) => parts.map((part, index) => [`"c${index}"`, part] as const));
+    const property = fc.property(aRow, fc.constantFrom('', ' ', '\t'), (parts, space) => {
+      const text = `{${parts.map(([key, part]) => `${space}${key}${space}:${space}${part}${space}`).join(',')}}`;
+      const row = parseJsonRow(text);
+      const cells = row.ok
+        ? Object.values(row.values).map((cell) => (typeof cell === 'object' ? JSON.stringify(cell) : cell))
+        : [];
+      expect(cells.map(String)).toEqual(parts.map(([, part]) => (part.startsWith('"') ? JSON.parse(part) : part)));
+    });
+    fc.assert(property, { numRuns: 1000 });
   });
 
   it('names the key that stands twice', () => {

@@ -14,6 +14,11 @@ describe('NDJSON reader: rows', () => {
     expect(cells).toEqual([['7', '0.5', ' +65 ', 'true', undefined, '["a",{"b":1}]', '']]);
   });
 
+  it('gives numbers as they are written, also within nested values', async () => {
+    const { cells } = await readWhole(ndjson('{"price":1.10,"big":1e2,"none":-0,"sizes":[ 2.50, {"x": 1.0} ]}\n'));
+    expect(cells).toEqual([['1.10', '1e2', '-0', '[2.50,{"x":1.0}]']]);
+  });
+
   it('lets the columns grow in the order in which keys are met', async () => {
     const { columns, cells } = await readWhole(ndjson('{"a":"1","b":"2"}\n{"c":"3","a":"4"}\n'));
     expect(columns).toEqual(['a', 'b', 'c']);
@@ -24,7 +29,7 @@ describe('NDJSON reader: rows', () => {
   });
 
   it('takes LF and CRLF, a mark, a last line without an end, and passes over blank lines', async () => {
-    const { lines, records, notices } = await readWhole(ndjson('\uFEFF{"a":"1"}\r\n\r\n \n{"a":"2"}\n{"a":"3"}'));
+    const { lines, records, notices } = await readWhole(ndjson('\uFEFF{"a":"1"}\r\n\r\n \u00a0\n{"a":"2"}\n{"a":"3"}'));
     expect(lines).toEqual([1, 4, 5]);
     expect(records.map((record) => record.row)).toEqual([1, 2, 3]);
     expect(notices).toContain('2 blank lines were passed over');
