@@ -17,6 +17,8 @@ export interface OpenService {
   readonly settings: ServiceSettings;
   readonly transport: Transport;
   readonly authorize: Authorize;
+  /** Receipts and events that the embedded sandbox did not deliver, as their address is outside of this machine, since this was last asked. */
+  takeNotDelivered(): number;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ export async function openService(
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
     transport,
     authorize: createAuthorize(sandbox?.secrets ?? secrets),
+    takeNotDelivered: () => sandbox?.takeNotDelivered() ?? 0,
     close: async () => {
       await transport.close();
       await sandbox?.close();
@@ -59,7 +62,7 @@ async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, 
   const dataDirectory = join(jobDirectory, SANDBOX_DIRECTORY);
   await nodeFiles.makeDirectory(dataDirectory);
   const accounts = account === TEST_CREDENTIALS.account ? [] : [{ account, subAccountIds: [subAccountId] }];
-  const { origin, credentials, close } = await startSandbox({ dataDirectory, accounts });
+  const { origin, credentials, readWebhooks, close } = await startSandbox({ dataDirectory, accounts });
   const { apiKey, gatewayKey, chatKey, campaign } = credentials;
   const secrets: ServiceSecrets = {
     sms: apiKey,
@@ -77,7 +80,13 @@ async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, 
     campaign: origin,
     chat: origin,
   };
-  return { bases, secrets, close };
+  let taken = 0;
+  const takeNotDelivered = () => {
+    const before = taken;
+    taken = readWebhooks().outside;
+    return Math.max(0, taken - before);
+  };
+  return { bases, secrets, takeNotDelivered, close };
 }
 
 export function assertSafeEnvironment({ env }: Terminal): void {

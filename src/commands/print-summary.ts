@@ -15,9 +15,18 @@ export function formatSummary(summary: Summary, { isSandbox }: { isSandbox: bool
   );
 }
 
-function describeSandbox({ directory }: Summary): string {
+function describeSandbox({ directory, notDelivered }: Summary): string {
   const ledger = join(dirname(directory), SANDBOX_DIRECTORY, 'ledger.ndjson');
-  return `This was the sandbox: no message left this machine. What it accepted: ${escapeText(ledger)}\n`;
+  return (
+    `This was the sandbox: no message left this machine. What it accepted: ${escapeText(ledger)}\n` +
+    describeNotDelivered(notDelivered ?? 0)
+  );
+}
+
+function describeNotDelivered(count: number): string {
+  if (count === 0) return '';
+  const what = count === 1 ? 'receipt or event was' : 'receipts and events were';
+  return `${format(count)} ${what} not delivered: outside of this machine.\n`;
 }
 
 function describeState({ job, plan, retryOf, state, stop }: Summary): string {

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../errors.js';
-import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import type { Log } from '../log.js';
 import type { Plan } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
 import { checkNames } from '../report/name-check.js';
+import { addNotDelivered } from '../report/not-delivered.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
@@ -205,10 +205,8 @@ async function applyThenReport(context: {
   }
   await lock.assertHeld();
   await removeUnfinished(world, directory);
-  return writeReport(whileHeld(files, lock), directory, plan);
-}
-
-/** No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it. */
-function whileHeld(files: Files, lock: Lock): Files {
-  return checkNames(files, () => lock.assertHeld());
+  // No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it.
+  const whileHeld = checkNames(files, () => lock.assertHeld());
+  await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
+  return writeReport(whileHeld, directory, plan);
 }

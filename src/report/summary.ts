@@ -32,6 +32,8 @@ export const summarySchema = z.strictObject({
   balance,
   /** Messages by the state of their newest delivery receipt; null for a run that has no file of receipts. */
   deliveries: counts.nullable(),
+  /** Receipts and events that the embedded sandbox kept, as their address is outside of this machine; null for a run on another service. */
+  notDelivered: count.nullable(),
   steps: z.array(
     z.strictObject({
       number: count,

@@ -8,6 +8,7 @@ import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../pla
 import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
+import { readNotDelivered } from './not-delivered.js';
 import { OutcomeIndex } from './outcome-index.js';
 import { countRetried } from './progress.js';
 import { Receipts } from './receipts.js';
@@ -51,7 +52,8 @@ async function writeOutputs(files: Files, directory: string, plan: Plan): Promis
       steps.push(summarizeStep(planned, report, index.state));
     }
     const deliveries = await reportDeliveries(files, directory, plan);
-    const summary = { ...summarizeRun(plan, directory, steps, index.state), deliveries };
+    const notDelivered = await readNotDelivered(files, directory, plan);
+    const summary = { ...summarizeRun(plan, directory, steps, index.state), deliveries, notDelivered };
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
     return summary;
   } finally {
@@ -92,7 +94,7 @@ function summarizeRun(
   directory: string,
   steps: StepSummary[],
   state: RunState,
-): Omit<Summary, 'deliveries'> {
+): Omit<Summary, 'deliveries' | 'notDelivered'> {
   const { firstOpen, lastClose } = state;
   const balance = addBalances(steps.map((step) => step.balance));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);

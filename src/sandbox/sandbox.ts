@@ -21,7 +21,7 @@ import { createServer } from './server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification/verification.js';
 import { addWebhookControl } from './webhook/control.js';
-import { WebhookSender } from './webhook/sender.js';
+import { type WebhookCounts, WebhookSender } from './webhook/sender.js';
 
 /** One line for each area that the sandbox serves. */
 const AREAS: readonly ((deps: AreaDeps) => Area)[] = [
@@ -44,6 +44,8 @@ export interface SandboxOptions {
   readonly rateLimits?: boolean | Partial<RateLimits>;
   /** Factor of the delays before a webhook is tried again: 1, the default, as the service has them; a test takes less. */
   readonly webhookRetryScale?: number;
+  /** False, the default: receipts and events go to loopback addresses alone; all others are kept, see `GET /_sandbox/webhooks/outside`. */
+  readonly deliversOutside?: boolean;
   /** Accounts beside `acme`. */
   readonly accounts?: readonly SandboxAccount[];
   readonly faults?: readonly FaultInput[];
@@ -63,6 +65,8 @@ export interface Sandbox {
   readRequests(): Iterable<RequestEntry>;
   /** Replaces all faults; throws a UserError when one makes no sense. */
   setFaults(faults: readonly FaultInput[]): void;
+  /** What became of receipts and events so far. */
+  readWebhooks(): WebhookCounts;
   /** Forgets everything that was accepted; campaigns are what they were at first. */
   clearLedger(): Promise<void>;
   /** Ends all connections; what was accepted is on disk when it resolves. */
@@ -78,7 +82,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const ledger = new Ledger(log);
   const keyring = createKeyring(accounts);
   const rateLimits = toRateLimits(options.rateLimits ?? true);
-  const webhooks = new WebhookSender({ clock, retryScale: options.webhookRetryScale ?? 1 });
+  const { webhookRetryScale: retryScale = 1, deliversOutside = false } = options;
+  const webhooks = new WebhookSender({ clock, retryScale, deliversOutside });
   const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits, webhooks }));
   await ledger
     .open((entry) => {
@@ -118,6 +123,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     credentials: TEST_CREDENTIALS,
     readLedger: () => ledger.read(),
     readRequests: () => requests.read(),
+    readWebhooks: () => webhooks.counts,
     setFaults: (written) => faults.set(written),
     clearLedger,
     close,

@@ -38,12 +38,17 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
             port: port('4010'),
             host,
             data: textOption('Directory that keeps its state over restarts'),
+            'deliver-outside': {
+              describe: 'Post receipts and events to any address; else to this machine alone',
+              type: 'boolean',
+              default: false,
+            },
           })
           .example('$0 sandbox --port 4010', 'then: curl http://127.0.0.1:4010/_sandbox/ledger'),
-      ({ port, host, data }) =>
+      ({ port, host, data, deliverOutside }) =>
         finish(
           import('../commands/sandbox.js').then(({ serveSandbox }) =>
-            serveSandbox({ port: readPort(port), host, data }, terminal),
+            serveSandbox({ port: readPort(port), host, data, deliverOutside }, terminal),
           ),
         ),
     );

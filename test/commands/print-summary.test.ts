@@ -26,6 +26,7 @@ function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps']
     endedAt: null,
     exitCode: 0,
     deliveries: null,
+    notDelivered: null,
     ...changes,
     balance,
     steps: [{ ...one, rejections: {}, skips: {}, files, action: null, ...step }],
@@ -70,6 +71,14 @@ describe('the account of a run', () => {
     const text = formatSummary(aSummary(), { isSandbox: true });
     expect(text).toContain('no message left this machine');
     expect(text).toMatch(/\/out\/sale\/.*ledger\.ndjson$/m);
+    expect(text).not.toContain('delivered');
+  });
+
+  it.each([
+    [1, '1 receipt or event was not delivered: outside of this machine.'],
+    [1234, '1,234 receipts and events were not delivered: outside of this machine.'],
+  ])('of the sandbox says in one line that %i was not delivered', (notDelivered, line) => {
+    expect(formatSummary(aSummary({ notDelivered }), { isSandbox: true }).split('\n')).toContain(line);
   });
 
   it.each([

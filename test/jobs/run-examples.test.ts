@@ -10,6 +10,7 @@ import { expectEveryRowOnce } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
 import { readAccount } from '../samples/expected.js';
 import { ROOT } from './dockerfile.js';
+import { aNetworkRecord } from './network-record.js';
 
 interface Wanted {
   /** Of each step with rows, by its number. */
@@ -128,8 +129,15 @@ function copyExamples(): string {
   return directory;
 }
 
-function run(directory: string, name: string) {
-  return new Running(['run', `jobs/${name}.yaml`], { cwd: directory, env: { PATH: process.env.PATH ?? '' } }).ended;
+/** Nothing that it does leaves this machine, and no name but localhost is asked for. */
+async function run(directory: string, name: string) {
+  const record = aNetworkRecord();
+  const { nodeArguments } = record;
+  const env = { PATH: process.env.PATH ?? '', ...record.env };
+  const ended = await new Running(['run', `jobs/${name}.yaml`], { cwd: directory, env, nodeArguments }).ended;
+  expect(record.started).toBeGreaterThan(0);
+  expect(record.outside).toEqual([]);
+  return ended;
 }
 
 /** The embedded sandbox's own file: behind its first line, a page for each request. */

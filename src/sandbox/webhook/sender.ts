@@ -2,7 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { Agent, request } from 'undici';
 import type { Clock } from '../../clock.js';
 import { Fifo } from './fifo.js';
+import { type KeptPost, KeptPosts } from './kept-posts.js';
 import type { Lane } from './lane.js';
+import { lookUpOnThisMachine } from './own-machine.js';
 
 /** POSTs under way at once, all addresses together: a receiver shall not need as many sockets as there are messages. */
 const MAX_IN_FLIGHT = 16;
@@ -15,6 +17,8 @@ export interface WebhookSenderDeps {
   readonly clock: Clock;
   /** Factor of all delays between attempts: 1 as the service has them, less for the impatient. */
   readonly retryScale: number;
+  /** False: what has an address outside of this machine is kept, and no name but localhost is resolved. */
+  readonly deliversOutside: boolean;
 }
 
 /** How many POSTs came to what. */
@@ -26,6 +30,8 @@ export interface WebhookCounts {
   readonly givenUp: number;
   /** Attempts that were not answered 2xx. */
   readonly failedAttempts: number;
+  /** Not delivered, outside of this machine: kept, and never tried. */
+  readonly outside: number;
 }
 
 interface Job {
@@ -40,22 +46,19 @@ interface Parked {
   readonly dueMs: number;
 }
 
-const NOTHING: WebhookCounts = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 };
+const NOTHING = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 };
 
 /**
  * Delivers to webhooks in the background. A lane is ready, in flight, or parked until its next attempt; those parked for the
  * same time stand in one row with one timer, so that 100,000 wait as cheaply as one. Redirects are not followed:
- * any answer but 2xx, and any error of the network, is a failed attempt.
+ * any answer but 2xx, and any error of the network, is a failed attempt. Nothing leaves this machine unless that was asked for.
  */
 export class WebhookSender {
   readonly #clock: Clock;
   readonly #retryScale: number;
-  readonly #agent = new Agent({
-    connections: MAX_IN_FLIGHT,
-    connect: { timeout: TIMEOUT_MS },
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-  });
+  readonly #agent: Agent;
+  /** Undefined where everything is delivered. */
+  readonly #kept: KeptPosts | undefined;
   readonly #jobs = new Map<Lane, Job>();
   #ready = new Fifo<Job>();
   #parked = new Map<number, Fifo<Parked>>();
@@ -65,18 +68,30 @@ export class WebhookSender {
   #ending = createEnding();
   #isClosed = false;
 
-  constructor({ clock, retryScale }: WebhookSenderDeps) {
+  constructor({ clock, retryScale, deliversOutside }: WebhookSenderDeps) {
     this.#clock = clock;
     this.#retryScale = retryScale;
+    this.#kept = deliversOutside ? undefined : new KeptPosts(clock);
+    this.#agent = new Agent({
+      connections: MAX_IN_FLIGHT,
+      connect: { timeout: TIMEOUT_MS, ...(deliversOutside ? {} : { lookup: lookUpOnThisMachine }) },
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+    });
   }
 
   get counts(): WebhookCounts {
-    return { ...this.#counts };
+    return { ...this.#counts, outside: this.#kept?.count ?? 0 };
+  }
+
+  /** The last of those that were not delivered because their address is outside of this machine. */
+  get kept(): readonly KeptPost[] {
+    return this.#kept?.list() ?? [];
   }
 
   /** So many more POSTs stand in the lane. They leave when those before them are over; none once it is closed. */
   send(lane: Lane, posts = 1): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#kept?.takes(lane, posts)) return;
     this.#counts.pending += posts;
     const known = this.#jobs.get(lane);
     if (known !== undefined) {
@@ -109,6 +124,7 @@ export class WebhookSender {
     this.#ready = new Fifo();
     this.#parked = new Map();
     this.#counts = { ...NOTHING };
+    this.#kept?.clear();
     this.#tellSettled();
   }
 

@@ -14,7 +14,7 @@ test('§Events: QUEUED, AGENT_JOINED, ACTIVITY and MESSAGE reach the webhook of 
   await play(client, conversationId, 'type');
   await play(client, conversationId, 'message', { text: 'How can I help?' });
   await write(client, conversationId, { authorType: 'user', text: 'My parcel is lost' });
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 5, givenUp: 0, failedAttempts: 0 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 5, givenUp: 0, failedAttempts: 0, outside: 0 });
   const head = (eventType: string) => ({ eventType, conversationId, timestamp: NOON });
   expect(receiver.received.map(({ body }) => body)).toEqual([
     { ...head('QUEUED'), data: { queueId: '101', queueName: 'Support' } },
@@ -31,7 +31,7 @@ test('§Events: every event has an id of its own, which stays over repetitions, 
   const channelId = await openChannel(client, receiver.url());
   const conversationId = await openConversation(client, { channelId });
   await play(client, conversationId, 'join');
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 3 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 3, outside: 0 });
   expect(types(receiver.received)).toEqual(['QUEUED', 'QUEUED', 'QUEUED', 'AGENT_JOINED', 'AGENT_JOINED']);
   expect(receiver.received.map(({ headers }) => headers['x-8x8-retry'])).toEqual(['0', '1', '2', '0', '1']);
   const ids = receiver.received.map(({ headers }) => headers['x-8x8-event-id']);
@@ -46,7 +46,7 @@ test('§Events: an event is repeated until it is answered 2xx, and never given u
   const clock = aClock();
   const client = await aClient({ clock });
   await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 40 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 40, outside: 0 });
   expect(clock.slept).toHaveLength(40);
   expect(clock.slept.slice(0, 5)).toEqual([1000, 2000, 5000, 10_000, 10_000]);
 });
@@ -86,7 +86,7 @@ test('§Events: a cleared sandbox forgets the events that were not delivered', a
   await openConversation(client, { channelId: await openChannel(client, receiver.url('/old')) });
   await receiver.arrival(1);
   await client.sandbox.clearLedger();
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0, outside: 0 });
   expect((await look(client, 'conversations')).body).toEqual([]);
   await openConversation(client, { channelId: await openChannel(client, receiver.url('/new')) });
   await settle(client);

@@ -27,7 +27,7 @@ test('a message has two receipts, sent and then delivered, with the fields of th
   const { body } = await client.sendBatch(
     aReceiptedBatch(receiver, 0, { messages: [aMessage(1, { text: 'x'.repeat(400) })] }),
   );
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 0 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 0, outside: 0 });
   const payload = {
     umid: body.messages[0].umid,
     batchId: body.batchId,
@@ -106,7 +106,7 @@ test('a receipt is repeated after 1, 10, 30 and 90 s, and then given up', async 
   const clock = aClock();
   const client = await aClient({ clock });
   await client.sendBatch(aReceiptedBatch(receiver, 1));
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 5 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 5, outside: 0 });
   expect(clock.slept).toEqual([1000, 10_000, 30_000, 90_000]);
   const states = receiver.received.map(({ body }) => body.payload.status.state);
   expect(states).toEqual([...Array(5).fill('sent'), 'delivered']);

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Summary } from '../../src/report/summary.js';
+import { expectEveryRowOnce } from '../e2e/account.js';
+import { Running } from '../e2e/command.js';
+import { aReceiver } from '../sandbox/webhook/receiver.js';
+import { aNetworkRecord, type NetworkRecord } from './network-record.js';
+
+const PEOPLE = 'name,mobile\nAnna,+6591234567\nBudi,+6591234568\n';
+const CUSTOMERS = '{"user":{"name":"Anna"}}\n{"user":{"name":"Budi"}}\n{"user":{"name":"Chan"}}\n';
+
+/** Attempts go on while a test looks. */
+const MORE_THAN_NONE = expect.toSatisfy((count: number) => count > 0);
+
+function sms(dlrCallbackUrl: string) {
+  return {
+    kind: 'sms',
+    input: { files: 'people.csv' },
+    destination: 'mobile',
+    template: { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl },
+  };
+}
+
+function handOff(url: string) {
+  const channel = { name: 'Bot', queue: '101', webhook: { name: 'Events', url } };
+  return { kind: 'conversations', input: { files: 'customers.ndjson' }, channel };
+}
+
+function aDirectory(steps: readonly object[]): string {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-own-machine-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, 'people.csv'), PEOPLE);
+  writeFileSync(join(directory, 'customers.ndjson'), CUSTOMERS);
+  // JSON is YAML.
+  writeFileSync(join(directory, 'sale.yaml'), JSON.stringify({ service: { sandbox: true }, steps }));
+  return directory;
+}
+
+function start(directory: string, record: NetworkRecord, ...args: string[]): Running {
+  const { nodeArguments, env } = record;
+  const running = new Running(args, { cwd: directory, env: { PATH: process.env.PATH ?? '', ...env }, nodeArguments });
+  onTestFinished(async () => {
+    running.signal('SIGKILL');
+    await running.ended;
+  });
+  return running;
+}
+
+test('a job on the sandbox leaves the machine for no address of receipts and events, and its account counts them', async () => {
+  const record = aNetworkRecord();
+  const directory = aDirectory([
+    sms('https://hooks.example.com/receipts'),
+    sms('http://192.0.2.7/receipts'),
+    handOff('https://hooks.example.com/events'),
+  ]);
+
+  const { code, stdout, stderr } = await start(directory, record, 'run', 'sale.yaml').ended;
+
+  expect([code, record.outside], stderr).toEqual([0, []]);
+  expect(record.started).toBeGreaterThan(0);
+  const summary: Summary = JSON.parse(stdout);
+  expectEveryRowOnce(summary);
+  expect(summary.balance.accepted).toBe(7);
+  // Two receipts of each message, an event of each conversation.
+  expect(summary.notDelivered).toBe(2 * 4 + 3);
+
+  const told = await start(directory, record, 'run', 'sale.yaml', '--no-json').ended;
+  expect(told.stdout).toContain('Nothing new');
+  const report = await start(directory, record, 'report', summary.directory, '--no-json').ended;
+  expect(report.stdout.split('\n')).toContain('11 receipts and events were not delivered: outside of this machine.');
+  expect(record.outside).toEqual([]);
+});
+
+test('a job on the sandbox whose receipts stay on this machine has them delivered, and nothing to say of them', async () => {
+  const receiver = await aReceiver();
+  const record = aNetworkRecord();
+
+  const { stdout } = await start(aDirectory([sms(receiver.url())]), record, 'run', 'sale.yaml').ended;
+
+  expect(JSON.parse(stdout).notDelivered).toBe(0);
+  expect(record.outside).toEqual([]);
+});
+
+test.each([
+  [[], false, [] as string[]],
+  [['--deliver-outside'], true, ['connect hooks.invalid', 'name hooks.invalid']],
+] as const)(
+  'volley sandbox %j says on its first line what may leave this machine, and does so',
+  async (flags, deliversOutside, outside) => {
+    const record = aNetworkRecord();
+    const running = start(aDirectory([]), record, 'sandbox', '--port', '0', ...flags);
+    const said = JSON.parse(await running.firstLine());
+    expect(said).toMatchObject({ origin: expect.any(String), deliversOutside });
+
+    const body = {
+      template: { text: 'Hi', dlrCallbackUrl: 'http://hooks.invalid/receipts' },
+      messages: [{ destination: '+6591234567' }],
+    };
+    const address = `${said.origin}/api/v1/subaccounts/acme_hq/messages/batch`;
+    const headers = { authorization: `Bearer ${said.credentials.apiKey}`, 'content-type': 'application/json' };
+    await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });
+    const counts = async () => (await fetch(`${said.origin}/_sandbox/webhooks`)).json();
+    await expect
+      .poll(counts, { timeout: 60_000 })
+      .toMatchObject(deliversOutside ? { failedAttempts: MORE_THAN_NONE } : { outside: 2 });
+
+    expect(record.outside).toEqual(outside);
+  },
+);
