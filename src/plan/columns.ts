@@ -1,3 +1,4 @@
+import { isResultColumn } from '../output-columns.js';
 import type { FindColumn } from '../steps/kind.js';
 
 /** The original columns of a step's outputs, and where the columns of each input stand among them. */
@@ -28,7 +29,7 @@ export function joinColumns(inputs: readonly (readonly string[])[], findColumn: 
       );
     }
     for (const [index, name] of names.entries()) {
-      if (map[index] === -1) place(index, findColumn(columns, name)?.index);
+      if (map[index] === -1 && !isResultColumn(name)) place(index, findColumn(columns, name)?.index);
       if (map[index] === -1) place(index, columns.push(name) - 1);
     }
     return map;

@@ -148,8 +148,7 @@ class StepPlanning {
   }
 
   #refuseOutput({ ownColumns = [] }: RecordReader, shown: string): void {
-    const { resultColumns } = kindOf(this.#step);
-    const refusals = ownColumns.map((own) => findRefusal(own, resultColumns));
+    const refusals = ownColumns.map((own) => findRefusal(own, this.#step.kind));
     const refusal = refusals.find((each) => each !== undefined);
     if (refusal !== undefined) this.#context.problems.add({ where: shown, ...refusal });
   }

@@ -1,6 +1,7 @@
 import type { SourceRecord } from '../domain.js';
 import { normalizeNumber } from '../normalize/number.js';
 import { type NumberCode, numberCodes } from '../normalize/number-codes.js';
+import { DESTINATION_COLUMN, isResultColumn } from '../output-columns.js';
 
 const UNREADABLE_SHOWN = 5;
 
@@ -26,9 +27,12 @@ export interface SuppressionColumn {
 export class SuppressionColumns {
   readonly #columns: SuppressionColumn[] = [];
 
-  add(record: SourceRecord, country: string | undefined): void {
+  /** `names`: of the columns. Of what the service said of a row, in results, the number counts and no id, which may look like one. */
+  add(record: SourceRecord, country: string | undefined, names: readonly string[]): void {
     for (const [index, cell] of record.cells.entries()) {
       if (cell === undefined || cell.trim() === '') continue;
+      const name = names[index] ?? '';
+      if (isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
       const column = this.#columnAt(index);
       const number = normalizeNumber(cell, country);
       if (number.ok) {

@@ -56,7 +56,7 @@ async function loadList(
       if (fault !== undefined) {
         problems.add({ where: `${shown}:${line}`, message: `a row that cannot be read (${fault.code})` });
       }
-      columns.add(record, cells[countryIndex]?.trim() || input.country);
+      columns.add(record, cells[countryIndex]?.trim() || input.country, reader.columns);
     }
   }
   const { counting } = columns;

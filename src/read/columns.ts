@@ -1,58 +1,34 @@
-/**
- * Columns that our outputs add. They begin with `_` so that they collide with nothing, and are left out when a file
- * of ours is read again. `_text` holds the line of an NDJSON file that could not be read as a row.
- */
-const OWN_COLUMNS: ReadonlySet<string> = new Set([
-  '_step',
-  '_file',
-  '_line',
-  '_row',
-  '_status',
-  '_umid',
-  '_clientMessageId',
-  '_batchId',
-  '_destination',
-  '_segments',
-  '_description',
-  '_contactId',
-  '_location',
-  '_stage',
-  '_field',
-  '_code',
-  '_reason',
-  '_text',
-  '_rowId',
-]);
+import { foldCase, isResultColumn, PLACE_COLUMNS, RECEIPT_COLUMNS, readOwnName } from '../output-columns.js';
 
-/** Every output of ours has these; a file that has them all is one of ours. */
-const OWN_MARKS = ['_step', '_file', '_line', '_row'];
-
-/** The column in which a faulty NDJSON line keeps its text, so that nothing is lost. */
-export const TEXT_COLUMN = '_text';
-
-/** The column of rejections by which a row is known again, whatever else was mended in it. */
-export const ID_COLUMN = '_rowId';
 /** Stands for the id of a row that cannot be read as it stands: it had one, perhaps, and must not be taken for a new row. */
 export const HIDDEN_ID = '?';
 
-/** Whether it is a column that our outputs add. */
-export function isOwnColumn(name: string): boolean {
-  return OWN_COLUMNS.has(name);
+/** Names as they count: without the blanks around them, and those of ours as we write them, whatever their case. */
+export function readNames(names: readonly string[]): string[] {
+  return names.map((name) => readOwnName(name) ?? name.trim());
 }
 
-/** Whether a header, or the keys of an NDJSON row, come from an output of ours. */
+/** Whether names, as they count, come from an output of ours: the header of a CSV, or the keys of an NDJSON row. */
 export function isOwnHeader(names: readonly string[]): boolean {
-  return OWN_MARKS.every((mark) => names.includes(mark));
+  return PLACE_COLUMNS.every((mark) => names.includes(mark));
 }
 
-/** Of the columns of an output of ours, those that tell which output it is: all that begin as ours do. */
-export function listOwnColumns(names: readonly string[]): string[] {
-  return names.filter((name) => name.startsWith('_'));
+/** Whether a column of an output of ours is passed over: what the service said of a row a step may read, as it does a person's columns. */
+export function isPassedOver(name: string): boolean {
+  return readOwnName(name) !== undefined && !isResultColumn(name);
 }
+
+/** Of the columns of an output of ours, those that say which output it is: all that begin as ours do. */
+export function listOwnColumns(names: readonly string[]): string[] {
+  return names.filter((name) => name.startsWith('_')).map((name) => OF_DELIVERIES.get(foldCase(name)) ?? name);
+}
+
+const OF_DELIVERIES: ReadonlyMap<string, string> = new Map(RECEIPT_COLUMNS.map((name) => [foldCase(name), name]));
 
 /**
  * Finds a column by its name: exactly, save for blanks around it, then without case and punctuation.
- * Undefined when there is none, or when several fit only in the second way.
+ * Undefined when there is none, or when several fit only in the second way. A column of ours is found by its own name alone:
+ * `_destination` never takes the place of a person's `Destination`.
  */
 export function findColumn(
   columns: readonly string[],
@@ -62,9 +38,14 @@ export function findColumn(
   if (name === '') return undefined;
   const exact = columns.findIndex((column) => column.trim() === name);
   if (exact !== -1) return { index: exact, how: 'exact' };
+  const own = readOwnName(name);
+  const ownIndex = own === undefined ? -1 : columns.findIndex((column) => readOwnName(column) === own);
+  if (ownIndex !== -1) return { index: ownIndex, how: 'folded' };
   const folded = foldName(name);
   if (folded === '') return undefined;
-  const fitting = columns.flatMap((column, index) => (foldName(column) === folded ? [index] : []));
+  const fitting = columns.flatMap((column, index) =>
+    readOwnName(column) === undefined && foldName(column) === folded ? [index] : [],
+  );
   const [index] = fitting;
   return index === undefined || fitting.length > 1 ? undefined : { index, how: 'folded' };
 }

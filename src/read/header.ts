@@ -1,6 +1,7 @@
 import type { Problem } from '../errors.js';
 import { restoreCell } from '../formula.js';
-import { ID_COLUMN, isOwnColumn, isOwnHeader, listOwnColumns } from './columns.js';
+import { ID_COLUMN, readOwnName } from '../output-columns.js';
+import { isOwnHeader, isPassedOver, listOwnColumns, readNames } from './columns.js';
 import { FORBIDDEN_NAMES } from './reader.js';
 import { refuseAll } from './refusal.js';
 
@@ -21,20 +22,21 @@ export interface Header {
  * outputs add where the file is no output, and too many.
  */
 export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
-  const isOwn = isOwnHeader(cells.map((cell) => cell.trim()));
-  const names = cells.map((cell) => (isOwn ? restoreCell(cell) : cell).trim());
+  const isOwn = isOwnHeader(readNames(cells));
+  const names = readNames(isOwn ? cells.map(restoreCell) : cells);
   const problems = findProblems(names, { ...place, isOwn });
   if (problems.length > 0) throw refuseAll(problems);
-  const kept = isOwn ? [...names.keys()].filter((index) => !isOwnColumn(names[index] ?? '')) : undefined;
+  const kept = isOwn ? [...names.keys()].filter((index) => !isPassedOver(names[index] ?? '')) : undefined;
   const columns = kept === undefined ? names : kept.map((index) => names[index] ?? '');
   const notices: string[] = [];
-  if (kept !== undefined)
-    notices.push(`it is a file of ours: ${names.length - kept.length} columns that we added are left out`);
+  if (kept !== undefined) notices.push(`ignored ${names.length - kept.length} columns added by Volley`);
   const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
   if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
   const own = isOwn ? { columns: listOwnColumns(names), id: names.indexOf(ID_COLUMN) } : undefined;
   return { columns, width: names.length, kept, own, notices };
 }
+
+const NOT_WHOLE = `Rename it, or remove it. If the file is an output of Volley, leave in it all columns that begin with _.`;
 
 function findProblems(
   names: readonly string[],
@@ -55,9 +57,9 @@ function findProblems(
         message: `column ${index + 1} is named ${name}, expected another name`,
         hint: 'Rename it.',
       });
-    } else if (!isOwn && isOwnColumn(name)) {
+    } else if (!isOwn && readOwnName(name) !== undefined) {
       const message = `column ${index + 1} is named ${name} as one that our outputs add, expected another name`;
-      problems.push({ where, message, hint: 'Rename it, or take it out.' });
+      problems.push({ where, message, hint: NOT_WHOLE });
     } else if (first !== undefined && name !== '') {
       // Without a letter it may be the number of a person, in a file without a header.
       const named = /\p{L}/u.test(name) ? `are both named ${JSON.stringify(name)}` : 'have the same name';

@@ -1,6 +1,7 @@
 import type { Cell, Rejection } from '../domain.js';
 import type { Input } from '../job/job.js';
-import { HIDDEN_ID, ID_COLUMN, isOwnColumn, isOwnHeader, listOwnColumns, TEXT_COLUMN } from './columns.js';
+import { ID_COLUMN, readOwnName, TEXT_COLUMN } from '../output-columns.js';
+import { HIDDEN_ID, isOwnHeader, isPassedOver, listOwnColumns, readNames } from './columns.js';
 import { Digest } from './digest.js';
 import type { InputFile } from './inputs.js';
 import { parseJsonRow } from './json-row.js';
@@ -93,23 +94,38 @@ export class NdjsonReader implements RecordReader {
     this.#row += 1;
     const parsed = parseJsonRow(text);
     if (!parsed.ok) return this.#buildFaulty(text, parsed.fault);
-    const names = Object.keys(parsed.values);
-    const isOwn = names.length >= 4 && isOwnHeader(names);
+    const keys = Object.keys(parsed.values);
+    const mayBeOwn = keys.some(mayBeTaken);
+    const names = mayBeOwn ? readNames(keys) : keys;
+    const isOwn = mayBeOwn && isOwnHeader(names);
     if (isOwn) this.#noteOwn(names);
-    const taken = names.find((name) => mayBeTaken(name) && isTaken(name.trim(), isOwn));
-    if (taken !== undefined) return this.#buildFaulty(text, describeTaken(taken.trim()));
+    const fault = mayBeOwn ? findNameFault(names, isOwn) : undefined;
+    if (fault !== undefined) return this.#buildFaulty(text, fault);
+    const cells = this.#readCells(keys, names, { values: parsed.values, isOwn });
+    if (!Array.isArray(cells)) return this.#buildFaulty(text, cells);
+    const record = { cells, line: this.#line, row: this.#row, fault: undefined };
+    const id = isOwn ? names.indexOf(ID_COLUMN) : -1;
+    return id === -1 ? record : { ...record, ownId: readId(parsed.values[keys[id] ?? '']) };
+  }
+
+  /** `names`: what the keys count as. */
+  #readCells(
+    keys: readonly string[],
+    names: readonly string[],
+    { values, isOwn }: { values: Readonly<Record<string, unknown>>; isOwn: boolean },
+  ): Cell[] | Rejection {
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
-    for (const name of names) {
-      if (isOwn && isOwnColumn(name)) continue;
-      const cell = toCell(parsed.values[name]);
-      if (cell !== undefined && this.#isTooLong(cell)) return this.#buildFaulty(text, this.#describeLong(name));
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at] ?? '';
+      if (isOwn && isPassedOver(name)) continue;
+      const cell = toCell(values[keys[at] ?? '']);
+      if (cell !== undefined && this.#isTooLong(cell)) return this.#describeLong(name);
       const index = this.#indexOf(name);
       if (cell === undefined) continue;
-      if (cells[index] !== undefined) return this.#buildFaulty(text, describeRepeated(name.trim()));
+      if (cells[index] !== undefined) return describeRepeated(name);
       cells[index] = cell;
     }
-    const record = { cells, line: this.#line, row: this.#row, fault: undefined };
-    return isOwn && names.includes(ID_COLUMN) ? { ...record, ownId: readId(parsed.values[ID_COLUMN]) } : record;
+    return cells;
   }
 
   #noteOwn(names: readonly string[]): void {
@@ -123,7 +139,7 @@ export class NdjsonReader implements RecordReader {
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
     cells[index] = text;
     const record = { cells, line: this.#line, row: this.#row, fault };
-    return text.includes(`"${ID_COLUMN}"`) ? { ...record, ownId: HIDDEN_ID } : record;
+    return ID_KEY.test(text) ? { ...record, ownId: HIDDEN_ID } : record;
   }
 
   #isTooLong(cell: string): boolean {
@@ -139,8 +155,6 @@ export class NdjsonReader implements RecordReader {
   #indexOf(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
-    const trimmed = name.trim();
-    if (trimmed !== name) return this.#indexOf(trimmed);
     const index = this.#columns.length;
     const { maxColumns } = this.#input.limits;
     if (index >= maxColumns) {
@@ -157,10 +171,13 @@ export class NdjsonReader implements RecordReader {
 
   #noticeEnd(): void {
     if (this.#blankLines > 0) this.notices.push(`${this.#blankLines} blank lines were passed over`);
-    if (this.#ownRows > 0) this.notices.push('it is a file of ours: the keys that we added are left out');
+    if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
     if (this.#row === 0) this.notices.push('it holds no rows');
   }
 }
+
+/** Of a line that cannot be read: in whatever case, as `foldCase` has it. */
+const ID_KEY = /"\s*[_＿]row[iıİ]d\s*"/i;
 
 /** Almost every key begins with a letter and ends with one: two characters are looked at before it is trimmed. */
 function mayBeTaken(name: string): boolean {
@@ -169,18 +186,22 @@ function mayBeTaken(name: string): boolean {
   return first === UNDERSCORE || first <= SPACE || first > TILDE || last <= SPACE || last > TILDE;
 }
 
-function isTaken(name: string, isOwn: boolean): boolean {
-  return FORBIDDEN_NAMES.has(name) || (!isOwn && isOwnColumn(name));
+/** Our own keys count in whatever case they are written, so that here two may have become one. */
+function findNameFault(names: readonly string[], isOwn: boolean): Rejection | undefined {
+  const taken = names.find((name) => FORBIDDEN_NAMES.has(name) || (!isOwn && readOwnName(name) !== undefined));
+  if (taken !== undefined) return describeTaken(taken);
+  const repeated = names.find((name, at) => isPassedOver(name) && names.indexOf(name) !== at);
+  return repeated === undefined ? undefined : describeRepeated(repeated);
 }
 
 function describeTaken(field: string): Rejection {
-  const what = isOwnColumn(field) ? 'is one that our outputs add, expected another name' : 'is not allowed';
-  const reason = `the key ${field} ${what}`;
+  const isOurs = readOwnName(field) !== undefined;
+  const reason = `the key ${field} ${isOurs ? 'is one that our outputs add, expected another name' : 'is not allowed'}`;
   return { stage: 'read', field, code: 'forbidden-key', reason };
 }
 
 function describeRepeated(field: string): Rejection {
-  const reason = `the key ${JSON.stringify(field)} stands twice but for blanks around it, expected once`;
+  const reason = `the key ${JSON.stringify(field)} stands twice but for blanks around it or its case, expected once`;
   return { stage: 'read', field, code: 'duplicate-key', reason };
 }
 

@@ -1,8 +1,8 @@
 import { type ByteSource, readContent } from './bytes.js';
 import { createUtf8Decoder } from './decoder.js';
 
-/** The place columns of our CSV outputs, as we write them: UTF-8, commas. */
-const OWN_HEADER = /(?:^|,)_step,_file,_line,_row(?:,|\r|\n|$)/;
+/** The place columns of our CSV outputs, as we write them: UTF-8, commas. Case aside: whoever changes that changes neither. */
+const OWN_HEADER = /(?:^|,)_step,_file,_line,_row(?:,|\r|\n|$)/i;
 const HEAD_BYTES = 64 * 1024;
 
 /**

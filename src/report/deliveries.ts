@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Files, WholeFile } from '../files.js';
+import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../output-columns.js';
 import { joinColumns } from '../plan/columns.js';
 import { type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
 import { decodeRowLine, type RowLine } from '../plan/row-line.js';
@@ -8,10 +9,7 @@ import { TextBuffer } from '../text-buffer.js';
 import { createLineFormat, type LineFormat } from './format.js';
 import type { Receipt } from './receipt.js';
 import type { Receipts } from './receipts.js';
-import { PLACE_COLUMNS } from './rows.js';
 
-/** What stands between the place of a row and its original columns. */
-const RECEIPT_COLUMNS = ['_umid', '_state', '_detail', '_errorCode', '_error', '_time'] as const;
 /** So many rows wait for their receipts, which are then read in the order of their file. */
 const ROWS_AT_ONCE = 10_000;
 
@@ -32,10 +30,12 @@ export async function writeDeliveries(
     () => undefined,
   );
   const { format } = plan.job.output;
-  const lines = createLineFormat(format, [...PLACE_COLUMNS, ...RECEIPT_COLUMNS, ...columns]);
+  const added = [...PLACE_COLUMNS, ...RECEIPT_COLUMNS];
+  const kept = listNotReplaced(columns, added);
+  const lines = createLineFormat(format, [...added, ...kept.map((index) => columns[index] ?? '')]);
   const file = await files.createWhole(join(directory, `deliveries.${format}`));
   try {
-    const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length };
+    const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length, kept };
     output.text.append(lines.header);
     for (const [at, step] of steps.entries()) {
       await writeStep(output, { files, directory, receipts, step, columnMap: maps[at] ?? [] });
@@ -54,8 +54,9 @@ interface Output {
   readonly lines: LineFormat;
   readonly text: TextBuffer;
   readonly counts: DeliveryCounts;
-  /** Number of original columns. */
+  /** Number of original columns, and those of them that stand in it. */
   readonly width: number;
+  readonly kept: readonly number[];
 }
 
 interface StepSource {
@@ -103,7 +104,7 @@ async function writeRows(output: Output, source: StepSource, rows: ReadonlyMap<n
     const cells: (string | undefined)[] = new Array(output.width).fill(undefined);
     const map = source.step.inputs[row.file]?.columnMap ?? [];
     for (const [index, column] of map.entries()) cells[source.columnMap[column] ?? column] = row.cells[index];
-    return cells;
+    return output.kept.map((index) => cells[index]);
   }
 }
 

@@ -1,18 +1,16 @@
 import type { Cell, Rejection, RowVerdict } from '../domain.js';
+import { listNotReplaced, PLACE_COLUMNS, REASON_COLUMNS, REJECTION_COLUMNS, STATUS_COLUMN } from '../output-columns.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
 export type Output = (typeof OUTPUTS)[number];
-
-/** Columns that we add begin with `_`; those of a file are its own. */
-export const PLACE_COLUMNS = ['_step', '_file', '_line', '_row'] as const;
 
 export interface OutputRow {
   readonly output: Output;
   readonly place: readonly [step: number, file: string, line: number, row: number];
   /** What the output says of the row, in the order of its own columns behind the place. */
   readonly about: readonly string[];
-  /** In the order of the step's original columns. */
+  /** In the order of the output's original columns. */
   readonly cells: readonly Cell[];
 }
 
@@ -23,21 +21,31 @@ export function describeOutput(
 ): { columns: string[]; isFirst: boolean } {
   switch (output) {
     case 'results':
-      return { columns: ['_status', ...resultColumns], isFirst: true };
+      return { columns: [STATUS_COLUMN, ...resultColumns], isFirst: true };
     case 'rejections':
-      return { columns: ['_stage', '_field', '_code', '_reason', '_rowId'], isFirst: false };
+      return { columns: [...REJECTION_COLUMNS], isFirst: false };
     case 'skipped':
-      return { columns: ['_code', '_reason'], isFirst: false };
+      return { columns: [...REASON_COLUMNS], isFirst: false };
     case 'in-doubt':
     case 'unprocessed':
-      return { columns: ['_code', '_reason', ...resultColumns], isFirst: false };
+      return { columns: [...REASON_COLUMNS, ...resultColumns], isFirst: false };
   }
 }
 
-/** All columns of an output, in order. */
-export function outputColumns(output: Output, resultColumns: readonly string[], original: readonly string[]): string[] {
+/**
+ * All columns of an output, in order, and which of the original ones stand in it: one that came from the output of another step,
+ * and that this output has itself, is omitted.
+ */
+export function outputColumns(
+  output: Output,
+  resultColumns: readonly string[],
+  original: readonly string[],
+): { columns: string[]; kept: readonly number[] } {
   const { columns, isFirst } = describeOutput(output, resultColumns);
-  return isFirst ? [...PLACE_COLUMNS, ...columns, ...original] : [...original, ...PLACE_COLUMNS, ...columns];
+  const kept = listNotReplaced(original, [...PLACE_COLUMNS, ...columns]);
+  const names = kept.map((index) => original[index] ?? '');
+  const all = isFirst ? [...PLACE_COLUMNS, ...columns, ...names] : [...names, ...PLACE_COLUMNS, ...columns];
+  return { columns: all, kept };
 }
 
 /** The cells of a row, in the order of `outputColumns`. */

@@ -23,6 +23,8 @@ interface OutputWriter {
   readonly name: string;
   readonly format: LineFormat;
   readonly text: TextBuffer;
+  /** Of the step's columns those that stand in it, where that is not all of them. */
+  readonly kept: readonly number[] | undefined;
 }
 
 /** The five output files of a step, written beside their names until all rows are in them. */
@@ -44,11 +46,13 @@ export class StepOutputs {
     const { format } = plan.job.output;
     const open = async (output: Output) => {
       const name = `${planned.number}-${planned.kind}.${output}.${format}`;
-      const lines = createLineFormat(format, outputColumns(output, resultColumns, columns));
+      const { columns: all, kept } = outputColumns(output, resultColumns, columns);
+      const lines = createLineFormat(format, all);
       const file = await files.createWhole(join(directory, name));
       const text = new TextBuffer();
       text.append(lines.header);
-      return [output, { file, name, format: lines, text }] as const;
+      const own = kept.length === columns.length ? undefined : kept;
+      return [output, { file, name, format: lines, text, kept: own }] as const;
     };
     const writers = new Map(await Promise.all(OUTPUTS.map(open)));
     return new StepOutputs(planned, columns, writers);
@@ -76,7 +80,9 @@ export class StepOutputs {
     const writer = this.#writers.get(output);
     if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
     const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
-    writer.text.append(writer.format.line(outputCells({ output, place, about, cells: this.#spread(row) })));
+    const all = this.#spread(row);
+    const cells = writer.kept?.map((index) => all[index]) ?? all;
+    writer.text.append(writer.format.line(outputCells({ output, place, about, cells })));
   }
 
   async flush(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RowOutcomes } from '../domain.js';
 import type { ContactField, ContactsStep } from '../job/job.js';
 import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
+import { isResultColumn, RESULT_COLUMNS } from '../output-columns.js';
 import type { Response } from '../service/answer.js';
 import { contactRequest, readAddresses, readContactAnswer } from '../service/contacts.js';
 import { searchColumns } from './column-search.js';
@@ -12,7 +13,7 @@ import { ROW_BY_ROW } from './row-by-row.js';
 export const contactsKind: StepKind<ContactsStep> = {
   area: 'contacts',
   isRepeatable: () => true,
-  resultColumns: ['_contactId', '_location', '_description'],
+  resultColumns: RESULT_COLUMNS.contacts,
   resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],
   createPlanner,
   call: contactRequest,
@@ -39,7 +40,9 @@ function bindColumns(
   const taken = new Set(Object.values(fieldColumns));
   const attributeColumns: ContactBinding['attributeColumns'] =
     step.customAttributes === 'rest'
-      ? columns.flatMap((name, index) => (name === '' || taken.has(index) ? [] : [{ name, index }]))
+      ? columns.flatMap((name, index) =>
+          name === '' || taken.has(index) || isResultColumn(name) ? [] : [{ name, index }],
+        )
       : Object.entries(step.customAttributes).map(([name, column]) => ({
           name,
           index: find(column, `customAttributes.${name}`),

@@ -1,6 +1,7 @@
 import type { RowOutcomes } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { ConversationsStep } from '../job/job.js';
+import { RESULT_COLUMNS } from '../output-columns.js';
 import { type Response, readJsonBody } from '../service/answer.js';
 import type { CallService } from '../service/endpoint.js';
 import { conversationRequest, readConversationBody } from '../service/gateway.js';
@@ -16,7 +17,7 @@ import { giveAllRows, inDoubt } from './outcomes.js';
 export const conversationsKind: StepKind<ConversationsStep> = {
   area: 'gateway',
   isRepeatable: () => false,
-  resultColumns: ['_conversationId', '_createdAt', '_queue'],
+  resultColumns: RESULT_COLUMNS.conversations,
   resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
   createPlanner: createConversationsPlanner,
   preparation: {

@@ -1,5 +1,6 @@
 import type { RowOutcomes } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
+import { RESULT_COLUMNS } from '../output-columns.js';
 import { readJsonBody } from '../service/answer.js';
 import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../service/sms.js';
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from './ids.js';
@@ -12,7 +13,7 @@ import { createSmsPlanner } from './sms-planner.js';
 export const smsKind: StepKind<SmsStep> = {
   area: 'sms',
   isRepeatable: () => false,
-  resultColumns: ['_umid', '_clientMessageId', '_batchId', '_destination', '_segments', '_description'],
+  resultColumns: RESULT_COLUMNS.sms,
   resultCells: (row, outcome) => [
     outcome?.ids[0] ?? '',
     `${messageIdPrefix(row.planId, row.step)}${row.index}`,

@@ -1,5 +1,6 @@
 import type { Rejection, RowOutcomes, Verdict } from '../domain.js';
 import type { VerificationCheckStep } from '../job/job.js';
+import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../output-columns.js';
 import type { Response } from '../service/answer.js';
 import { CODE_LENGTH } from '../service/documented.js';
 import { PATH_ID } from '../service/endpoint.js';
@@ -22,18 +23,16 @@ import { ROW_BY_ROW } from './row-by-row.js';
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
  * step: after a lost answer its status could not tell which of two codes was right. A body in the plan holds what the address
- * is made of: `{"sessionId":"…","code":"…"}`.
+ * is made of, and the number that the session is said to be of, where the row says so: `{"sessionId":"…","code":"…","destination":"+…"}`.
  */
 export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   area: 'verification',
   isRepeatable: (step) => step.code === undefined,
-  resultColumns: ['_sessionId', '_attempt', '_expiresAt', '_description'],
-  resultCells: ({ facts }, outcome) => [
-    facts[0] ?? '',
-    outcome?.ids[0] ?? '',
-    outcome?.ids[1] ?? '',
-    outcome?.verdict.reason ?? '',
-  ],
+  resultColumns: RESULT_COLUMNS['verification.check'],
+  resultCells: ({ facts: [sessionId = '', number = ''] }, outcome) => {
+    const [attempt = '', expiresAt = '', destination = '', nextSmsAfter = ''] = outcome?.ids ?? [];
+    return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
+  },
   createPlanner,
   call: (service, body) => {
     const { sessionId, code } = readBody(body);
@@ -60,6 +59,8 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
 interface CheckBody {
   readonly sessionId: string;
   readonly code?: string | undefined;
+  /** E.164. */
+  readonly destination?: string | undefined;
 }
 
 function readBody(body: Buffer): CheckBody {
@@ -81,10 +82,12 @@ function bindColumns(
   const sessionIndex = find(step.session, 'session');
   const codeIndex = step.code === undefined ? undefined : find(step.code, 'code');
   if (problems.length > 0) return { problems };
+  const numberIndex = columns.indexOf(DESTINATION_COLUMN);
   return ({ cells }, ordinal) => {
     const sessionId = cellText(cells, sessionIndex).trim();
     const code = codeIndex === undefined ? undefined : cellText(cells, codeIndex).trim();
-    const plan = planRow(step, sessionId, code);
+    const destination = numberIndex === -1 ? undefined : readE164(cellText(cells, numberIndex));
+    const plan = planRow(step, { sessionId, code, destination });
     if (plan.kind !== 'planned') return plan;
     const key = foldSessionId(sessionId);
     const first = firstRowOf.get(key);
@@ -94,7 +97,13 @@ function bindColumns(
   };
 }
 
-function planRow(step: VerificationCheckStep, sessionId: string, code: string | undefined): RowPlan {
+/** Results of a start hold it as such; a spreadsheet takes its plus away. Undefined for anything else. */
+function readE164(cell: string): string | undefined {
+  const digits = cell.trim().replace(/^\+/, '');
+  return /^[1-9]\d{6,14}$/.test(digits) ? `+${digits}` : undefined;
+}
+
+function planRow(step: VerificationCheckStep, { sessionId, code, destination }: CheckBody): RowPlan {
   if (!PATH_ID.test(sessionId)) {
     const field = step.session;
     return sessionId === ''
@@ -114,8 +123,8 @@ function planRow(step: VerificationCheckStep, sessionId: string, code: string | 
   return {
     kind: 'planned',
     row: {
-      fragment: JSON.stringify({ sessionId, code }),
-      facts: [sessionId],
+      fragment: JSON.stringify({ sessionId, code, destination }),
+      facts: destination === undefined ? [sessionId] : [sessionId, destination],
       messages: 0,
       segments: 0,
       country: undefined,
@@ -188,6 +197,7 @@ function describeAttempts(attempt: number | undefined): string {
   return attempt === undefined ? 'attempts unknown' : `${attempt} wrong ${attempt === 1 ? 'attempt' : 'attempts'}`;
 }
 
-function give({ attempt, expiresAt }: Session, verdict: Verdict): RowOutcomes {
-  return { verdicts: [verdict], rows: [[0, String(attempt ?? ''), expiresAt ?? '']], shared: [] };
+function give({ attempt, expiresAt, destination, retryAfter }: Session, verdict: Verdict): RowOutcomes {
+  const more = destination === undefined && retryAfter === undefined ? [] : [destination ?? '', retryAfter ?? ''];
+  return { verdicts: [verdict], rows: [[0, String(attempt ?? ''), expiresAt ?? '', ...more]], shared: [] };
 }

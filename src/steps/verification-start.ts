@@ -1,5 +1,6 @@
 import type { RowOutcomes } from '../domain.js';
 import type { VerificationStartStep } from '../job/job.js';
+import { RESULT_COLUMNS } from '../output-columns.js';
 import { createNumberSet } from '../plan/dedupe.js';
 import type { Response } from '../service/answer.js';
 import { RESEND_TOO_EARLY } from '../service/documented.js';
@@ -24,7 +25,7 @@ import { ROW_BY_ROW } from './row-by-row.js';
 export const verificationStartKind: StepKind<VerificationStartStep> = {
   area: 'verification',
   isRepeatable: () => false,
-  resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_retryAfter'],
+  resultColumns: RESULT_COLUMNS['verification.start'],
   resultCells: ({ facts }, outcome) => [
     outcome?.ids[0] ?? '',
     facts[0] ?? '',

@@ -30,6 +30,8 @@ export interface JobToRun {
   readonly steps: readonly object[];
   /** Beside name, service, steps and output. */
   readonly more?: Readonly<Record<string, unknown>>;
+  /** The service still knows what the jobs before it did. */
+  readonly keepsService?: boolean;
 }
 
 /** `volley run` in this process, job after job against one sandbox, each in a directory of its own. */
@@ -44,7 +46,7 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
     await sandbox.close();
     remove();
   });
-  return async ({ files, steps, more }) => {
+  return async ({ files, steps, more, keepsService = false }) => {
     rmSync(join(root, String(count)), { recursive: true, force: true });
     count += 1;
     const directory = join(root, String(count));
@@ -56,8 +58,8 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
       name: 'sale',
       service: {
         account: 'acme',
-        credentials: { apiKey: { env: 'KEY' } },
-        bases: { sms: sandbox.origin, contacts: sandbox.origin },
+        credentials: { apiKey: { env: 'KEY' }, gateway: { apiKey: { env: 'GATEWAY_KEY' } } },
+        bases: Object.fromEntries(['sms', 'contacts', 'verification', 'gateway'].map((area) => [area, sandbox.origin])),
       },
       guards: { maxFailedPercent: 100 },
       steps,
@@ -66,16 +68,17 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
     };
     mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, 'job.yaml'), JSON.stringify(job));
-    await sandbox.clearLedger();
-    const ended = await run(join(directory, 'job.yaml'), sandbox.credentials.apiKey);
+    if (!keepsService) await sandbox.clearLedger();
+    const { apiKey, gatewayKey } = sandbox.credentials;
+    const ended = await run(join(directory, 'job.yaml'), { KEY: apiKey, GATEWAY_KEY: gatewayKey });
     const ledger: LedgerEntry[] = [];
     for await (const entry of sandbox.readLedger()) ledger.push(entry);
     return { ...ended, ledger, taken: ledger.length, directory };
   };
 }
 
-async function run(job: string, key: string): Promise<Omit<Ended, 'ledger' | 'taken' | 'directory'>> {
-  const { terminal, said } = aTerminal({ env: { KEY: key } });
+async function run(job: string, env: Record<string, string>): Promise<Omit<Ended, 'ledger' | 'taken' | 'directory'>> {
+  const { terminal, said } = aTerminal({ env });
   try {
     const exitCode = await runJob({ job, again: false, json: true }, terminal);
     return { ...said, exitCode, summary: JSON.parse(said.stdout), error: undefined };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findColumn, isOwnColumn, isOwnHeader } from '../../src/read/columns.js';
+import { readOwnName } from '../../src/output-columns.js';
+import { findColumn, isOwnHeader, isPassedOver, listOwnColumns, readNames } from '../../src/read/columns.js';
 
 describe('findColumn', () => {
   const columns = ['id', 'First Name', 'mobile', 'Mobile', 'E-Mail', 'e_mail', '電話番号', '#'];
@@ -40,15 +41,60 @@ describe('findColumn', () => {
 });
 
 describe('columns of ours', () => {
-  it('are those that the outputs add', () => {
-    expect(isOwnColumn('_umid')).toBe(true);
-    expect(isOwnColumn('_text')).toBe(true);
-    expect(isOwnColumn('_other')).toBe(false);
-    expect(isOwnColumn('umid')).toBe(false);
+  it('are those that the outputs of every kind add, however they are written', () => {
+    const names = [
+      '_umid',
+      '_sessionId',
+      '_text',
+      '_other',
+      'umid',
+      ' _ROWID ',
+      '_Row',
+      '_LİNE',
+      '_rowıd',
+      '＿ｓｔｅｐ',
+    ];
+    expect(names.map(readOwnName)).toEqual([
+      '_umid',
+      '_sessionId',
+      '_text',
+      undefined,
+      undefined,
+      '_rowId',
+      '_row',
+      '_line',
+      '_rowId',
+      '_step',
+    ]);
+  });
+
+  it('that a step may read are what the service said; the others are passed over', () => {
+    expect(['_step', '_status', '_stage', '_rowId', '_text', '_STATUS'].filter((name) => !isPassedOver(name))).toEqual(
+      [],
+    );
+    expect(['_sessionId', '_destination', '_umid', '_time', 'name'].filter(isPassedOver)).toEqual([]);
+  });
+
+  it('say which output it is, those of deliveries too, whatever their case', () => {
+    expect(listOwnColumns(['name', '_row', '_STATE', '_ErrorCode', '_mine'])).toEqual([
+      '_row',
+      '_state',
+      '_errorCode',
+      '_mine',
+    ]);
+  });
+
+  it('are found by their own name alone, in any case', () => {
+    const columns = ['_destination', 'Destination', '_sessionId'];
+    expect(findColumn(columns, 'destination')).toEqual({ index: 1, how: 'folded' });
+    expect(findColumn(columns, '_DESTINATION')).toEqual({ index: 0, how: 'folded' });
+    expect(findColumn(columns, 'sessionId')).toBeUndefined();
+    expect(findColumn(['sessionId'], '_sessionId')).toEqual({ index: 0, how: 'folded' });
   });
 
   it('make a file ours only when the four that every output has are there', () => {
     expect(isOwnHeader(['mobile', '_row', '_line', '_file', '_step'])).toBe(true);
     expect(isOwnHeader(['mobile', '_row', '_line', '_file', '_reason'])).toBe(false);
+    expect(isOwnHeader(readNames(['MOBILE', '_ROW', '_LINE', '_FILE', '_STEP']))).toBe(true);
   });
 });

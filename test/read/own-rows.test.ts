@@ -26,6 +26,17 @@ describe('a file of ours', () => {
     expect(ids).toEqual(['?', '?']);
   });
 
+  it('is known with its header in capitals, and so is the id of each row', async () => {
+    const own = await readOwn(`NAME,_STEP,_FILE,_LINE,_ROW,_STAGE,_ROWID\nAnn,1,a,2,1,send,${ID}\n`);
+    expect(own).toEqual({ ownColumns: [['_step', '_file', '_line', '_row', '_stage', '_rowId']], ids: [ID] });
+    const place = '"_STEP":1,"_FILE":"a","_LINE":2,"_ROW":1';
+    const rows = `{"a":"1",${place},"_ROWID":"${ID}"}\n{"a":"1",${place},"_ROWID":"${ID}","_rowId":""}\n{"a":1,"_ROWID":\n`;
+    expect(await readOwn(rows, 'people.ndjson')).toMatchObject({
+      ownColumns: [['_step', '_file', '_line', '_row', '_rowId'], expect.anything()],
+      ids: [ID, '?', '?'],
+    });
+  });
+
   it('of NDJSON tells every set of columns that its rows have', async () => {
     const place = '"_step":1,"_file":"a","_line":2,"_row":1';
     const rows = [

@@ -50,7 +50,7 @@ describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
   const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
   const write = (format: 'csv' | 'ndjson', columns: string[], rows: (string | undefined)[][]) => {
-    const lines = createLineFormat(format, outputColumns('rejections', [], columns));
+    const lines = createLineFormat(format, outputColumns('rejections', [], columns).columns);
     const written = rows.map((cells) =>
       lines.line(outputCells({ output: 'rejections', place: [1, 'people.csv', place.line, place.row], about, cells })),
     );

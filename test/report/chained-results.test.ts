@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { UserError } from '../../src/errors.js';
+import type { RowStep } from '../../src/job/job.js';
+import { RESULT_COLUMNS } from '../../src/output-columns.js';
+import type { Summary } from '../../src/report/summary.js';
+import { expectEveryRowOnce, type OutputName, readOutput } from '../e2e/account.js';
+import { type Ended, useWholeJobs } from '../hostile/a-whole-job.js';
+
+type Kind = RowStep['kind'];
+type Format = 'csv' | 'ndjson';
+
+const KINDS = Object.keys(RESULT_COLUMNS) as Kind[];
+const FORMATS: readonly Format[] = ['csv', 'ndjson'];
+/** Only the results of a start hold a session to be checked. */
+const PAIRS = KINDS.flatMap((from) =>
+  KINDS.filter((to) => to !== from && (to !== 'verification.check' || from === 'verification.start')).flatMap((to) =>
+    FORMATS.map((format) => ({ from, to, format })),
+  ),
+);
+
+/** As a person might name them, close to names of ours. */
+const PEOPLE = `Destination,description,queue\n+6591234501,"a, b",101\n+6591234502,=1+1,102\n`;
+
+const runWhole = useWholeJobs();
+
+describe('results as input of a step of another kind', () => {
+  test.each(PAIRS)('$from → $to, as $format', async ({ from, to, format }) => {
+    // The service forgets its sessions with each job that is no check.
+    const { text, kinds } = await (to === 'verification.check' ? makeResults(from, format) : resultsOf(from, format));
+    const ended = await runStep(to, { format, files: { [`results.${format}`]: text } });
+
+    const { summary } = ended;
+    if (summary === undefined) {
+      // A check has a start behind it, of which its rows went through already.
+      expect([kinds, (ended.error as UserError).problems[0]?.message]).toEqual([
+        expect.arrayContaining([to]),
+        expect.stringContaining('results of a step of the same kind'),
+      ]);
+      return;
+    }
+    expect(kinds).not.toContain(to);
+    expectEveryRowOnce(summary);
+    expect(summary.balance).toMatchObject({ read: 2, accepted: 2 });
+    const outputs = Object.entries(summary.steps[0]?.files ?? {});
+    for (const [name, file] of outputs) expectNamesOnce(readFileSync(join(summary.directory, file), 'utf8'), name);
+    const rows = readOutput(summary, 1, 'results');
+    const columns = Object.keys(rows[0] ?? {});
+    expect(columns).toEqual(expect.arrayContaining(['Destination', 'description', 'queue', ...RESULT_COLUMNS[to]]));
+    expect(rows.map((row) => [row.Destination, row.description])).toEqual([
+      ['+6591234501', 'a, b'],
+      ['+6591234502', '=1+1'],
+    ]);
+    // What the step before said and this one does not say itself is still there.
+    const carried = RESULT_COLUMNS[from].filter((name) => !(RESULT_COLUMNS[to] as readonly string[]).includes(name));
+    expect(columns).toEqual(expect.arrayContaining(carried));
+    const results = readResults(summary);
+    for (const kind of [...kinds, to]) await expectRefused(kind, { format, text: results });
+  });
+});
+
+describe('a results file of the same kind', () => {
+  const CHANGES: readonly { of: string; change: (text: string) => string }[] = [
+    { of: 'as it is', change: (text) => text },
+    { of: 'with its header in capitals', change: (text) => changeNames(text, (name) => name.toUpperCase()) },
+    { of: 'with its header in small letters', change: (text) => changeNames(text, (name) => name.toLowerCase()) },
+    {
+      of: 'with capitals as Turkish has them',
+      change: (text) => changeNames(text, (name) => name.toLocaleUpperCase('tr')),
+    },
+    { of: 'with blanks around its names', change: (text) => changeNames(text, (name) => ` ${name} `) },
+  ];
+  const CASES = KINDS.flatMap((kind) =>
+    FORMATS.flatMap((format) => CHANGES.map((change) => ({ kind, format, ...change }))),
+  );
+
+  test.each(CASES)('$kind as $format is refused $of', async ({ kind, format, change }) => {
+    const { text } = await resultsOf(kind, format);
+    await expectRefused(kind, { format, text: change(text) });
+  });
+});
+
+/** Results by kind and format, made once. */
+const made = new Map<string, Promise<{ text: string; kinds: readonly Kind[] }>>();
+
+function resultsOf(kind: Kind, format: Format) {
+  const key = `${kind} ${format}`;
+  const known = made.get(key) ?? makeResults(kind, format);
+  made.set(key, known);
+  return known;
+}
+
+async function makeResults(kind: Kind, format: Format): Promise<{ text: string; kinds: readonly Kind[] }> {
+  const isCheck = kind === 'verification.check';
+  const input = isCheck ? await makeResults('verification.start', format) : { text: PEOPLE, kinds: [] };
+  const name = isCheck ? `input.${format}` : 'people.csv';
+  const { summary, error } = await runStep(kind, { format, files: { [name]: input.text } });
+  if (summary === undefined) throw error;
+  expect(summary.balance).toMatchObject({ accepted: 2 });
+  return { text: readResults(summary), kinds: [...input.kinds, kind] };
+}
+
+function runStep(kind: Kind, { format, files }: { format: Format; files: Record<string, string> }): Promise<Ended> {
+  const more = { output: { directory: 'out', format } };
+  return runWhole({
+    files,
+    steps: [aStep(kind, Object.keys(files)[0] ?? '')],
+    more,
+    keepsService: kind === 'verification.check',
+  });
+}
+
+function aStep(kind: Kind, file: string): object {
+  const input = { files: file };
+  switch (kind) {
+    case 'contacts':
+      return { kind, input, fields: { msisdn: 'Destination' }, customAttributes: 'rest' };
+    case 'sms':
+      return { kind, input, destination: 'destination', template: { text: 'Hi {{ description }}' } };
+    case 'verification.start':
+      return { kind, input, destination: 'destination' };
+    case 'verification.check':
+      return { kind, input, session: '_sessionId' };
+    case 'conversations':
+      return { kind, input, channel: 'sandbox-channel', queueColumn: 'queue', user: { phone: 'Destination' } };
+  }
+}
+
+async function expectRefused(kind: Kind, { format, text }: { format: Format; text: string }): Promise<void> {
+  const { error, taken } = await runWhole({
+    files: { [`again.${format}`]: text },
+    steps: [aStep(kind, `again.${format}`)],
+  });
+  expect(error).toBeInstanceOf(UserError);
+  const messages = (error as UserError).problems.map(({ message }) => message);
+  expect(messages).toContainEqual(expect.stringContaining('it holds results'));
+  expect(taken).toBe(0);
+}
+
+function readResults(summary: Summary): string {
+  const file = summary.steps[0]?.files['results' satisfies OutputName] ?? '';
+  return readFileSync(join(summary.directory, file), 'utf8');
+}
+
+/** No header, and no object, has a name twice. */
+function expectNamesOnce(text: string, output: string): void {
+  const [first = ''] = text.split('\n');
+  if (first === '') return;
+  const names = first.startsWith('{') ? [...first.matchAll(/"([^"]*)":/g)].map(([, name]) => name) : first.split(',');
+  expect(names.length, output).toBe(new Set(names).size);
+}
+
+function changeNames(text: string, change: (name: string) => string): string {
+  if (text.startsWith('{')) return text.replace(/"(_\w+)":/g, (_, name) => `"${change(name)}":`);
+  const end = text.indexOf('\n');
+  return `${text.slice(0, end).split(',').map(change).join(',')}${text.slice(end)}`;
+}
