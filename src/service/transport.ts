@@ -2,6 +2,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { systemClock } from '../clock.js';
 import type { Timeouts } from '../job/job.js';
 import type { Answer, Failure } from './answer.js';
+import { filterContinue } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
@@ -42,7 +43,10 @@ export function createTransport(timeouts: Timeouts): Transport {
         const askedMs = systemClock.monotonicMs();
         connect(options, (...result) => {
           if (result[0] !== null) neverConnected.add(result[0]);
-          else noteLate?.(systemClock.monotonicMs() - askedMs);
+          else {
+            filterContinue(result[1]);
+            noteLate?.(systemClock.monotonicMs() - askedMs);
+          }
           callback(...result);
         });
       },

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ContinueFilter } from '../../src/service/continue-filter.js';
+import { aCall, aTransport, IMPATIENT, sendTo } from './a-call.js';
+import { anAnswer, aRawServer } from './raw-server.js';
+
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+const CONTINUE_WITH_HEADERS = 'HTTP/1.1 100 Continue\r\ndate: Sun, 22 Nov 2026 00:00:00 GMT\r\nserver: a proxy\r\n\r\n';
+const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n';
+const PROCESSING = 'HTTP/1.1 102 Processing\r\n\r\n';
+
+function filterAll(pieces: readonly string[]): string {
+  const filter = new ContinueFilter();
+  filter.expectAnswer();
+  return Buffer.concat(pieces.map((piece) => filter.filter(Buffer.from(piece, 'latin1')))).toString('latin1');
+}
+
+const cut = (text: string, cuts: readonly number[]) => {
+  const at = [...new Set([0, ...cuts.map((each) => each % text.length), text.length])].sort((a, b) => a - b);
+  return at.slice(1).map((end, index) => text.slice(at[index], end));
+};
+
+describe('of what comes behind a request', () => {
+  test('each 100 Continue is taken out, and nothing else, however the bytes are cut', () => {
+    const head = fc.constantFrom(CONTINUE, CONTINUE_WITH_HEADERS, HINTS, PROCESSING);
+    const final = fc.constantFrom(
+      anAnswer(200, `{"text":"${CONTINUE}"}`),
+      anAnswer(503, 'HTTP/1.1 100 Continue'),
+      'HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.0 200 OK\r\n\r\nbody',
+      '{"no":"head"}',
+      '\0'.repeat(40),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(head, { maxLength: 4 }),
+        final,
+        fc.array(fc.nat(2000), { maxLength: 30 }),
+        (heads, end, cuts) => {
+          const kept = heads.filter((each) => each !== CONTINUE && each !== CONTINUE_WITH_HEADERS);
+          expect(filterAll(cut([...heads, end].join(''), cuts))).toBe([...kept, end].join(''));
+        },
+      ),
+    );
+  });
+
+  test('what comes behind the answer is left as it is, until the next request', () => {
+    const filter = new ContinueFilter();
+    filter.expectAnswer();
+    expect(filter.filter(Buffer.from(anAnswer(200))).toString()).toBe(anAnswer(200));
+    expect(filter.filter(Buffer.from(CONTINUE)).toString()).toBe(CONTINUE);
+    filter.expectAnswer();
+    expect(filter.filter(Buffer.from(CONTINUE))).toHaveLength(0);
+  });
+
+  test('a 100 Continue that does not end is passed on once it is too long', () => {
+    const endless = `HTTP/1.1 100 Continue\r\nx: ${'x'.repeat(40_000)}`;
+    expect(filterAll([endless])).toBe(endless);
+  });
+});
+
+describe('an answer behind interim ones that nobody asked for', () => {
+  test.each([
+    ['100 Continue', CONTINUE],
+    ['100 Continue with headers', CONTINUE_WITH_HEADERS],
+    ['two of them', CONTINUE + CONTINUE],
+    ['103 Early Hints', HINTS],
+    ['102, 100 and 103', PROCESSING + CONTINUE + HINTS],
+  ])('is read: %s', async (_, before) => {
+    const { answer } = await sendTo({ onRequest: (socket) => socket.write(before + anAnswer(200, 'good')) });
+    expect(answer).toMatchObject({ kind: 'response', status: 200, body: Buffer.from('good') });
+  });
+
+  test('is read when it comes byte by byte', async () => {
+    const onRequest = (socket: { write(text: string): boolean }) => {
+      const bytes = [...(CONTINUE + HINTS + CONTINUE + anAnswer(200, 'good'))];
+      const next = () => {
+        const byte = bytes.shift();
+        if (byte === undefined) return;
+        socket.write(byte);
+        setImmediate(next);
+      };
+      next();
+    };
+    const { answer } = await sendTo({ onRequest });
+    expect(answer).toMatchObject({ kind: 'response', status: 200, body: Buffer.from('good') });
+  });
+
+  test('is read for each request of a connection', async () => {
+    const server = await aRawServer({
+      onRequest: (socket, number) => socket.write(CONTINUE + anAnswer(200, String(number))),
+    });
+    const transport = aTransport();
+    for (const body of ['1', '2', '3']) {
+      const answer = await transport.send(aCall({ base: server.base }), undefined);
+      expect(answer).toMatchObject({ kind: 'response', body: Buffer.from(body) });
+      await new Promise(setImmediate);
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  test.each([
+    ['never comes', false],
+    ['is cut off by the end of the connection', true],
+  ])('that %s leaves the request in doubt', async (_, isClosed) => {
+    const { answer } = await sendTo(
+      {
+        onRequest: (socket) => {
+          socket.write(CONTINUE);
+          if (isClosed) socket.end();
+        },
+      },
+      { timeouts: IMPATIENT },
+    );
+    expect(answer).toMatchObject({ kind: 'failure', mayHaveBeenProcessed: true });
+  });
+});
