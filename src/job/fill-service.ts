@@ -19,6 +19,7 @@ export function fillService(written: WrittenService, directory: string): Service
     credentials: written.sandbox ? {} : fillCredentials(written.credentials ?? {}, directory),
     timeouts: written.timeouts,
     giveUpAfterSeconds: written.giveUpAfterSeconds,
+    trustUnavailable: written.trustUnavailable,
   };
 }
 

@@ -31,6 +31,8 @@ export interface ServiceSettings {
   readonly timeouts: Timeouts;
   /** How long a run goes on trying while the service is unreachable or refuses every request. */
   readonly giveUpAfterSeconds: number;
+  /** Whether a 503 that is not in the service's own words counts as not processed, too. */
+  readonly trustUnavailable: boolean;
 }
 
 /** Where an account and its areas are: all that forms the address of a request. */

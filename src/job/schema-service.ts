@@ -78,6 +78,12 @@ export const writtenService = z
       .max(604_800)
       .default(DEFAULT_GIVE_UP_AFTER_SECONDS)
       .describe('Seconds that a run goes on trying while the service cannot be reached or refuses every request.'),
+    trustUnavailable: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Believe every HTTP 503 to say that the request was not processed. Else one from a proxy puts rows in doubt: it comes also after the service took them.',
+      ),
   })
   .describe('Which service the job speaks to, and as whom.');
 

@@ -28,6 +28,8 @@ export interface ServiceOptions {
   readonly timeouts?: Partial<Timeouts> | undefined;
   /** How long a call goes on trying while the service cannot be reached or turns it away; 900 where not given. */
   readonly giveUpAfterSeconds?: number | undefined;
+  /** Believes every HTTP 503 to say that the call was not done; where not given, only one in the service's own words. */
+  readonly trustUnavailable?: boolean | undefined;
   /** Once it aborts, nothing more is sent, and what is in flight rejects as `in-doubt`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,6 +62,7 @@ const schema = writtenService
     gatewayPaths: true,
     timeouts: true,
     giveUpAfterSeconds: true,
+    trustUnavailable: true,
   })
   .extend({
     account: writtenService.shape.account.unwrap(),

@@ -1,5 +1,6 @@
 import type { RowStatus } from '../domain.js';
 import { halvesOf } from '../journal/replay.js';
+import { wasTurnedAway } from '../service/retry.js';
 import { Breaker } from './breaker.js';
 import type { SendContext, StepContext } from './contexts.js';
 import type { Cost, Lane } from './ports.js';
@@ -166,7 +167,7 @@ class StepRunner {
     if (retryAfterMs !== undefined && retryAfterMs > service.giveUpAfterSeconds * 1000) {
       stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`);
     } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);
-    if (decision.kind === 'wait') this.#lane.slowDown();
+    if (wasTurnedAway(decision)) this.#lane.slowDown();
     this.#lane.pauseFor(retryAfterMs ?? pauseMs);
   }
 

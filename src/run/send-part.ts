@@ -69,7 +69,8 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: Pas
   }
   if (stop.isRequested) return stay('the run was stopping');
   const answer = await deps.transport.send({ ...call, noteLate }, stop.nothingMore);
-  const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
+  const { trustUnavailable } = context.service;
+  const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
   const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
   const isUnread = decision.kind === 'read' && isUnknown(judged.result);
   // At once, before another request can be given the answer to this one.

@@ -24,7 +24,6 @@ export function describeFailure(failed: FailedCall): ServiceError {
       return describeRefusal(name, answer as Response);
     case 'stop':
       if (decision.reason === 'unauthorized') return describeUnauthorized(name, answer as Response);
-      // 303: it was processed, and the answer is elsewhere.
       return decision.mayHaveBeenProcessed && !isRepeatable
         ? describeDoubt(name, `${decision.why}, a redirect`, answer)
         : describeRedirect(name, decision.why, answer);

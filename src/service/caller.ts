@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.js';
 import type { Area } from '../domain.js';
-import type { Addresses } from '../job/job.js';
+import type { Addresses, ServiceSettings } from '../job/job.js';
 import type { Answer, Response } from './answer.js';
 import type { Authorize } from './authorize.js';
 import { describeBadAnswer, describeFailure } from './call-failure.js';
 import type { CallService, Endpoint } from './endpoint.js';
-import { type Decision, decideAnswer, mayBeStray } from './retry.js';
+import { type Decision, decideAnswer, mayBeStray, wasTurnedAway } from './retry.js';
 import type { Call, Transport } from './transport.js';
 
 /** The rate-limited path that a call takes; `throttle/` builds it. */
@@ -20,7 +20,7 @@ export interface CallLane {
 }
 
 export interface CallerDeps {
-  readonly service: Addresses;
+  readonly service: Addresses & Partial<Pick<ServiceSettings, 'trustUnavailable'>>;
   readonly transport: Transport;
   /** The headers that authenticate a call. */
   readonly authorize: Authorize;
@@ -51,7 +51,8 @@ export function createCaller(deps: CallerDeps): CallService {
         const noteLate = await gate();
         return deps.transport.send({ ...call, noteLate }, deps.signal);
       });
-      const decision = decideAnswer(answer, { isRepeatable, nowMs: deps.clock.now() });
+      const { trustUnavailable } = deps.service;
+      const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
       if (decision.kind === 'read') {
         lane.noteSuccess();
         return readOrThrow(endpoint, input, { answer: answer as Response, transport: deps.transport });
@@ -61,9 +62,10 @@ export function createCaller(deps: CallerDeps): CallService {
       const pauseMs = findPauseMs(decision, backoffMs);
       const isOver =
         pauseMs === undefined || deps.clock.monotonicMs() + pauseMs >= untilMs || deps.signal?.aborted === true;
-      if (decision.kind === 'wait') lane.slowDown();
+      const isTurnedAway = wasTurnedAway(decision);
+      if (isTurnedAway) lane.slowDown();
       // Turned away, the next call must not come too early either when this one gives up.
-      if (pauseMs !== undefined && (!isOver || decision.kind === 'wait')) lane.pauseFor(pauseMs);
+      if (isTurnedAway || (pauseMs !== undefined && !isOver)) lane.pauseFor(pauseMs ?? backoffMs);
       if (isOver) throw describeFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
     }
   };

@@ -91,3 +91,5 @@ export const DEFAULT_CHAT_PAGE_SIZE = 30;
 export const CHAT_TICKS_PER_MS = 1000;
 /** The reference, "Errors": what begins the error code of a key that is refused, whatever the HTTP status, which it does not show. */
 export const KEY_FAULT_PREFIX = 'oauth.';
+/** Inferred from that form: what begins the error code of a limit that was exceeded, before the request went on. */
+export const CHAT_POLICY_PREFIX = 'policies.';

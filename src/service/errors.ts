@@ -1,5 +1,5 @@
 import { type Response, readJsonBody } from './answer.js';
-import { KEY_FAULT_PREFIX, RESEND_TOO_EARLY, RESEND_TOO_EARLY_STATUS } from './documented.js';
+import { CHAT_POLICY_PREFIX, KEY_FAULT_PREFIX, RESEND_TOO_EARLY, RESEND_TOO_EARLY_STATUS } from './documented.js';
 import { isObject, readId, readText } from './json-value.js';
 
 /**
@@ -28,6 +28,19 @@ export function isResendTooEarly(response: Response): boolean {
 export function isKeyFault(response: Response): boolean {
   const body = readJsonBody(response);
   return isObject(body) && isObject(body.fault) && (readFault(body.fault).code ?? '').startsWith(KEY_FAULT_PREFIX);
+}
+
+/**
+ * Whether the service itself refuses, in the form of its area, and not something in between: `{ code, errorId }`, the gateway's
+ * `{ errors, referenceId }`, or the chat's fault of a policy, which is looked at before the request goes on. The campaign's
+ * `{ message }` has nothing that tells it from a proxy's.
+ */
+export function isOwnError(response: Response): boolean {
+  const body = readJsonBody(response);
+  if (!isObject(body)) return false;
+  if (isObject(body.fault)) return (readFault(body.fault).code ?? '').startsWith(CHAT_POLICY_PREFIX);
+  const isSms = readId(body.code) !== undefined && readText(body.errorId) !== undefined;
+  return isSms || (body.errors !== undefined && body.errors !== null && readText(body.referenceId) !== undefined);
 }
 
 interface Words {

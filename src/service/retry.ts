@@ -1,5 +1,6 @@
 import type { Answer, Response } from './answer.js';
-import { isKeyFault, isResendTooEarly } from './errors.js';
+import { isKeyFault, isOwnError, isResendTooEarly } from './errors.js';
+import { wasNeverForwarded } from './proxy-words.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
@@ -18,14 +19,20 @@ export type Decision =
       readonly why: string;
       readonly mayHaveBeenProcessed: boolean;
     }
-  /** It may have been processed: held, never sent again by itself. */
-  | { readonly kind: 'in-doubt'; readonly why: string };
+  /** It may have been processed: held, never sent again by itself. `isTurnedAway`: what stands in between wants less at a time. */
+  | { readonly kind: 'in-doubt'; readonly why: string; readonly isTurnedAway?: boolean };
 
-/**
- * Decides what an answer means (design: "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay.
- * `isRepeatable`: the service makes it safe to send the same request again (a read, an upsert).
- */
-export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; nowMs: number }): Decision {
+/** What decides beside the answer. */
+export interface Asked {
+  /** The service makes it safe to send the same request again (a read, an upsert). */
+  readonly isRepeatable: boolean;
+  /** `service.trustUnavailable`: every 503 is believed to say that the request was not processed. */
+  readonly trustUnavailable?: boolean | undefined;
+  readonly nowMs: number;
+}
+
+/** Decides what an answer means (README, "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay. */
+export function decideAnswer(answer: Answer, request: Asked): Decision {
   if (answer.kind === 'failure') {
     return answer.mayHaveBeenProcessed
       ? hold(answer.reason, request.isRepeatable)
@@ -35,19 +42,23 @@ export function decideAnswer(answer: Answer, request: { isRepeatable: boolean; n
   if (status >= 200 && status < 300) return { kind: 'read' };
   const why = `HTTP ${status}`;
   if (status >= 300 && status < 400) {
-    return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: !NOT_PROCESSED_HERE.has(status) };
+    // Also a 302: something in between may have passed the request on, and point elsewhere all the same.
+    return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: true };
   }
   if (isResendTooEarly(answer)) return { kind: 'refused', status };
   if (status === 401 || status === 403 || (status >= 400 && isKeyFault(answer))) {
     return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: false };
   }
-  if (status === 429 || status === 503) {
-    return { kind: 'wait', why, retryAfterMs: readRetryAfterMs(answer, request.nowMs) };
-  }
+  if (status === 429 || status === 503) return decideTurnedAway(answer, request);
   if (OF_THE_WAY.has(status)) return hold(why, request.isRepeatable);
   if (status >= 400 && status < 500) return { kind: 'refused', status };
   // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
   return hold(why, request.isRepeatable);
+}
+
+/** Whoever answered wants less at a time, whether the request was processed or not. */
+export function wasTurnedAway(decision: Decision): boolean {
+  return decision.kind === 'wait' || (decision.kind === 'in-doubt' && decision.isTurnedAway === true);
 }
 
 /** An answer came, and says nothing of the request: it may be that to another one, and this one's may come next on its connection. */
@@ -56,8 +67,20 @@ export function mayBeStray(answer: Answer, decision: Decision): boolean {
   return answer.kind === 'response' && isUnknown;
 }
 
-/** RFC 9110, 15.4: the request belongs elsewhere. 303 says that it was processed, and where the result is. */
-const NOT_PROCESSED_HERE: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+/**
+ * 429 and 503 say "not processed" when they are the service's own words. A proxy says 503 also when the service has taken the
+ * request and only the answer was lost ("upstream connect error or disconnect/reset before headers").
+ */
+function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, nowMs }: Asked): Decision {
+  const { status } = answer;
+  const retryAfterMs = readRetryAfterMs(answer, nowMs);
+  const isCertain =
+    retryAfterMs !== undefined ||
+    isOwnError(answer) ||
+    (status === 503 && (trustUnavailable === true || wasNeverForwarded(answer)));
+  if (isRepeatable || isCertain) return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs };
+  return { kind: 'in-doubt', why: `HTTP ${status}, not in the words of the service`, isTurnedAway: true };
+}
 
 /**
  * 408 Request Timeout, 460 and 499 Client Closed Request: what proxies and load balancers say of a connection that ended,

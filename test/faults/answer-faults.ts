@@ -6,19 +6,46 @@ import { chunk } from './wire-faults.js';
 
 const ONE_BY_ONE = ['contacts', 'conversations', 'verification.start', 'verification.check'] as const;
 const REFUSAL = '{"code":1000,"message":"refused for the test"}';
+const OWN_REFUSAL = '{"code":2000,"message":"busy","errorId":"00000000-0000-4000-8000-000000000000"}';
 
 /** Whole answers whose status says what is to be done, whatever their body. */
 export const STATUS_FAULTS: readonly Fault[] = [
-  ...[301, 302, 307, 308].map((status) => redirect(status, 'stop')),
-  ...[300, 304].flatMap((status) => beforeAndAfter(redirect(status, 'elsewhere'))),
-  ...beforeAndAfter(redirect(303, 'elsewhere')),
+  ...[300, 301, 302, 303, 304, 307, 308].flatMap((status) => beforeAndAfter(redirect(status, 'elsewhere'))),
   ...[401, 403].map((status) => answering(status, 'stop')),
-  ...[429, 503].map((status) => answering(status, 'turned-away')),
-  ...['soon', '0', '-1', 'Sat, 21 Nov 2020 12:00:00 GMT'].map((text) => ({
+  ...[429, 503].map((status) => ({
+    what: `answers HTTP ${status} as the service does`,
+    means: 'turned-away' as const,
+    onRequest: ({ socket }: Wire) => socket.write(anAnswer(status, OWN_REFUSAL)),
+  })),
+  {
+    what: 'answers HTTP 503 as a proxy does that passed nothing on',
+    means: 'turned-away',
+    onRequest: ({ socket }) => socket.write(anAnswer(503, 'no healthy upstream')),
+  },
+  ...[429, 503].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
+  ...beforeAndAfter({
+    what: 'answers HTTP 503 as a proxy does that lost the answer',
+    means: 'unknown',
+    onRequest: ({ socket }) =>
+      socket.write(
+        anAnswer(
+          503,
+          'upstream connect error or disconnect/reset before headers. reset reason: connection termination',
+        ),
+      ),
+  }),
+  ...['0', 'Sat, 21 Nov 2020 12:00:00 GMT'].map((text) => ({
     what: `answers HTTP 503, to be asked again: ${text}`,
     means: 'turned-away' as const,
     onRequest: ({ socket }: Wire) => socket.write(anAnswer(503, '', { 'retry-after': text })),
   })),
+  ...['soon', '-1'].flatMap((text) =>
+    beforeAndAfter({
+      what: `answers HTTP 503, to be asked again, nobody knows when: ${text}`,
+      means: 'unknown',
+      onRequest: ({ socket }) => socket.write(anAnswer(503, '', { 'retry-after': text })),
+    }),
+  ),
   ...[400, 404, 422].map((status) => answering(status, 'refused')),
   ...[408, 460, 499, 500, 502, 504, 999].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
   {

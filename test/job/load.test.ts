@@ -66,6 +66,7 @@ describe('a faultless job', () => {
         credentials: { sms: { apiKey }, contacts: { apiKey }, verification: { apiKey } },
         timeouts: { connectSeconds: 10, answerSeconds: 60 },
         giveUpAfterSeconds: 900,
+        trustUnavailable: false,
       },
       steps: [
         {

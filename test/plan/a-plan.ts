@@ -100,6 +100,7 @@ export function aService(changes: Partial<ServiceSettings> = {}): ServiceSetting
     credentials: { sms: { apiKey: { env: 'VOLLEY_API_KEY' } } },
     timeouts: { connectSeconds: 10, answerSeconds: 60 },
     giveUpAfterSeconds: 900,
+    trustUnavailable: false,
     ...changes,
   };
 }

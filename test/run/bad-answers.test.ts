@@ -36,7 +36,8 @@ describe('429 and 503', () => {
   });
 
   it('without Retry-After pause longer each time in a row', async () => {
-    const { lane } = await sendThrough((_sent, count) => (count <= 4 ? response(503, {}) : undefined));
+    const own = response(503, { code: 2000, errorId: 'e' });
+    const { lane } = await sendThrough((_sent, count) => (count <= 4 ? own : undefined));
     expect(lane.pausesMs).toHaveLength(4);
     expect(lane.pausesMs).toEqual(lane.pausesMs.toSorted((a, b) => a - b));
     expect(lane.pausesMs[3]! / lane.pausesMs[0]!).toBeGreaterThan(4);
@@ -106,8 +107,6 @@ describe('an answer that a person must look at', () => {
   it.each([
     [401, 'unauthorized'],
     [403, 'unauthorized'],
-    [302, 'redirected'],
-    [308, 'redirected'],
   ])('HTTP %i stops the run; rows without an answer stay unprocessed', async (status, reason) => {
     const { end, summary, service } = await sendThrough((_sent, count) =>
       count === 1 ? undefined : response(status, {}),
@@ -116,6 +115,25 @@ describe('an answer that a person must look at', () => {
     expect(service.accepted).toHaveLength(100);
     expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 100, unprocessed: 200, inDoubt: 0 } });
   });
+});
+
+describe('an answer that points elsewhere', () => {
+  it.each([301, 302, 303, 307, 308])(
+    'HTTP %i puts the batch in doubt and stops the run; the next run does not send it again',
+    async (status) => {
+      const { end, made, summary, service } = await sendThrough(once(response(status, {})));
+      expect(end).toEqual({ reason: 'redirected', detail: `HTTP ${status} from the service` });
+      const { inDoubt } = summary.balance;
+      expect(inDoubt).toBe(service.sent[0]!.rows.length);
+      expect(summary.exitCode).toBe(4);
+
+      const healed = aScriptedService();
+      await aRun({ made, service: healed, epoch: 2 });
+      const sentAgain = healed.sent.flatMap(({ rows }) => rows).filter((row) => service.sent[0]!.rows.includes(row));
+      expect(sentAgain).toEqual([]);
+      expect((await reportOf(made)).balance).toMatchObject({ accepted: 300 - inDoubt, inDoubt });
+    },
+  );
 });
 
 describe('a 2xx answer', () => {

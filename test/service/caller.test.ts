@@ -148,7 +148,11 @@ describe('a call is tried again', () => {
   });
 
   test.each([429, 503])('when it was turned away with HTTP %i; the lane hears of it', async (status) => {
-    const { call, told } = aCaller([aResponse('', status, { 'retry-after': '7' }), aResponse('', status), GOOD]);
+    const { call, told } = aCaller([
+      aResponse('', status, { 'retry-after': '7' }),
+      aResponse({ code: 2000, errorId: 'e' }, status),
+      GOOD,
+    ]);
     await expect(call(WRITE, TEXT)).resolves.toBe('done');
     const attempt = ['gate of gateway', 'sent'];
     expect(told).toEqual([
@@ -161,6 +165,23 @@ describe('a call is tried again', () => {
       ...attempt,
       'success',
     ]);
+  });
+
+  test.each([429, 503])(
+    'when something in between turned it away with HTTP %i, only if it may be repeated; the lane hears of it',
+    async (status) => {
+      const again = aCaller([aResponse('', status), GOOD]);
+      await expect(again.call(UPSERT, TEXT)).resolves.toBe('done');
+      const once = aCaller([aResponse('', status), GOOD]);
+      expect(await failureOf(once.call(WRITE, TEXT))).toMatchObject({ code: 'in-doubt', status });
+      expect(once.told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 500']);
+    },
+  );
+
+  test('when every 503 is to be trusted', async () => {
+    const service = { ...someAddresses(), trustUnavailable: true };
+    const { call } = aCaller([aResponse('', 503), GOOD], { service });
+    await expect(call(WRITE, TEXT)).resolves.toBe('done');
   });
 
   test('when its answer was lost, only if it may be repeated', async () => {
@@ -214,8 +235,9 @@ describe('the error of a call', () => {
     ['unauthorized', 'a write', aResponse(keyFault, 400), { status: 400, serviceCode: 'oauth.v2.InvalidAccessToken' }],
     ['unauthorized', 'a read', aResponse(keyFault, 500), { status: 500, serviceCode: 'oauth.v2.InvalidAccessToken' }],
     ['unauthorized', 'a write', aResponse(keyFault, 200), { status: 200, serviceCode: 'oauth.v2.InvalidAccessToken' }],
-    ['redirected', 'a write', aResponse('', 301), { status: 301 }],
-    ['redirected', 'a write', aResponse('', 307), { status: 307 }],
+    ['redirected', 'an upsert', aResponse('', 301), { status: 301 }],
+    ['redirected', 'a read', aResponse('', 307), { status: 307 }],
+    ['in-doubt', 'a write', aResponse('', 302), { status: 302 }],
     ['redirected', 'a read', aResponse('', 303), { status: 303 }],
     ['in-doubt', 'a write', aResponse('', 303), { status: 303 }],
     [
@@ -234,7 +256,8 @@ describe('the error of a call', () => {
     ['bad-answer', 'a read', aResponse('<html>'), { status: 200 }],
     ['bad-answer', 'an upsert', aResponse('', 204), { status: 204 }],
     ['unavailable', 'a write', REFUSED, { status: undefined }],
-    ['unavailable', 'a write', aResponse('', 429), { status: 429 }],
+    ['unavailable', 'a write', aResponse({ code: 429, errorId: 'e' }, 429), { status: 429 }],
+    ['in-doubt', 'a write', aResponse('', 429), { status: 429 }],
     ['unavailable', 'a read', aResponse('', 503), { status: 503 }],
     ['unavailable', 'a read', aResponse('', 500), { status: 500 }],
     ['unavailable', 'an upsert', LOST, { status: undefined }],

@@ -113,6 +113,7 @@ function createFaults(random: Random): FaultRates {
     lostAfter: share(),
     status5xx: share(),
     busy: share(),
+    proxy: share(),
     badAnswer: share(),
     unauthorized: random() < 0.1 ? 0.05 : 0,
     slow: random() < 0.2 ? 0.1 : 0,

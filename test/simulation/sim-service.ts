@@ -14,7 +14,10 @@ export interface FaultRates {
   /** Processed, and no answer. */
   readonly lostAfter: number;
   readonly status5xx: number;
+  /** Turned away, in the service's own words. */
   readonly busy: number;
+  /** Something in between says 503, whether the request was processed or not. */
+  readonly proxy: number;
   /** Processed, and the answer is nonsense, empty, partial, or another's. */
   readonly badAnswer: number;
   readonly unauthorized: number;
@@ -22,7 +25,17 @@ export interface FaultRates {
 }
 
 export const NO_FAULTS: FaultRates = {
-  ...{ notSent: 0, lostBefore: 0, lostAfter: 0, status5xx: 0, busy: 0, badAnswer: 0, unauthorized: 0, slow: 0 },
+  ...{
+    notSent: 0,
+    lostBefore: 0,
+    lostAfter: 0,
+    status5xx: 0,
+    busy: 0,
+    proxy: 0,
+    badAnswer: 0,
+    unauthorized: 0,
+    slow: 0,
+  },
 };
 
 interface Told {
@@ -42,7 +55,9 @@ export interface Leave {
   readonly entry: string | undefined;
 }
 
-const LEAVES_OPEN: ReadonlySet<string> = new Set(['lostBefore', 'lostAfter', 'status5xx', 'badAnswer']);
+const LEAVES_OPEN: ReadonlySet<string> = new Set(['lostBefore', 'lostAfter', 'status5xx', 'proxy', 'badAnswer']);
+
+const PROXY_WORDS = 'upstream connect error or disconnect/reset before headers. reset reason: connection termination';
 
 /** The service in this process: faults by chance, answers in any order, and a ledger. */
 export class SimService {
@@ -118,6 +133,7 @@ export class SimService {
     if (fault === 'lostBefore') return failed(true, 'UND_ERR_SOCKET');
     if (fault === 'busy') return this.#refuseBusy();
     if (fault === 'unauthorized') return respond(401, { code: 1200, message: 'Unauthorized' });
+    if (fault === 'proxy' && this.#random() < 0.5) return respond(503, PROXY_WORDS);
     if (fault === 'status5xx' && this.#random() < 0.5) return respond(500, { code: 1, message: 'oops' });
     return undefined;
   }
@@ -125,6 +141,7 @@ export class SimService {
   #answerProcessed(fault: keyof FaultRates | undefined, done: Done, previous: Done | undefined): Answer {
     if (fault === 'lostAfter') return failed(true, 'UND_ERR_SOCKET');
     if (fault === 'status5xx') return respond(502, 'Bad gateway');
+    if (fault === 'proxy') return respond(503, PROXY_WORDS);
     if (fault === 'badAnswer' && done.status < 300) return this.#spoil(done, previous);
     return respond(done.status, done.body);
   }
@@ -140,7 +157,11 @@ export class SimService {
 
   #refuseBusy(): Answer {
     const headers: Record<string, string> = this.#random() < 0.5 ? { 'retry-after': '2' } : {};
-    return respond(this.#random() < 0.5 ? 429 : 503, { code: 429, message: 'Too many requests' }, headers);
+    return respond(
+      this.#random() < 0.5 ? 429 : 503,
+      { code: 429, message: 'Too many requests', errorId: 'e' },
+      headers,
+    );
   }
 
   #spoil(done: Done, previous: Done | undefined): Answer {

@@ -30,6 +30,7 @@ type Fate =
   | 'not sent'
   | 'lost'
   | 'lost after'
+  | 'taken behind a proxy that says 503'
   | 'late'
   | 'garbled';
 const FATES: readonly (readonly [Fate, share: number])[] = [
@@ -40,7 +41,8 @@ const FATES: readonly (readonly [Fate, share: number])[] = [
   ['unauthorized', 0.04],
   ['not sent', 0.04],
   ['lost', 0.07],
-  ['lost after', 0.08],
+  ['lost after', 0.06],
+  ['taken behind a proxy that says 503', 0.02],
   ['late', 0.04],
   ['garbled', 0.05],
 ];
@@ -94,7 +96,7 @@ export class WalkService {
       case 'refused':
         return respond(400, { code: 1100, message: 'Bulk limit reached' });
       case 'busy':
-        return respond(503, { code: 2000, message: 'Busy' });
+        return respond(503, { code: 2000, message: 'Busy', errorId: 'e' });
       case 'unauthorized':
         return respond(401, { code: 1200, message: 'Not authenticated' });
       case 'not sent':
@@ -104,6 +106,9 @@ export class WalkService {
       case 'lost after':
         this.#take(messages, this.#now());
         return LOST;
+      case 'taken behind a proxy that says 503':
+        this.#take(messages, this.#now());
+        return respond(503, 'upstream connect error or disconnect/reset before headers');
       case 'late':
         this.#late.push({ atMs: this.#now() + this.#random() * 20 * MINUTE, messages });
         return LOST;
