@@ -1,3 +1,4 @@
+import { findNumbered } from '../repeated-names.js';
 import type { RowPlanner, RowReader } from '../steps/kind.js';
 import type { RecordReader } from './ports.js';
 import type { ProblemList } from './problems.js';
@@ -38,8 +39,19 @@ export class ColumnBinding {
   addProblems(file: string, problems: ProblemList): void {
     const bound = this.#planner.bind(this.#reader.columns);
     if (typeof bound === 'function') return;
-    for (const { message, hint } of bound.problems) {
-      problems.add({ where: this.#mayGrow ? file : `${file}:1`, message, ...(hint === undefined ? {} : { hint }) });
+    const where = this.#mayGrow ? file : `${file}:1`;
+    for (const { column, message, hint } of bound.problems) {
+      const numbered = findNumbered(this.#reader.columns, column);
+      if (numbered.length > 0) problems.add({ where, ...describeNumbered(column, numbered) });
+      else problems.add({ where, message, ...(hint === undefined ? {} : { hint }) });
     }
   }
+}
+
+/** For a column that the job names and that the header has more than once. */
+export function describeNumbered(column: string, numbered: readonly string[]): { message: string; hint: string } {
+  return {
+    message: `the job names the column "${column}", and ${numbered.length} columns have this name, expected one`,
+    hint: `Rename them in the file, or write ${numbered.map((name) => `"${name}"`).join(' or ')} in the job.`,
+  };
 }

@@ -1,5 +1,7 @@
 import type { Input } from '../job/job.js';
 import { normalizeNumber } from '../normalize/number.js';
+import { findNumbered } from '../repeated-names.js';
+import { describeNumbered } from './bind.js';
 import { createNumberSet, type NumberSet } from './dedupe.js';
 import type { SuppressionInput } from './file.js';
 import type { PlanDeps } from './ports.js';
@@ -47,6 +49,10 @@ async function loadList(
     return;
   }
   const { countryColumn } = input;
+  const numbered = countryColumn === undefined ? [] : findNumbered(reader.columns, countryColumn);
+  if (countryColumn !== undefined && numbered.length > 0) {
+    problems.add({ where: `${shown}:1`, ...describeNumbered(countryColumn, numbered) });
+  }
   const countryIndex =
     countryColumn === undefined ? -1 : (deps.reader.findColumn(reader.columns, countryColumn)?.index ?? -1);
   const columns = new SuppressionColumns();

@@ -1,6 +1,7 @@
 import type { Problem } from '../errors.js';
 import { restoreCell } from '../formula.js';
 import { ID_COLUMN, readOwnName } from '../output-columns.js';
+import { numberRepeated } from '../repeated-names.js';
 import { isOwnHeader, isPassedOver, listOwnColumns, readNames } from './columns.js';
 import { FORBIDDEN_NAMES } from './reader.js';
 import { refuseAll } from './refusal.js';
@@ -18,8 +19,8 @@ export interface Header {
 }
 
 /**
- * Columns from the first row of a file. Refuses, all at once, names that stand twice or are forbidden, those of columns that
- * outputs add where the file is no output, and too many.
+ * Columns from the first row of a file. Names that stand twice are numbered, and so can be used by no other name. Refuses, all at
+ * once, names that are forbidden, those of columns that outputs add where the file is no output or has them twice, and too many.
  */
 export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
   const isOwn = isOwnHeader(readNames(cells));
@@ -27,8 +28,10 @@ export function readHeader(cells: readonly string[], place: { where: string; max
   const problems = findProblems(names, { ...place, isOwn });
   if (problems.length > 0) throw refuseAll(problems);
   const kept = isOwn ? [...names.keys()].filter((index) => !isPassedOver(names[index] ?? '')) : undefined;
-  const columns = kept === undefined ? names : kept.map((index) => names[index] ?? '');
-  const notices: string[] = [];
+  const { names: columns, notices: numbered } = numberRepeated(
+    kept === undefined ? names : kept.map((index) => names[index] ?? ''),
+  );
+  const notices = [...numbered];
   if (kept !== undefined) notices.push(`ignored ${names.length - kept.length} columns added by Volley`);
   const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
   if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
@@ -60,12 +63,18 @@ function findProblems(
     } else if (!isOwn && readOwnName(name) !== undefined) {
       const message = `column ${index + 1} is named ${name} as one that our outputs add, expected another name`;
       problems.push({ where, message, hint: NOT_WHOLE });
-    } else if (first !== undefined && name !== '') {
-      // Without a letter it may be the number of a person, in a file without a header.
-      const named = /\p{L}/u.test(name) ? `are both named ${JSON.stringify(name)}` : 'have the same name';
+    } else if (first !== undefined && name !== '' && mayNotRepeat(name)) {
+      const named = HAS_LETTER.test(name) ? `are both named ${JSON.stringify(name)}` : 'have the same name';
       const message = `columns ${first} and ${index + 1} ${named}, expected each name once`;
       problems.push({ where, message, hint: 'Rename one of them.' });
     }
   }
   return problems;
+}
+
+const HAS_LETTER = /\p{L}/u;
+
+/** One of ours has a meaning; one without a letter may be the number of a person, in a file without a header. */
+function mayNotRepeat(name: string): boolean {
+  return readOwnName(name) !== undefined || !HAS_LETTER.test(name);
 }

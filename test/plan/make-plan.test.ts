@@ -29,7 +29,9 @@ describe('a plan that is refused', () => {
     expect(problems.join('\n')).toMatch(
       /^a\.csv:1: there is no one column "phone", which the job names as fields\.msisdn/m,
     );
-    expect(problems.join('\n')).toMatch(/^b\.csv:1: columns 1 and 2 are both named "phone"/m);
+    expect(problems.join('\n')).toMatch(
+      /^b\.csv:1: the job names the column "phone", and 2 columns have this name, expected one/m,
+    );
     expect(problems.join('\n')).toMatch(/^missing\.csv: there is no such file/m);
     expect(problems.join('\n')).toMatch(/^c\.csv/m);
   });

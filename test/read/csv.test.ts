@@ -140,13 +140,20 @@ describe('CSV reader: header', () => {
     expect(notices).toContain('columns without a name cannot be used: 2');
   });
 
-  it('refuses names that stand twice and names that are forbidden, all at once', async () => {
-    expect(await readRefused(csv('\na, a,A,__proto__,constructor,prototype,b,b\n1\n'))).toEqual([
-      'people.csv:2: columns 1 and 2 are both named "a", expected each name once',
+  it('numbers names that stand twice, so that none is taken for the other, and says so', async () => {
+    const { columns, cells, notices } = await readWhole(csv('a,b, a,A,b (1),b,a,,\n1,2,3,4,5,6,7,8,9\n'));
+    expect(columns).toEqual(['a (1)', 'b (2)', 'a (2)', 'A', 'b (1)', 'b (3)', 'a (3)', '', '']);
+    expect(cells).toEqual([['1', '2', '3', '4', '5', '6', '7', '8', '9']]);
+    expect(notices).toContain('columns 1, 3 and 7 have the same name and are numbered: a (1), a (2), a (3)');
+    expect(notices).toContain('columns 2 and 6 have the same name and are numbered: b (2), b (3)');
+  });
+
+  it('refuses names that are forbidden, and those without a letter that stand twice, all at once', async () => {
+    expect(await readRefused(csv('\na,1,a,__proto__,constructor,prototype,1\n1\n'))).toEqual([
       'people.csv:2: column 4 is named __proto__, expected another name',
       'people.csv:2: column 5 is named constructor, expected another name',
       'people.csv:2: column 6 is named prototype, expected another name',
-      'people.csv:2: columns 7 and 8 are both named "b", expected each name once',
+      'people.csv:2: columns 2 and 7 have the same name, expected each name once',
     ]);
   });
 

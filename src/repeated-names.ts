@@ -1,0 +1,60 @@
+/**
+ * Names that stand twice in a header. Such columns get a number each, `email (1)` and `email (2)`: they go through every output, and
+ * none of them is taken for the one that a job means by `email`.
+ */
+
+export interface NumberedNames {
+  readonly names: readonly string[];
+  /** A sentence for each name that stood twice. */
+  readonly notices: readonly string[];
+}
+
+export function numberRepeated(names: readonly string[]): NumberedNames {
+  const places = new Map<string, number[]>();
+  for (const [index, name] of names.entries()) {
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [index]);
+    else known.push(index);
+  }
+  const numbered = [...names];
+  const notices: string[] = [];
+  for (const [name, indexes] of places) {
+    if (name === '' || indexes.length < 2) continue;
+    let number = 0;
+    for (const index of indexes) {
+      do number += 1;
+      while (places.has(withNumber(name, number)));
+      numbered[index] = withNumber(name, number);
+    }
+    const shown = indexes.map((index) => numbered[index]).join(', ');
+    const columns = listPlaces(indexes.map((index) => index + 1));
+    notices.push(`columns ${columns} have the same name and are numbered: ${shown}`);
+  }
+  return { names: numbered, notices };
+}
+
+/** Of the columns of a file, those that were numbered and that a job may mean by a name; empty where it can mean none or only one. */
+export function findNumbered(columns: readonly string[], wanted: string): string[] {
+  const base = fold(wanted);
+  const found = columns.filter((column) => {
+    const [, name] = /^(.+) \(\d+\)$/s.exec(column) ?? [];
+    return name !== undefined && fold(name) === base;
+  });
+  return found.length > 1 ? found : [];
+}
+
+function withNumber(name: string, number: number): string {
+  return `${name} (${number})`;
+}
+
+function listPlaces(places: readonly number[]): string {
+  return `${places.slice(0, -1).join(', ')} and ${places.at(-1)}`;
+}
+
+/** As names of columns are matched: without case and punctuation. */
+function fold(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
+}
