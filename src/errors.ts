@@ -12,6 +12,8 @@ export type UserErrorCode =
   | 'bad-plan'
   | 'input-changed'
   | 'plan-mismatch'
+  /** A file of a plan is gone or was changed. */
+  | 'plan-damaged'
   | 'guard'
   | 'lock-held'
   | 'interrupted'

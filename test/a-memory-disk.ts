@@ -11,7 +11,7 @@ export interface MemoryDisk {
   /** Names in a directory, empty directories among them. */
   list(directory: string): string[];
   readText(path: string): string;
-  write(path: string, text: string): void;
+  write(path: string, content: string | Uint8Array): void;
   has(path: string): boolean;
   /** The n-th operation from now on fails with `code`, once; a write takes half of its bytes first, and of a `short write` tells no error. */
   failAt(n: number, code?: string): void;
@@ -79,7 +79,7 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
       ),
     list: (directory) => (volume.existsSync(directory) ? volume.readdirSync(directory).map(String).sort() : []),
     readText: (path) => String(volume.readFileSync(path, 'utf8')),
-    write: (path, text) => volume.writeFileSync(path, text),
+    write: (path, content) => volume.writeFileSync(path, content),
     has: (path) => volume.existsSync(path),
     failAt: (n, code = 'EIO') => {
       failing = { at: operations + n, code };

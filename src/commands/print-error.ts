@@ -79,7 +79,7 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof UserError) {
     if (error.code === 'lock-held' || error.code === 'interrupted') return EXIT.again;
-    return error.code === 'guard' ? EXIT.stopped : EXIT.notStarted;
+    return error.code === 'guard' || error.code === 'plan-damaged' ? EXIT.stopped : EXIT.notStarted;
   }
   if (error instanceof ServiceError) return EXIT_OF_SERVICE_ERROR[error.code];
   // A disk that was full may have room again; nothing was sent without its intent on disk.

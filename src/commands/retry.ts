@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
 import type { RetryOf } from '../plan/file.js';
+import { assertPlanWhole } from '../plan/planned-files.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import { writeReport } from '../report/write-report.js';
@@ -40,6 +41,7 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
   try {
     const lock = await acquireLock(lockDepsOf(world), dirname(directory));
     try {
+      await assertPlanWhole(files, directory, plan);
       const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
       const deps = { files, clock, owner, plan: planDeps };
       end = await retryRun({ directory, plan, lock }, { ...choice, person: namePerson(world) }, deps);

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { UserError } from '../errors.js';
 import type { Plan } from '../plan/file.js';
+import { assertPlanWhole } from '../plan/planned-files.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
@@ -48,6 +49,7 @@ export async function settleRun(flags: SettleFlags, host: Host): Promise<number>
   try {
     const { files, clock, owner } = world;
     const outputs = checkNames(files, () => lock.assertHeld());
+    await assertPlanWhole(files, directory, plan);
     const received = await settleByReceipts({ directory, plan, lock }, { files, clock, owner });
     try {
       const { settled, left } = await settleBy(means, { directory, plan, lock }, host);

@@ -1,29 +1,30 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { InternalError, UserError } from '../errors.js';
+import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
+import { planDamaged } from './plan-damaged.js';
+import { readSealed, sealJson } from './sealed-json.js';
 
 /**
- * The plan on disk, format 2 (1 is the same without steps that have no rows, and without their areas' addresses; 3 is the same
- * with `retryOf`, 4 the same with `fedFrom`; all are read). In the run directory, for step n of kind k:
+ * The plan on disk, format 5. All before it are read: 1 to 4 have no digests, 1 to 3 no `fedFrom`, 1 and 2 no `retryOf`, 1 no steps
+ * that have no rows, nor their areas' addresses. In the run directory, for step n of kind k:
  *
- *   plan.json               this interface `Plan`
+ *   plan.json               this interface `Plan`, with its own digest at its end (sealed-json.ts), whatever else later formats change
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
  *                           {"request":1,"first":0,"rows":1000,"messages":1000,"segments":1200,"crc":"…","body":{…}}
  *                           `crc` is the CRC-32, in 8 hex digits, of what stands before it and of the body
  *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
  *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs; a row that is
- *                           one of another run has its id there (steps/ids.ts) as one more element, save where it is skipped
+ *                           one of another run has its id there (steps/ids.ts) as one more element, save where it is skipped;
+ *                           its length and CRC-32 stand in plan.json
  *
  * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
  */
-export const PLAN_FORMAT = 2;
-/** Of a plan that retries rows of another: who does not know `retryOf` must not send it. */
-export const RETRY_PLAN_FORMAT = 3;
-/** Of a plan with rows of other runs that were fed back: who does not know `fedFrom` might send them a second time. */
-export const FED_PLAN_FORMAT = 4;
+export const PLAN_FORMAT = 5;
+/** Plans of formats before it have no digests. */
+const SEALED_FROM_FORMAT = 5;
 export const PLAN_FILE = 'plan.json';
 /** Begins to exist when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
@@ -67,6 +68,16 @@ export interface PlannedStep {
   readonly examples: readonly { readonly to: string; readonly text: string }[];
   /** Least time that the limits allow. */
   readonly estimateSeconds: number;
+  /** Absent for a step without rows, and before format 5. */
+  readonly files?: StepFiles;
+}
+
+/** By what the files of a step are known to be as they were planned. */
+export interface StepFiles {
+  /** Each line has a checksum of its own. */
+  readonly requests: { readonly bytes: number };
+  /** `crc32`: of the whole file, in 8 hex digits. */
+  readonly rows: { readonly bytes: number; readonly crc32: string };
 }
 
 export interface PlannedInput {
@@ -120,30 +131,39 @@ export function rowsFile(directory: string, step: { number: number; kind: string
 }
 
 export async function readPlan(files: Files, directory: string): Promise<Plan> {
-  const text = await files.readText(join(directory, PLAN_FILE));
+  const path = join(directory, PLAN_FILE);
+  const text = await files.readText(path);
+  if (text === undefined && (await holdsRun(files, directory))) throw planDamaged(path, 'it is not there');
   if (text === undefined) {
     throw new UserError('bad-plan', `Cannot read a plan in ${directory}: there is no ${PLAN_FILE}`, {
       hint: 'Give the directory that `volley plan` or `volley run` printed.',
     });
   }
-  const plan = parsePlan(text, directory);
-  if (![1, PLAN_FORMAT, RETRY_PLAN_FORMAT, FED_PLAN_FORMAT].includes(plan.format)) {
-    const expected = `expected ${FED_PLAN_FORMAT} or less`;
-    throw new UserError('bad-plan', `Cannot read ${directory}: its format is ${plan.format}, ${expected}`, {
-      hint: 'Finish it with the version of volley that made it.',
-    });
+  const read = readSealed(text);
+  const plan: Plan | undefined = read?.value;
+  if (plan === undefined || (read?.isSealed === false && !(plan.format < SEALED_FROM_FORMAT)))
+    throw planDamaged(path, 'its digest says that it was changed');
+  if (!(plan.format <= PLAN_FORMAT)) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot read ${path}: its format is ${plan.format}, expected ${PLAN_FORMAT} or less`,
+      {
+        hint: 'Finish it with the version of volley that made it.',
+      },
+    );
   }
   return plan;
 }
 
-function parsePlan(text: string, directory: string): Plan {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UserError('bad-plan', `Cannot read a plan in ${directory}: ${PLAN_FILE} is no JSON, expected a plan`, {
-      hint: 'It was changed or cut off after it was made. Put it back as it was, or plan the job again.',
-    });
-  }
+/** The text of plan.json. */
+export function encodePlan(plan: Plan): string {
+  return sealJson(plan);
+}
+
+/** Whether a directory holds what only runs have. */
+async function holdsRun(files: Files, directory: string): Promise<boolean> {
+  const names = await files.list(directory).catch(() => []);
+  return names.some((name) => name === JOURNAL_FILE || name.endsWith('.requests.ndjson'));
 }
 
 const CRC_KEY = ',"crc":"';
@@ -165,10 +185,7 @@ export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & {
   const body = bytes.subarray(bodyStart, -1);
   const seam = bytes.toString('latin1', Math.max(0, headEnd), bodyStart);
   if (headEnd === -1 || bytes.at(-1) !== CLOSING_BRACE || seam !== formatSeam(text, body)) {
-    throw new InternalError(
-      'journal-damaged',
-      `Cannot read ${where}: a request in the plan is damaged; make a new plan`,
-    );
+    throw planDamaged(where, 'a request in it is damaged');
   }
   return { ...JSON.parse(`${text}}`), body };
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
-import { FED_PLAN_FORMAT, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
+import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
 import { writePlace } from './place.js';
 import { planStep } from './plan-step.js';
 import type { PlanDeps } from './ports.js';
@@ -83,10 +83,9 @@ async function writePlan(
   }
   problems.throwIfAny();
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const hasFed = steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
-  const plan: Plan = { format: hasFed ? FED_PLAN_FORMAT : PLAN_FORMAT, id, occurrence, job, steps };
+  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps };
   await writePlace(deps.files, scratch, jobDirectory);
-  await deps.files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
+  await deps.files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
   await deps.files.syncDirectory(scratch);
   return plan;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { UserError } from '../errors.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { planIdOf } from '../steps/ids.js';
-import { PLAN_FILE, type Plan, type PlannedStep, RETRY_PLAN_FORMAT, type RetryOf } from './file.js';
+import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './file.js';
 import { checkGuards } from './guards.js';
 import { removeLeftovers } from './make-plan.js';
 import { writePlace } from './place.js';
@@ -13,6 +13,9 @@ import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
 import type { RowLine } from './row-line.js';
 import { type DigestedInput, digestFile, type StepSelection } from './select.js';
+
+/** Part of the id, which stays the same for the same rows: not the format of plan.json. */
+const RETRY_ID_FORMAT = 3;
 
 export interface RetrySource {
   readonly plan: Plan;
@@ -36,7 +39,7 @@ export async function makeRetryPlan(
   const { jobDirectory, retryOf, assertHeld } = options;
   const { job, occurrence } = source.plan;
   await removeLeftovers(files, jobDirectory);
-  const id = planIdOf(JSON.stringify({ format: RETRY_PLAN_FORMAT, run: retryOf.run, rows: source.identity }));
+  const id = planIdOf(JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity }));
   const directory = join(jobDirectory, id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);
@@ -49,9 +52,9 @@ export async function makeRetryPlan(
       if (step !== undefined) steps.push(await planRows(step, planned, { source, deps, problems, id, scratch }));
     }
     problems.throwIfAny();
-    const plan: Plan = { format: RETRY_PLAN_FORMAT, id, occurrence, job, steps, retryOf };
+    const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps, retryOf };
     await writePlace(files, scratch, jobDirectory);
-    await files.writeWhole(join(scratch, PLAN_FILE), `${JSON.stringify(plan, undefined, 2)}\n`);
+    await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
     await files.syncDirectory(scratch);
     // One that a guard does not let pass gets no name: it would seem to have the rows.
     checkGuards(plan, job.guards);

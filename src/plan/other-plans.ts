@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Files } from '../files.js';
 import { type RowId, readRowId } from '../steps/ids.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan, rowsFile } from './file.js';
+import { readRowLines } from './planned-files.js';
 import { RefusedRows } from './refused-rows.js';
 import { decodeRowLine } from './row-line.js';
-import { readLines } from './row-lines.js';
 
 /** A plan in the directory of a job. */
 export interface OtherPlan {
@@ -62,7 +62,7 @@ export async function* readRowsOfOthers(
     if (!hasAny || counts.planned === 0) continue;
     const path = rowsFile(directory, step);
     let planned = 0;
-    for await (const line of readLines(files, path)) {
+    for await (const line of readRowLines(files, directory, step)) {
       if (line[STATE_AT] !== PLANNED) continue;
       const index = planned;
       planned += 1;

@@ -214,9 +214,9 @@ class StepPlanning {
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
-    const { planned, requests, messages, segments, seconds } = this.#writer;
+    const { planned, requests, messages, segments, seconds, files } = this.#writer;
     const { rejected, skipped, ...told } = this.#tally.figures();
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
-    return { counts, ...told, estimateSeconds: Math.ceil(seconds) };
+    return { counts, ...told, estimateSeconds: Math.ceil(seconds), files };
   }
 }

@@ -1,7 +1,7 @@
 import type { Files } from '../files.js';
 import { type PlannedStep, rowsFile } from './file.js';
+import { readRowLines } from './planned-files.js';
 import { decodeRowLine, type RowLine } from './row-line.js';
-import { readLines } from './row-lines.js';
 
 export type PlannedRow = Extract<RowLine, { state: 'planned' }>;
 
@@ -13,7 +13,7 @@ export async function* readPlannedRows(
 ): AsyncGenerator<{ index: number; row: PlannedRow }> {
   const path = rowsFile(directory, planned);
   let index = 0;
-  for await (const line of readLines(files, path)) {
+  for await (const line of readRowLines(files, directory, planned)) {
     const row = decodeRowLine(line.toString('utf8'), path);
     if (row.state !== 'planned') continue;
     yield { index, row };

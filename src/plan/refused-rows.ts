@@ -1,7 +1,7 @@
 import type { Files } from '../files.js';
 import { readRowId } from '../steps/ids.js';
-import { type Plan, type PlannedStep, rowsFile } from './file.js';
-import { readLines } from './row-lines.js';
+import type { Plan, PlannedStep } from './file.js';
+import { readRowLines } from './planned-files.js';
 
 type ReadPlan = { readonly directory: string; readonly plan: Plan };
 type RowState = 'planned' | 'rejected' | 'skipped';
@@ -84,7 +84,7 @@ async function readSteps(files: Files, { directory, plan }: ReadPlan): Promise<M
     if (step.counts.read === 0) continue;
     const states = step.inputs.map(({ rows }) => new Uint8Array(rows + 1));
     const refused: { file: number; row: number }[] = [];
-    for await (const line of readLines(files, rowsFile(directory, step))) {
+    for await (const line of readRowLines(files, directory, step)) {
       const [, state = '', file, row] = ROW_HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
       const place = { file: Number(file), row: Number(row) };
       const of = states[place.file];

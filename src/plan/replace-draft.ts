@@ -54,7 +54,7 @@ async function assertNotBegun(files: Files, directory: string): Promise<void> {
   });
 }
 
-/** Refuses to go on with a plan that another process has put another in the place of, or is about to. The caller has made its journal. */
+/** Refuses to go on with a plan that another process has put another in the place of, or is about to. Sure only where the caller has made its journal. */
 export async function assertInPlace(files: Files, directory: string, plan: Plan): Promise<void> {
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
   if (isThere && JSON.stringify(await readPlan(files, directory)) === JSON.stringify(plan)) return;

@@ -1,8 +1,8 @@
 import type { Cell, Rejection, Skip } from '../domain.js';
-import { InternalError } from '../errors.js';
 import type { RetriedRow, RowRefusal } from '../steps/kind.js';
 import type { TextBuffer } from '../text-buffer.js';
 import type { DraftedRow } from './drafted-row.js';
+import { planDamaged } from './plan-damaged.js';
 
 export type RowLine = RowHead & { readonly cells: readonly Cell[] };
 
@@ -89,15 +89,18 @@ function encodeFacts(facts: readonly string[]): string {
   return text;
 }
 
-/** Throws InternalError for a line that is damaged; `where` names its file. */
+/** Throws UserError 'plan-damaged' for a line that is none of a row; `where` names its file. */
 export function decodeRowLine(text: string, where: string): RowLine {
-  const values = parseRowLine(text, where);
+  const values = parseRowLine(text);
+  if (values === undefined) throw planDamaged(where, 'a row in it is damaged');
   const line = decodeValues(values);
   const from = values[6];
   return from === undefined ? line : { ...line, from };
 }
 
-function decodeValues([state, file, line, row, about, written]: ReturnType<typeof parseRowLine>): RowLine {
+type RowValues = ReturnType<typeof JSON.parse>;
+
+function decodeValues([state, file, line, row, about, written]: RowValues): RowLine {
   const cells = written.includes(null) ? written.map((cell: string | null) => cell ?? undefined) : written;
   if (state === 'p') {
     const [request, ...facts] = about;
@@ -108,10 +111,14 @@ function decodeValues([state, file, line, row, about, written]: ReturnType<typeo
   return { state: 'rejected', file, line, row, cells, rejection: { stage, field, code, reason } };
 }
 
-function parseRowLine(text: string, where: string) {
+function parseRowLine(text: string): RowValues | undefined {
   try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new InternalError('journal-damaged', `Cannot read ${where}: a row in the plan is damaged`, cause);
+    const values = JSON.parse(text);
+    const [state, , , , about, cells] = values;
+    return STATES.includes(state) && Array.isArray(about) && Array.isArray(cells) ? values : undefined;
+  } catch {
+    return undefined;
   }
 }
+
+const STATES: readonly unknown[] = ['p', 'r', 's'];

@@ -3,7 +3,6 @@ import { isRowStep, type Job, type Step } from '../job/job.js';
 import { boundBatch } from '../steps/batch-bounds.js';
 import { planIdOf } from '../steps/ids.js';
 import { areasOf } from '../steps/table.js';
-import { PLAN_FORMAT } from './file.js';
 import type { InputFile, PlanDeps } from './ports.js';
 import type { ProblemList } from './problems.js';
 
@@ -21,6 +20,9 @@ export interface StepSelection {
   readonly suppression: readonly DigestedInput[];
   readonly leftOut: readonly LeftOut[];
 }
+
+/** Part of the id, which stays the same for the same input: not the format of plan.json. */
+const ID_FORMAT = 2;
 
 export interface DigestedInput {
   readonly file: InputFile;
@@ -143,6 +145,6 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
     return { ...rest, bounds, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
   });
   return planIdOf(
-    JSON.stringify({ format: PLAN_FORMAT, name: job.name, occurrence, account, subAccountId, bases, sandbox, steps }),
+    JSON.stringify({ format: ID_FORMAT, name: job.name, occurrence, account, subAccountId, bases, sandbox, steps }),
   );
 }

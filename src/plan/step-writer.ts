@@ -1,10 +1,12 @@
+import { crc32 } from 'node:zlib';
 import type { Files, WholeFile } from '../files.js';
 import type { Limits } from '../job/job.js';
 import type { PlannedRow, RowPlanner, RowRefusal } from '../steps/kind.js';
 import { TextBuffer } from '../text-buffer.js';
 import { WriteBehind } from '../write-behind.js';
 import type { DraftedRow } from './drafted-row.js';
-import { encodeRequestLine, requestsFile, rowsFile } from './file.js';
+import { encodeRequestLine, requestsFile, rowsFile, type StepFiles } from './file.js';
+import { formatCrc32 } from './planned-files.js';
 import {
   appendRefusal,
   appendRequest,
@@ -39,6 +41,9 @@ export class StepWriter {
   #fragments = '';
   #lines = '';
   #batch = emptyBatch();
+  #requestsBytes = 0;
+  #rowsBytes = 0;
+  #rowsCrc = 0;
 
   static async create(
     files: Files,
@@ -58,8 +63,15 @@ export class StepWriter {
     this.#limits = limits;
     this.#requestsFile = requests;
     this.#rowsFile = rows;
-    this.#requests = new WriteBehind((bytes) => requests.write(bytes));
-    this.#rows = new WriteBehind((bytes) => rows.write(bytes));
+    this.#requests = new WriteBehind((bytes) => {
+      this.#requestsBytes += bytes.length;
+      return requests.write(bytes);
+    });
+    this.#rows = new WriteBehind((bytes) => {
+      this.#rowsBytes += bytes.length;
+      this.#rowsCrc = crc32(bytes, this.#rowsCrc);
+      return rows.write(bytes);
+    });
   }
 
   addPlanned(place: Pick<RowHead, 'file' | 'line' | 'row' | 'from'>, row: PlannedRow, cellsJson: string): void {
@@ -115,6 +127,14 @@ export class StepWriter {
     await this.#rows.end();
     await this.#requestsFile.finish();
     await this.#rowsFile.finish();
+  }
+
+  /** Of the files that `finish` ended. */
+  get files(): StepFiles {
+    return {
+      requests: { bytes: this.#requestsBytes },
+      rows: { bytes: this.#rowsBytes, crc32: formatCrc32(this.#rowsCrc) },
+    };
   }
 
   async discard(): Promise<void> {

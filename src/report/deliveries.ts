@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Files, WholeFile } from '../files.js';
 import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../output-columns.js';
 import { joinColumns } from '../plan/columns.js';
-import { type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
-import { decodeRowLine, type RowLine } from '../plan/row-line.js';
-import { splitLines } from '../split-lines.js';
+import type { Plan, PlannedStep } from '../plan/file.js';
+import { readPlannedRows } from '../plan/planned-rows.js';
+import type { RowLine } from '../plan/row-line.js';
 import { TextBuffer } from '../text-buffer.js';
 import { createLineFormat, type LineFormat } from './format.js';
 import type { Receipt } from './receipt.js';
@@ -70,24 +70,14 @@ interface StepSource {
 
 async function writeStep(output: Output, source: StepSource): Promise<void> {
   const { files, directory, receipts, step } = source;
-  const path = rowsFile(directory, step);
-  const file = await files.openRead(path);
   let waiting = new Map<number, RowLine>();
-  let plannedRows = 0;
-  try {
-    for await (const { bytes } of splitLines(file)) {
-      const row = decodeRowLine(bytes.toString('utf8'), path);
-      if (row.state !== 'planned') continue;
-      if (receipts.has(step.number, plannedRows)) waiting.set(plannedRows, row);
-      plannedRows += 1;
-      if (waiting.size < ROWS_AT_ONCE) continue;
-      await writeRows(output, source, waiting);
-      waiting = new Map();
-    }
+  for await (const { index, row } of readPlannedRows(files, directory, step)) {
+    if (receipts.has(step.number, index)) waiting.set(index, row);
+    if (waiting.size < ROWS_AT_ONCE) continue;
     await writeRows(output, source, waiting);
-  } finally {
-    await file.close();
+    waiting = new Map();
   }
+  await writeRows(output, source, waiting);
 }
 
 async function writeRows(output: Output, source: StepSource, rows: ReadonlyMap<number, RowLine>): Promise<void> {

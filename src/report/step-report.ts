@@ -4,8 +4,8 @@ import type { Files } from '../files.js';
 import { isRowStep } from '../job/job.js';
 import type { OpenRequest } from '../journal/replay.js';
 import { type Plan, type PlannedStep, rowsFile } from '../plan/file.js';
+import { assertPlanWhole, readRowLines } from '../plan/planned-files.js';
 import { decodeRowLine } from '../plan/row-line.js';
-import { splitLines } from '../split-lines.js';
 import { formatRowId } from '../steps/ids.js';
 import type { RowOutcome } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
@@ -26,7 +26,6 @@ export async function writeStepReport(
   const outputs = await StepOutputs.create(files, source, kind.resultColumns);
   const cursor = new OutcomeCursor(index, planned.number);
   const path = rowsFile(directory, planned);
-  const file = await files.openRead(path);
   const isRepeatable = kind.isRepeatable(step);
   const idOf = (row: { isPlanned: boolean; index: number }) =>
     formatRowId({ run: plan.id, step: planned.number, ...row });
@@ -41,7 +40,7 @@ export async function writeStepReport(
   let plannedRows = 0;
   let rejectedRows = 0;
   try {
-    for await (const { bytes } of splitLines(file)) {
+    for await (const bytes of readRowLines(files, directory, planned)) {
       const row = decodeRowLine(bytes.toString('utf8'), path);
       if (row.state === 'rejected') {
         // One that was another run's stays that run's: it was not sent here either.
@@ -57,9 +56,9 @@ export async function writeStepReport(
     return await outputs.finish();
   } catch (error) {
     await outputs.discard();
+    // What does not fit is no fault of ours where the rows are not those that were planned.
+    await assertPlanWhole(files, directory, { steps: [planned] });
     throw error;
-  } finally {
-    await file.close();
   }
 }
 

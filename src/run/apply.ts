@@ -6,6 +6,7 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
+import { assertPlanWhole } from '../plan/planned-files.js';
 import { assertInPlace } from '../plan/replace-draft.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import { kindOf } from '../steps/table.js';
@@ -40,6 +41,11 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   const { state, end } = await readRunState(deps.files, path);
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
+  await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
+    // Files of a draft that another process is putting another in the place of are not damaged.
+    await assertInPlace(deps.files, directory, plan);
+    throw error;
+  });
 
   // Whoever was ousted while it read has read lines of its successor, and must not count on from them.
   await lock.assertHeld();

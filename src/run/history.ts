@@ -34,14 +34,20 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
   for (const name of await files.list(jobDirectory)) {
     const directory = join(jobDirectory, name);
     if (name.startsWith('.')) continue;
-    if ((await files.stat(join(directory, PLAN_FILE))) === undefined && !(await restoreTaken(files, directory)))
-      continue;
+    if (!(await holdsPlan(files, directory))) continue;
     const plan = await readPlan(files, directory);
     assertOwnName(directory, plan);
     await assertOwnPlace(files, directory);
     runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
   }
   return runs;
+}
+
+/** Where a run has begun, its plan must be there: without it, its files would be taken for new ones. */
+async function holdsPlan(files: Files, directory: string): Promise<boolean> {
+  const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
+  if ((await isThere(PLAN_FILE)) || (await restoreTaken(files, directory))) return true;
+  return isThere(JOURNAL_FILE);
 }
 
 /**

@@ -1,7 +1,9 @@
-import { InternalError } from '../errors.js';
+import type { UserError } from '../errors.js';
 import type { Files, ReadFile } from '../files.js';
 import type { OpenRequest, StepProgress } from '../journal/replay.js';
 import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } from '../plan/file.js';
+import { planDamaged } from '../plan/plan-damaged.js';
+import { openPlanned } from '../plan/planned-files.js';
 import { splitLines } from '../split-lines.js';
 
 /** A request, or a part of one, with what is needed to send it. */
@@ -30,7 +32,7 @@ export class RequestReader {
     progress: StepProgress,
   ): Promise<RequestReader> {
     const path = requestsFile(directory, step);
-    return new RequestReader(await files.openRead(path), path, step, progress);
+    return new RequestReader(await openPlanned(files, path, step.files?.requests), path, step, progress);
   }
 
   private constructor(file: ReadFile, path: string, step: PlannedStep, progress: StepProgress) {
@@ -51,10 +53,7 @@ export class RequestReader {
     const bytes = await this.#file.read(offset, length);
     const { body, ...head } = decodeRequestLine(bytes.subarray(0, -1), this.#path);
     if (head.request !== open.request) {
-      throw new InternalError(
-        'journal-damaged',
-        `Cannot read ${this.#path}: no request ${open.request} at byte ${offset}`,
-      );
+      throw planDamaged(this.#path, `there is no request ${open.request} at byte ${offset}`);
     }
     return { open, head, body, unknowns: 0, laters: 0 };
   }
@@ -86,10 +85,7 @@ export class RequestReader {
     if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
   }
 
-  #damaged(request: number): InternalError {
-    return new InternalError(
-      'journal-damaged',
-      `Cannot read ${this.#path}: request ${request} is not where it should be`,
-    );
+  #damaged(request: number): UserError {
+    return planDamaged(this.#path, `request ${request} is not where it should be`);
   }
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { nodeFiles } from '../../src/files.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, requestsFile } from '../../src/plan/file.js';
+import { encodePlan, JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, requestsFile } from '../../src/plan/file.js';
 import { COMMAND } from './bench.js';
 import { writeRecipients } from './input.js';
 import { runProgram } from './measure.js';
@@ -92,8 +92,12 @@ export function copyRun({ directory, plan }: PlannedJob, origin: string, from: s
   const run = readdirSync(jobDirectory).find((name) => statSync(join(jobDirectory, name)).isDirectory()) ?? '';
   const path = join(jobDirectory, run, PLAN_FILE);
   const sent = readFileSync(path, 'utf8').replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, origin);
-  writeFileSync(path, sent);
+  writeFileSync(path, encodePlan(withoutDigest(JSON.parse(sent))));
   return join(jobDirectory, run);
+}
+
+function withoutDigest({ sha256: _, ...plan }: Plan & { sha256: string }): Plan {
+  return plan;
 }
 
 /** Sets the copy aside, as it is, under a name for `copyRun`. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
@@ -67,33 +67,39 @@ describe.concurrent('a byte that changed in a line of the journal on which later
   );
 });
 
-describe.concurrent('rows of a plan that do not agree with what the journal counted', () => {
-  const withoutLine = (number: number) => (text: string) =>
-    text
-      .split('\n')
-      .toSpliced(number - 1, 1)
-      .join('\n');
-  test.each([
-    ['a row that was sent is gone', withoutLine(15)],
-    ['a row that was not sent is gone', withoutLine(35)],
-    ['a row stands twice', (text: string) => `${text.split('\n', 1)[0]}\n${text}`],
-    ['the last rows are cut off', (text: string) => text.slice(0, text.indexOf('["p",0,31,'))],
-  ])('because %s: 4, said loudly, nothing is sent twice, and no account is given', async (_, change) => {
-    const { workspace, directory } = await aStoppedRun();
-    const rows = `${directory}/1-sms.rows.ndjson`;
-    workspace.write(rows, change(workspace.read(rows)));
+/** What may happen to a file on a disk, or by a careless hand. */
+const DAMAGES: readonly (readonly [string, (text: string) => string | undefined])[] = [
+  ['has another digit', (text) => text.replace(/(?<=\d)\d/, (digit) => String((Number(digit) + 1) % 10))],
+  ['lost its end', (text) => text.slice(0, -40)],
+  ['has a part twice', (text) => `${text.slice(0, text.length / 2)}${text}`],
+  ['is gone', () => undefined],
+];
 
-    for (const args of [
-      ['run', 'job.yaml'],
-      ['apply', directory],
-      ['report', directory],
-    ]) {
+describe.concurrent('a file of a plan that was changed under a stopped run', () => {
+  test.each(
+    ['plan.json', '1-sms.rows.ndjson', '1-sms.requests.ndjson'].flatMap((name) =>
+      DAMAGES.map(([what, change]) => [name, what, change] as const),
+    ),
+  )('%s %s: commands end with 4 and its name, send nothing and write nothing', async (name, what, change) => {
+    const stopped = await aStoppedRun();
+    const { workspace, directory } = stopped;
+    const text = change(workspace.read(`${directory}/${name}`));
+    if (text === undefined) rmSync(workspace.path(`${directory}/${name}`));
+    else workspace.write(`${directory}/${name}`, text);
+    const before = snapshot(stopped);
+    const requests = workspace.requests().length;
+    // The first request was sent before; the outputs are made without a look at the requests.
+    const isNoticed = (args: readonly string[]) =>
+      name !== '1-sms.requests.ndjson' || (args[0] !== 'report' && what !== 'has another digit');
+
+    for (const args of COMMANDS.map((command) => command(directory)).filter(isNoticed)) {
       const { code, stdout, stderr } = await workspace.volley(...args);
 
       expect([code, stdout], args.join(' ')).toEqual([4, '']);
-      expect(stderr, args.join(' ')).toContain('Cannot account for every row of step 1');
+      expect(stderr, args.join(' ')).toContain(`${directory}/${name}: `);
+      expect(stderr, args.join(' ')).toContain('Put the file back');
     }
-    const sent = await workspace.destinations();
-    expect(sent).toEqual([...new Set(sent)]);
+    expect(workspace.requests()).toHaveLength(requests);
+    expect(snapshot(stopped)).toEqual(before);
   });
 });

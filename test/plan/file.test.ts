@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InternalError } from '../../src/errors.js';
-import { decodeRequestLine, encodeRequestLine, readPlan } from '../../src/plan/file.js';
+import { decodeRequestLine, encodePlan, encodeRequestLine, type Plan, readPlan } from '../../src/plan/file.js';
 import { decodeRowLine, encodeRowLine, type RowLine } from '../../src/plan/row-line.js';
 import { aMemoryDisk } from '../a-memory-disk.js';
 import { aPlan } from './a-plan.js';
+
+const DAMAGED = expect.objectContaining({ code: 'plan-damaged' });
 
 const count = fc.nat({ max: 1e9 });
 const text = fc.string({ unit: 'binary' });
@@ -34,7 +35,7 @@ describe('line of a request', () => {
     for (let bit = 0; bit < whole.length * 8; bit++) {
       const damaged = Buffer.from(whole);
       damaged[bit >> 3]! ^= 1 << (bit & 7);
-      expect(() => decodeRequestLine(damaged, 'x'), `bit ${bit}: ${damaged.toString()}`).toThrow(InternalError);
+      expect(() => decodeRequestLine(damaged, 'x'), `bit ${bit}: ${damaged.toString()}`).toThrow(DAMAGED);
     }
   });
 
@@ -43,7 +44,7 @@ describe('line of a request', () => {
       encodeRequestLine({ request: 1, first: 0, rows: 1, messages: 1, segments: 1 }, Buffer.from('{"a":[1]}')),
     );
     for (let length = 0; length < line.length - 1; length++) {
-      expect(() => decodeRequestLine(line.subarray(0, length), 'x'), String(length)).toThrow(InternalError);
+      expect(() => decodeRequestLine(line.subarray(0, length), 'x'), String(length)).toThrow(DAMAGED);
     }
   });
 });
@@ -79,7 +80,7 @@ describe('a row line', () => {
   it('that is cut off is refused as damage, with the name of its file', () => {
     const skip = { code: 'suppressed', reason: '' } as const;
     const line = encodeRowLine({ state: 'skipped', file: 0, line: 2, row: 1, skip }, '["a"]');
-    expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot read 1-sms.rows.ndjson');
+    expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
   });
 });
 
@@ -102,12 +103,40 @@ describe('plan.json', () => {
   });
 
   it('of another format is refused by name', async () => {
-    const disk = aMemoryDisk({ '/out/plan.json': '{"format":99}' });
-    await expect(readPlan(disk.files, '/out')).rejects.toThrow('its format is 99, expected 4 or less');
+    const later = { ...(await aPlan()).plan, format: 99 };
+    const disk = aMemoryDisk({ '/out/plan.json': encodePlan(later) });
+    await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({
+      code: 'bad-plan',
+      message: 'Cannot read /out/plan.json: its format is 99, expected 5 or less',
+    });
   });
 
-  it('that is no JSON is refused with what to do', async () => {
-    const disk = aMemoryDisk({ '/out/plan.json': '{"format":' });
-    await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({ code: 'bad-plan' });
+  it('is refused as damaged with any one bit changed, and cut off at any byte', async () => {
+    const plan = { format: 5, id: 'abc', steps: [], job: { name: 'Zoë' } } as unknown as Plan;
+    const whole = Buffer.from(encodePlan(plan));
+    const disk = aMemoryDisk();
+    const readBytes = (bytes: Buffer) => {
+      disk.write('/out/plan.json', bytes);
+      return readPlan(disk.files, '/out');
+    };
+    expect(await readBytes(whole)).toEqual(plan);
+    for (let bit = 0; bit < whole.length * 8; bit++) {
+      const damaged = Buffer.from(whole);
+      damaged[bit >> 3]! ^= 1 << (bit & 7);
+      await expect(readBytes(damaged), `bit ${bit}: ${damaged.toString()}`).rejects.toEqual(DAMAGED);
+    }
+    for (let length = 0; length < whole.length; length++) {
+      await expect(readBytes(whole.subarray(0, length)), String(length)).rejects.toEqual(DAMAGED);
+    }
+  });
+
+  it('that is gone from a run is damage, and named', async () => {
+    for (const left of ['journal.ndjson', '1-sms.requests.ndjson']) {
+      const disk = aMemoryDisk({ [`/out/${left}`]: '' });
+      await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({
+        code: 'plan-damaged',
+        message: 'Cannot use /out/plan.json: it is not there, expected it as it was planned',
+      });
+    }
   });
 });

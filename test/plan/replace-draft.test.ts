@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encodePlan } from '../../src/plan/file.js';
 import { restoreTaken } from '../../src/plan/replace-draft.js';
 import { aMemoryDisk } from '../a-memory-disk.js';
 import { aRun, aScriptedService } from '../run/a-run.js';
@@ -72,7 +73,7 @@ describe('a runner whose plan is taken away as it begins', () => {
 
   it('sends nothing where plan.json is another', async () => {
     const { disk, made, plan } = await aDraft();
-    disk.write(plan, disk.readText(plan).replace('"occurrence": ""', '"occurrence": "again-1"'));
+    disk.write(plan, encodePlan({ ...made.plan, occurrence: 'again-1' }));
     const service = aScriptedService();
 
     await expect(aRun({ made, service })).rejects.toMatchObject({ code: 'lock-held' });

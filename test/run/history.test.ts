@@ -101,6 +101,17 @@ describe('history of a job', () => {
     expect((await history(disk))[0]?.state).toBe('finished');
   });
 
+  it('refuses a run whose plan is gone: its files would be taken for new ones', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    await aRun({ made });
+    await disk.files.remove(`${made.directory}/plan.json`);
+    await expect(history(disk)).rejects.toMatchObject({
+      code: 'plan-damaged',
+      message: `Cannot use ${made.directory}/plan.json: it is not there, expected it as it was planned`,
+    });
+  });
+
   it('passes over what is no plan: locks, the sandbox, what a planner left behind', async () => {
     const disk = aMemoryDisk({
       '/out/sale/lock-000001.json': '{}',

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * JSON whose last key `sha256` is the SHA-256, in hex, of all bytes of the file before it: so the file itself shows any byte of it
+ * that changed.
+ */
+export function sealJson(value: object): string {
+  return seal(JSON.stringify(value, undefined, 2).slice(0, -JSON_END.length));
+}
+
+/** The value without its digest; undefined for what is no JSON, or not byte for byte what was sealed. */
+export function readSealed(
+  text: string,
+): { readonly value: ReturnType<typeof JSON.parse>; readonly isSealed: boolean } | undefined {
+  try {
+    const { sha256, ...value } = JSON.parse(text);
+    if (sha256 === undefined) return { value, isSealed: false };
+    return seal(text.slice(0, -TAIL_LENGTH)) === text ? { value, isSealed: true } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const JSON_END = '\n}';
+
+function seal(text: string): string {
+  return `${text}${tailOf(createHash('sha256').update(text).digest('hex'))}`;
+}
+
+function tailOf(sha256: string): string {
+  return `,\n  "sha256": "${sha256}"${JSON_END}\n`;
+}
+
+const TAIL_LENGTH = tailOf('0'.repeat(64)).length;
