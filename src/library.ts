@@ -11,13 +11,13 @@ export {
   type UserErrorCode,
 } from './errors.js';
 export type { WrittenJob } from './job/schema.js';
-export { type ApplyOptions, apply } from './library/apply.js';
+export { type AppliedRun, type ApplyOptions, apply } from './library/apply.js';
 export { createService, type Service } from './library/create-service.js';
 export type { RunOptions, RunProgress } from './library/host.js';
 export type { CredentialOptions, LimitOptions, ServiceOptions } from './library/options.js';
 export { type PlannedRun, type PlannedRunStep, type PlanOptions, plan } from './library/plan.js';
 export type { Log, LogFields } from './log.js';
-export type { StepSummary, Summary } from './report/summary.js';
+export type { OpenDoubt, RunInDoubt, StepSummary, Summary } from './report/summary.js';
 export type { Campaign, CampaignChange, CampaignInput } from './service/campaign.js';
 export type { ChatMessage, PostedMessage, PostMessageInput, ReadMessagesInput } from './service/chat.js';
 export type { ServiceClients } from './service/clients.js';

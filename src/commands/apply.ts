@@ -1,4 +1,6 @@
+import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
 import { printResult } from './print.js';
+import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
 import { applyRunDirectory } from './session.js';
 import type { Terminal } from './terminal.js';
@@ -8,15 +10,21 @@ export interface ApplyFlags {
   /** The plan id that was reviewed; nothing else is sent. */
   readonly confirm: string | undefined;
   readonly ignoreChangedInputs: boolean;
+  /** Rows that other runs of the job left in doubt do not count for the exit code. */
+  readonly ignoreOpenDoubt?: boolean;
   readonly json: boolean | undefined;
 }
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or goes on with it. Returns the exit code. */
 export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
-  const { plan, summary } = await applyRunDirectory(terminal, flags.run, flags);
+  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, flags);
+  const { service, failOn } = plan.job;
+  const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
+  const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
+  const exitCode = gravestOf([summary.exitCode, doubt]);
   await printResult(terminal, flags, {
-    json: summary,
-    text: formatSummary(summary, { isSandbox: plan.job.service.sandbox }),
+    json: { ...summary, exitCode, openDoubt },
+    text: `${formatSummary(summary, { isSandbox: service.sandbox })}${formatOpenDoubt(openDoubt, [plan.id])}`,
   });
-  return summary.exitCode;
+  return exitCode;
 }

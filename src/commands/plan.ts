@@ -3,10 +3,12 @@ import { loadJob } from '../job/load.js';
 import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
 import { EXIT } from '../report/exit-code.js';
+import { readOpenDoubt } from '../run/open-doubt.js';
+import { type Host, worldOf } from './deps.js';
 import { printResult } from './print.js';
+import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatPlan, summarizePlan } from './print-plan.js';
 import { jobDirectoryOf, planJobInput } from './session.js';
-import type { Terminal } from './terminal.js';
 
 export interface PlanFlags {
   readonly job: string;
@@ -15,13 +17,15 @@ export interface PlanFlags {
 }
 
 /** `volley plan JOB`: reads and checks all input, writes the exact requests, and prints what would happen. Sends nothing. */
-export async function planJob(flags: PlanFlags, terminal: Terminal): Promise<number> {
+export async function planJob(flags: PlanFlags, terminal: Host): Promise<number> {
   const job = await loadJob(flags.job);
   const { made, leftOut } = await planUntilSignal(job, flags, terminal);
   if (made === undefined) {
     const directory = jobDirectoryOf(job);
-    const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut };
-    await printResult(terminal, flags, { json, text: `Nothing new for job ${job.name}.\n` });
+    const openDoubt = await readOpenDoubt(worldOf(terminal).files, directory, { isSandbox: job.service.sandbox });
+    const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut, openDoubt };
+    const text = `Nothing new for job ${job.name}.\n${formatOpenDoubt(openDoubt)}`;
+    await printResult(terminal, flags, { json, text });
     return EXIT.ok;
   }
   const { plan, directory } = made;
@@ -31,7 +35,7 @@ export async function planJob(flags: PlanFlags, terminal: Terminal): Promise<num
 }
 
 /** A signal ends it at once, and leaves no plan. */
-async function planUntilSignal(job: Job, { again }: PlanFlags, terminal: Terminal): Promise<PlanOutcome> {
+async function planUntilSignal(job: Job, { again }: PlanFlags, terminal: Host): Promise<PlanOutcome> {
   const signalled = new AbortController();
   const stopListening = terminal.onSignal(() => signalled.abort());
   try {

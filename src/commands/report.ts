@@ -1,17 +1,25 @@
+import { dirname } from 'node:path';
 import { writeReport } from '../report/write-report.js';
+import { readLockOwner } from '../run/lock.js';
+import { readOpenDoubt } from '../run/open-doubt.js';
 import { type Host, worldOf } from './deps.js';
 import { printResult } from './print.js';
+import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
 import { openRunDirectory } from './run-directory.js';
+import { lockDepsOf } from './world.js';
 
 /** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
 export async function reportRun(flags: { run: string; json: boolean | undefined }, host: Host): Promise<number> {
   const { files } = worldOf(host);
   const { directory, plan } = await openRunDirectory(flags.run, files);
   const summary = await writeReport(files, directory, plan);
+  const isSandbox = plan.job.service.sandbox;
+  const isRunning = (await readLockOwner(lockDepsOf(worldOf(host)), dirname(directory))) !== undefined;
+  const openDoubt = await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning });
   await printResult(host, flags, {
-    json: summary,
-    text: formatSummary(summary, { isSandbox: plan.job.service.sandbox }),
+    json: { ...summary, openDoubt },
+    text: `${formatSummary(summary, { isSandbox })}${formatOpenDoubt(openDoubt, [plan.id])}`,
   });
   return 0;
 }

@@ -2,15 +2,17 @@ import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/select.js';
-import { EXIT } from '../report/exit-code.js';
+import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { isReported, type PastRun, readHistory } from '../run/history.js';
+import { readOpenDoubt } from '../run/open-doubt.js';
 import { joinSettings } from '../run/resume.js';
 import { assertGiven } from '../run/retry-given.js';
-import type { Host } from './deps.js';
+import { type Host, worldOf } from './deps.js';
 import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
+import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
 import { assertUnchanged, jobDirectoryOf, type Session, withSession } from './session.js';
 import { escapeText, type Terminal } from './terminal.js';
@@ -18,6 +20,8 @@ import { escapeText, type Terminal } from './terminal.js';
 export interface RunFlags {
   readonly job: string;
   readonly again: boolean;
+  /** Rows that earlier runs left in doubt do not count for the exit code. */
+  readonly ignoreOpenDoubt?: boolean;
   readonly json: boolean | undefined;
 }
 
@@ -34,10 +38,10 @@ export async function runLoadedJob(job: Job, flags: Omit<RunFlags, 'job'>, host:
     await withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done }));
   } catch (error) {
     // What was sent before the failure is told all the same.
-    if (done.summaries.length > 0) await printDone(done, job, { flags, terminal: host });
+    if (done.summaries.length > 0) await printDone(done, job, { flags, host });
     throw error;
   }
-  return printDone(done, job, { flags, terminal: host });
+  return printDone(done, job, { flags, host });
 }
 
 /** What a command has done so far. */
@@ -100,28 +104,36 @@ async function finishRun(
   return session.applyAndReport(past.directory, past.plan, settings);
 }
 
-/** Exit codes from the one that matters most. */
-const GRAVEST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
-
-/** One JSON object: the last run's summary, with those that it finished before as `earlier`. Returns the gravest exit code. */
+/**
+ * One JSON object: the last run's summary, with those that it finished before as `earlier`, and what of the job is in doubt.
+ * Returns the exit code, the gravest of theirs.
+ */
 async function printDone(
   { summaries, leftOut }: Done,
   job: Job,
-  { flags, terminal }: { flags: Pick<RunFlags, 'json'>; terminal: Terminal },
+  { flags, host }: { flags: Pick<RunFlags, 'json' | 'ignoreOpenDoubt'>; host: Host },
 ): Promise<number> {
+  const isSandbox = job.service.sandbox;
+  const directory = jobDirectoryOf(job);
+  const openDoubt = await readOpenDoubt(worldOf(host).files, directory, { isSandbox });
+  const own = summaries.map(({ plan }) => plan);
+  const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
+  const exitCode = gravestOf([
+    ...summaries.map((summary) => summary.exitCode),
+    flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
+  ]);
+  const doubts = formatOpenDoubt(openDoubt, own);
   const last = summaries.at(-1);
   if (last === undefined) {
-    const directory = jobDirectoryOf(job);
-    const idle = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut };
-    await printResult(terminal, flags, { json: idle, text: formatIdle(job, leftOut) });
-    return EXIT.ok;
+    const idle = { job: job.name, state: 'nothing-new', directory, exitCode, leftOut, openDoubt };
+    await printResult(host, flags, { json: idle, text: `${formatIdle(job, leftOut)}${doubts}` });
+    return exitCode;
   }
-  const earlier = summaries.slice(0, -1);
-  const json = earlier.length === 0 ? last : { ...last, earlier };
-  const isSandbox = job.service.sandbox;
+  const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
+  const json = { ...last, exitCode, ...earlier, openDoubt };
   const text = summaries.map((summary) => formatSummary(summary, { isSandbox })).join('\n');
-  await printResult(terminal, flags, { json, text });
-  return GRAVEST_FIRST.find((code) => summaries.some((summary) => summary.exitCode === code)) ?? EXIT.ok;
+  await printResult(host, flags, { json, text: `${text}${doubts}` });
+  return exitCode;
 }
 
 function formatIdle(job: Job, leftOut: readonly LeftOut[]): string {

@@ -7,9 +7,10 @@ import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
 import { checkNames } from '../report/name-check.js';
 import { addNotDelivered } from '../report/not-delivered.js';
-import type { Summary } from '../report/summary.js';
+import type { OpenDoubt, Summary } from '../report/summary.js';
 import { assertNotTaken, readHistory } from '../run/history.js';
 import { acquireLock, type Lock } from '../run/lock.js';
+import { readOpenDoubt } from '../run/open-doubt.js';
 import { assertInputsUnchanged } from '../run/resume.js';
 import { assertGiven, listWaiting } from '../run/retry-given.js';
 import { takeOverPrepared } from '../run/retry-prepared.js';
@@ -68,7 +69,7 @@ export async function applyRunDirectory(
   host: Host,
   run: string,
   { confirm, ignoreChangedInputs }: { confirm: string | undefined; ignoreChangedInputs: boolean },
-): Promise<{ plan: Plan; summary: Summary }> {
+): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
   const { directory, plan } = await openRunDirectory(run, worldOf(host).files);
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
@@ -85,7 +86,8 @@ export async function applyRunDirectory(
     await assertGiven(world.files, { plan, jobDirectory, history });
     return session.applyAndReport(directory, plan, plan.job);
   });
-  return { plan, summary };
+  const isSandbox = plan.job.service.sandbox;
+  return { plan, summary, openDoubt: await readOpenDoubt(worldOf(host).files, dirname(directory), { isSandbox }) };
 }
 
 /** Takes the job's lock for the length of the task. A signal stops the run; a second one leaves at once. */

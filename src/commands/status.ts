@@ -6,7 +6,9 @@ import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { readLockOwner } from '../run/lock.js';
+import { readOpenDoubt } from '../run/open-doubt.js';
 import { printResult } from './print.js';
+import { formatOpenDoubt } from './print-open-doubt.js';
 import { format } from './print-plan.js';
 import { describeAction } from './print-summary.js';
 import { openRunDirectory } from './run-directory.js';
@@ -21,6 +23,10 @@ export async function showStatus(
   const { directory, plan } = await openRunDirectory(flags.run);
   const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
   const owner = await readLockOwner(lockDepsOf(thisWorld), dirname(directory));
+  const openDoubt = await readOpenDoubt(nodeFiles, dirname(directory), {
+    isSandbox: plan.job.service.sandbox,
+    isRunning: owner !== undefined,
+  });
   const status = {
     job: plan.job.name,
     plan: plan.id,
@@ -28,10 +34,11 @@ export async function showStatus(
     state: nameState(state),
     runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
     steps: plan.steps.map((step) => countStep(step, { state, job: plan.job })),
+    openDoubt,
   };
   const lines = status.steps.map((step) => `  step ${step.number} (${step.kind}): ${describeStep(step)}\n`);
   const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
-  const text = `Run ${plan.id} of job ${plan.job.name}: ${escapeText(status.state)}${runner}\n${lines.join('')}`;
+  const text = `Run ${plan.id} of job ${plan.job.name}: ${escapeText(status.state)}${runner}\n${lines.join('')}${formatOpenDoubt(openDoubt, [plan.id])}`;
   await printResult(terminal, flags, { json: status, text });
   return 0;
 }

@@ -1,5 +1,5 @@
 import { applyRunDirectory } from '../commands/session.js';
-import type { Summary } from '../report/summary.js';
+import type { OpenDoubt, Summary } from '../report/summary.js';
 import { createHost, type RunOptions } from './host.js';
 import { maskThrown } from './mask-thrown.js';
 
@@ -10,17 +10,20 @@ export interface ApplyOptions extends RunOptions {
   readonly ignoreChangedInputs?: boolean | undefined;
 }
 
+/** The account of a run, and what of its whole job is in doubt. */
+export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
+
 /**
  * Sends exactly the plan in a run directory, or goes on with it, and gives the account of every row, as `summary.json` has it.
  * A run that stopped before its end resolves too, with `state: 'stopped'`; the same call goes on with it. Rejects with a
  * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
  */
-export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<Summary> {
-  const { summary } = await maskThrown(
+export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {
+  const { summary, openDoubt } = await maskThrown(
     applyRunDirectory(createHost(options), runDirectory, {
       confirm: options.confirm,
       ignoreChangedInputs: options.ignoreChangedInputs ?? false,
     }),
   );
-  return summary;
+  return { ...summary, openDoubt };
 }

@@ -59,6 +59,23 @@ export const summarySchema = z.strictObject({
 export type Summary = z.infer<typeof summarySchema>;
 export type StepSummary = Summary['steps'][number];
 
+/** A run of a job that holds rows in doubt. */
+export interface RunInDoubt {
+  /** Id of its plan. */
+  readonly run: string;
+  readonly directory: string;
+  /** Rows; null where the run cannot be read, and so may hold some. */
+  readonly inDoubt: number | null;
+}
+
+/** What of a job is in doubt: every account names it, until it is settled. */
+export interface OpenDoubt {
+  /** In all runs that can be read. */
+  readonly rows: number;
+  /** In the order of their names. */
+  readonly runs: readonly RunInDoubt[];
+}
+
 export function emptyBalance(): Balance {
   return { read: 0, accepted: 0, rejected: 0, skipped: 0, inDoubt: 0, unprocessed: 0 };
 }

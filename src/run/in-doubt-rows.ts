@@ -38,15 +38,8 @@ export class InDoubtRows {
     return this.#steps.get(step)?.[row] === IN_DOUBT;
   }
 
-  /** Rows of requests without an outcome that may have been processed: the next runner puts them in doubt, or asks. */
   get underWay(): number {
-    let count = 0;
-    for (const [number, { open }] of this.state.steps) {
-      const step = this.#plan.job.steps[number - 1];
-      if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) continue;
-      for (const { isInFlight, rows } of open.values()) if (isInFlight) count += rows[1];
-    }
-    return count;
+    return countUnderWay(this.state, this.#plan);
   }
 
   /** Step and planned row of each, in their order. */
@@ -79,3 +72,14 @@ export class InDoubtRows {
 }
 
 const IN_DOUBT = 1;
+
+/** Rows of requests without an outcome that may have been processed: the next runner puts them in doubt, or asks. */
+export function countUnderWay({ steps }: RunState, { job }: Plan): number {
+  let count = 0;
+  for (const [number, { open }] of steps) {
+    const step = job.steps[number - 1];
+    if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) continue;
+    for (const { isInFlight, rows } of open.values()) if (isInFlight) count += rows[1];
+  }
+  return count;
+}

@@ -3,6 +3,11 @@ import { addAfterRunVerbs } from './after-run.js';
 import { type AddVerbs, brief, json, textArgument, type VerbContext } from './verb.js';
 
 const again = { describe: 'Take files once more that the job already took', type: 'boolean', default: false } as const;
+const ignoreOpenDoubt = {
+  describe: 'Rows that earlier runs of the job left in doubt do not count for the exit code this time',
+  type: 'boolean',
+  default: false,
+} as const;
 
 const jobArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
   brief(command, `${verb} <job>`, terminal).positional('job', textArgument('The job file (YAML or JSON)'));
@@ -24,10 +29,12 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
       'Plan and apply a job; the same command again goes on where it stopped',
       (command) =>
         jobArgument(command, 'run', context)
-          .options({ again, json })
+          .options({ again, 'ignore-open-doubt': ignoreOpenDoubt, json })
           .example('$0 run jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'),
-      ({ job, again, json }) =>
-        finish(import('../commands/run.js').then(({ runJob }) => runJob({ job, again, json }, terminal))),
+      ({ job, again, ignoreOpenDoubt, json }) =>
+        finish(
+          import('../commands/run.js').then(({ runJob }) => runJob({ job, again, ignoreOpenDoubt, json }, terminal)),
+        ),
     )
     .command(
       'check <job>',
@@ -64,13 +71,14 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
               type: 'boolean',
               default: false,
             },
+            'ignore-open-doubt': ignoreOpenDoubt,
             json,
           })
           .example('$0 apply out/spring-sale/k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
-      ({ run, confirm, ignoreChangedInputs, json }) =>
+      ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, json }) =>
         finish(
           import('../commands/apply.js').then(({ applyRun }) =>
-            applyRun({ run, confirm, ignoreChangedInputs, json }, terminal),
+            applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, json }, terminal),
           ),
         ),
     )

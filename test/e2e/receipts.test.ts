@@ -114,7 +114,7 @@ test.concurrent('receipts settle what a lost answer left in doubt: nothing is se
   });
 
   const before = readFileSync(join(summary.directory, 'deliveries.csv'), 'utf8');
-  expect((await workspace.volley('report', summary.directory)).summary).toEqual(settled);
+  expect((await workspace.volley('report', summary.directory)).summary).toMatchObject(settled);
   expect(readFileSync(join(summary.directory, 'deliveries.csv'), 'utf8')).toBe(before);
   expect((await workspace.run()).summary).toMatchObject({ state: 'nothing-new' });
   expect(workspace.requests()).toHaveLength(3);

@@ -88,7 +88,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
 
     expect([code, woken.code, woken.stdout]).toEqual([0, 75, '']);
     expect(woken.stderr).toContain('lost its lock');
-    expect(JSON.parse(workspace.read(`out/sale/${summary.plan}/summary.json`))).toEqual(summary);
+    expect(summary).toMatchObject(JSON.parse(workspace.read(`out/sale/${summary.plan}/summary.json`)));
     expectEveryRowOnce(summary);
   });
 });
@@ -152,7 +152,7 @@ function wake(owner: Running) {
 /** Also behind the late words that the woken process may have written into the journal. */
 async function expectEachOnce(workspace: Workspace, expected: { count: number; inDoubt: number }): Promise<void> {
   const again = await workspace.run();
-  expect([again.code, JSON.parse(again.stdout).state]).toEqual([0, 'nothing-new']);
+  expect([again.code, JSON.parse(again.stdout).state]).toEqual([expected.inDoubt > 0 ? 3 : 0, 'nothing-new']);
   const [run = ''] = workspace.runs();
   await workspace.volley('report', `out/sale/${run}`);
   const summary = JSON.parse(workspace.read(`out/sale/${run}/summary.json`));

@@ -49,7 +49,8 @@ async function runOnceHealed(
   const { code, summary } = await run();
 
   if (before.isFinished) {
-    expect({ code, summary, requests: server.requests }).toEqual({ code: 0, summary: undefined, requests });
+    const idle = { code: codeOf({ inDoubt: before.inDoubt, rejected: 0 }), summary: undefined };
+    expect({ code, summary, requests: server.requests }).toEqual({ ...idle, requests });
     return;
   }
   const { inDoubt, rejected } = before;

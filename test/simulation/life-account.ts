@@ -1,4 +1,4 @@
-import type { Summary } from '../../src/report/summary.js';
+import type { OpenDoubt, Summary } from '../../src/report/summary.js';
 import { readOutputs } from './account.js';
 import type { CrashDisk } from './crash-disk.js';
 import { isTaken, timesOf } from './ledger-rows.js';
@@ -20,8 +20,19 @@ interface Told {
 
 /** What a process printed on stdout: the summaries of its runs, the last one first; none where nothing was to be done. */
 export function readPrinted(text: string): Summary[] {
-  const printed = JSON.parse(text) as { state: string; earlier?: Summary[] };
-  return printed.state === 'nothing-new' ? [] : [printed as Summary, ...(printed.earlier ?? [])];
+  const printed = parsePrinted(text);
+  return printed.state === 'nothing-new' ? [] : [printed as unknown as Summary, ...(printed.earlier ?? [])];
+}
+
+interface Printed {
+  readonly state: string;
+  readonly exitCode: number;
+  readonly earlier?: readonly Summary[];
+  readonly openDoubt: OpenDoubt;
+}
+
+export function parsePrinted(text: string): Printed {
+  return JSON.parse(text) as Printed;
 }
 
 /**
@@ -40,7 +51,7 @@ export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, to
   }
 }
 
-function checkRun(summary: Summary, { disk, watch: { record, directory } }: Told): void {
+function checkRun(summary: Summary, { disk, scenario, watch: { record, directory } }: Told): void {
   const { state, stop, directory: named, steps } = summary;
   if (named !== directory) throw new Violation(`it tells of ${named}, and the run is ${directory}`);
   const reason = state === 'finished' ? 'finished' : stop?.reason;
@@ -48,9 +59,11 @@ function checkRun(summary: Summary, { disk, watch: { record, directory } }: Told
     throw new Violation(`it tells of a run that is ${state} (${reason}), and its journal ends with ${record.close}`);
   }
   const kept = String(disk.volume.readFileSync(`${directory}/summary.json`, 'utf8'));
-  if (JSON.stringify(JSON.parse(kept)) !== JSON.stringify({ ...summary, earlier: undefined })) {
-    throw new Violation('it prints another summary than it keeps');
-  }
+  const { exitCode, ...figures }: Summary = JSON.parse(kept);
+  const told = { ...summary, earlier: undefined, openDoubt: undefined, exitCode: undefined };
+  if (JSON.stringify(figures) !== JSON.stringify(told)) throw new Violation('it prints another summary than it keeps');
+  const expected = exitCodeFor([summary], scenario);
+  if (exitCode !== expected) throw new Violation(`its summary has the exit code ${exitCode}, expected ${expected}`);
   for (const { number, action } of steps) {
     const { entry, verdict } = record.actionOf(number);
     const status = entry === undefined ? verdict?.status : 'in-doubt';
@@ -127,6 +140,14 @@ function checkRow(
     (output === 'rejections' && isTaken(ledger, row)) ||
     (output === 'unprocessed' && row.kind !== 'contacts' && timesOf(ledger, row) > 0);
   if (isWrong) throw new Violation(`${row.kind} ${name} is in ${output}, and the service knows otherwise`);
+}
+
+/** The exit code that an account calls for: the gravest of its runs', and of those that it names as in doubt. */
+export function exitCodeOfPrinted(text: string, scenario: Scenario): number {
+  const { state, openDoubt } = parsePrinted(text);
+  const summaries = readPrinted(text);
+  if (state !== 'nothing-new') return exitCodeFor(summaries, scenario);
+  return openDoubt.rows > 0 && scenario.job.failOn !== 'nothing' ? 3 : 0;
 }
 
 /** The exit code that summaries call for: the gravest of theirs. */

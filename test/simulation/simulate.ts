@@ -2,7 +2,7 @@ import { InternalError, UserError } from '../../src/errors.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { checkAccount, listInDoubt } from './account.js';
 import { CrashDisk } from './crash-disk.js';
-import { checkPrinted, exitCodeFor, readPrinted } from './life-account.js';
+import { checkPrinted, exitCodeOfPrinted, parsePrinted } from './life-account.js';
 import { readPlannedRows } from './planned-rows.js';
 import { RunWatch } from './run-watch.js';
 import { createScenario, type Host, MAX_SKEW_MS, type Mishap, type Scenario } from './scenario.js';
@@ -104,11 +104,15 @@ class Simulation {
     }
     const before = service.ledger.requests;
     const again = await this.#live(undefined, false);
-    if (again.exitCode !== 0)
-      throw new Violation(`a finished run repeated ends with ${again.exitCode}: ${again.error}`);
+    if (again.error !== undefined) throw new Violation(`a finished run repeated fails: ${again.error}`);
     if (service.ledger.requests !== before) throw new Violation('a finished run repeated sends');
     checkAccount(this.#stage.disk, this.#scenario, service.ledger);
     const inDoubt = listInDoubt(this.#stage.disk, this.#scenario);
+    const { state, openDoubt } = parsePrinted(again.stdout);
+    if (state !== 'nothing-new' || openDoubt.rows !== inDoubt.length)
+      throw new Violation(
+        `a finished run repeated is ${state}, with ${openDoubt.rows} of ${inDoubt.length} rows in doubt`,
+      );
     if (rival === undefined) {
       const known = inDoubt.filter((row) => !this.#unknowable.has(row));
       if (known.length > 0) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
@@ -165,7 +169,7 @@ class Simulation {
       (this.#scenario.rival !== undefined && isDiskError(error, 'ENOENT'));
     if (!isExpected) throw new Violation(`${name} fails: ${error instanceof Error ? error.stack : error}`);
     if (exitCode !== undefined && error === undefined) {
-      const expected = exitCodeFor(readPrinted(stdout), this.#scenario);
+      const expected = exitCodeOfPrinted(stdout, this.#scenario);
       if (exitCode !== expected)
         throw new Violation(`${name} ends with ${exitCode}, and prints what calls for ${expected}`);
     }

@@ -1,0 +1,168 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { nodeFiles } from '../../src/files.js';
+import type { OpenDoubt } from '../../src/report/summary.js';
+import { readOpenDoubt } from '../../src/run/open-doubt.js';
+import { aJob, anSmsStep, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+import { until } from './command.js';
+
+const INBOX = anSmsStep({ input: { files: 'in/*.csv' } });
+
+/** A job that takes what lies in its inbox, and a night whose second request of ten rows lost its answer. */
+async function aNightInDoubt(changes: object = {}) {
+  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
+  workspace.write('in/monday.csv', people(30));
+  const writeJob = (more: object = {}) => workspace.writeJob(aJob(workspace, { steps: [INBOX], ...changes, ...more }));
+  writeJob();
+  const { code, summary } = await workspace.run();
+  expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 10 });
+  return { workspace, writeJob, code, monday: summary };
+}
+
+type Told = { state: string; exitCode: number; openDoubt: OpenDoubt };
+
+/** Exit code, and what the JSON says of rows in doubt. */
+async function ask(workspace: Workspace, ...args: string[]) {
+  const { code, stdout } = await workspace.volley(...args);
+  const { state, exitCode, openDoubt } = JSON.parse(stdout) as Told;
+  return { code, state, exitCode, openDoubt };
+}
+
+describe.concurrent('rows in doubt of earlier runs', () => {
+  test('are named by every account with their run and number, and keep the exit code at 3 until they are settled', async () => {
+    const { workspace, monday } = await aNightInDoubt();
+    const { plan: run, directory } = monday;
+    const openDoubt = { rows: 10, runs: [{ run, directory, inDoubt: 10 }] };
+    const others = { openDoubt };
+
+    expect(await ask(workspace, 'run', 'job.yaml')).toEqual({ code: 3, state: 'nothing-new', exitCode: 3, ...others });
+    workspace.write('in/tuesday.csv', people(5, 101));
+    expect(await ask(workspace, 'run', 'job.yaml')).toEqual({ code: 3, state: 'finished', exitCode: 3, ...others });
+    workspace.write('in/wednesday.csv', people(5, 201));
+    const planned = await workspace.volley('plan', 'job.yaml');
+    const wednesday = JSON.parse(planned.stdout).directory;
+    expect(await ask(workspace, 'apply', wednesday)).toEqual({ code: 3, state: 'finished', exitCode: 3, ...others });
+    expect(await ask(workspace, 'plan', 'job.yaml')).toMatchObject({ code: 0, state: 'nothing-new', ...others });
+    expect(await ask(workspace, 'status', wednesday)).toMatchObject({ code: 0, ...others });
+    expect(await ask(workspace, 'report', wednesday)).toMatchObject({ code: 0, exitCode: 0, ...others });
+
+    expect((await workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10')).code).toBe(0);
+
+    const none = { openDoubt: { rows: 0, runs: [] } };
+    expect(await ask(workspace, 'run', 'job.yaml')).toEqual({ code: 0, state: 'nothing-new', exitCode: 0, ...none });
+    expect(await ask(workspace, 'status', directory)).toMatchObject(none);
+  });
+
+  test('are said on a terminal, with the command that settles them', async () => {
+    const { workspace, monday } = await aNightInDoubt();
+    workspace.write('in/tuesday.csv', people(5, 101));
+    const line = `10 rows of run ${monday.plan}: volley settle `;
+
+    const own = await workspace.volley('status', monday.directory, '--no-json');
+    const tuesday = await workspace.run('--no-json');
+    const idle = await workspace.run('--no-json');
+    const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
+
+    // Of the run itself its own account tells.
+    expect(own.stdout).not.toContain(line);
+    for (const { stdout } of [tuesday, idle, plan]) expect(stdout).toContain(line);
+    expect([tuesday.code, idle.code]).toEqual([3, 3]);
+  });
+
+  test.each([
+    ['rejections', [], 3],
+    ['in-doubt', [], 3],
+    ['nothing', [], 0],
+    ['rejections', ['--ignore-open-doubt'], 0],
+    ['in-doubt', ['--ignore-open-doubt'], 0],
+  ] as const)(
+    'with failOn %s and flags %j: exit %i, of nothing new and of a run that accepts all',
+    async (failOn, flags, expected) => {
+      const { workspace } = await aNightInDoubt({ failOn });
+
+      const idle = await ask(workspace, 'run', 'job.yaml', ...flags);
+      workspace.write('in/tuesday.csv', people(5, 101));
+      const all = await ask(workspace, 'run', 'job.yaml', ...flags);
+
+      expect([idle.code, idle.exitCode, idle.openDoubt.rows]).toEqual([expected, expected, 10]);
+      expect([all.code, all.exitCode, all.openDoubt.rows]).toEqual([expected, expected, 10]);
+    },
+  );
+
+  test('are not ignored where the run itself put them there', async () => {
+    const { workspace } = await aNightInDoubt();
+    workspace.write('in/tuesday.csv', people(20, 101));
+    workspace.setFaults({ kind: 'reset-after', nth: 1 });
+
+    const { code, openDoubt } = await ask(workspace, 'run', 'job.yaml', '--ignore-open-doubt');
+
+    expect([code, openDoubt.rows, openDoubt.runs.length]).toEqual([3, 20, 2]);
+  });
+
+  test('of the sandbox are no concern of the job once it sends to the service, nor the other way round', async () => {
+    const { workspace, monday } = await aNightInDoubt();
+    const jobDirectory = workspace.path('out/sale');
+
+    const [real, sandbox] = await Promise.all(
+      [false, true].map((isSandbox) => readOpenDoubt(nodeFiles, jobDirectory, { isSandbox })),
+    );
+
+    expect(real?.runs.map(({ run }) => run)).toEqual([monday.plan]);
+    expect(sandbox).toEqual({ rows: 0, runs: [] });
+  });
+});
+
+describe.concurrent('the figure of rows in doubt', () => {
+  const read = (workspace: Workspace, isRunning = false) =>
+    readOpenDoubt(nodeFiles, workspace.path('out/sale'), { isSandbox: false, isRunning });
+
+  test('comes from the journal where there is no summary, or one of a run that had not ended', async () => {
+    const { workspace, monday } = await aNightInDoubt();
+    const path = `out/sale/${monday.plan}/summary.json`;
+    const summary = workspace.read(path);
+    const stale = { ...JSON.parse(summary), state: 'stopped', balance: { ...monday.balance, inDoubt: 0 } };
+
+    for (const text of [undefined, '', '{', 'null', '{"state":"finished"}', JSON.stringify(stale)]) {
+      if (text === undefined) rmSync(workspace.path(path));
+      else workspace.write(path, text);
+      expect((await read(workspace)).rows, text).toBe(10);
+    }
+  });
+
+  test('counts what was under way when a process died, and not what is under way now', async () => {
+    const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, nth: 2 });
+    workspace.write('people.csv', people(30));
+    workspace.writeJob(aJob(workspace));
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+
+    expect(await read(workspace, true)).toEqual({ rows: 0, runs: [] });
+    running.signal('SIGKILL');
+    await running.ended;
+    expect((await read(workspace)).runs).toMatchObject([{ inDoubt: 10 }]);
+  });
+
+  test('is unknown, and not zero, for a run that cannot be read', async () => {
+    const { workspace, monday } = await aNightInDoubt();
+    const path = `out/sale/${monday.plan}/plan.json`;
+    workspace.write(path, workspace.read(path).slice(0, 100));
+
+    expect(await read(workspace)).toMatchObject({ rows: 0, runs: [{ run: monday.plan, inDoubt: null }] });
+  });
+
+  test('costs no look into the journal of a run that is finished', async () => {
+    const { workspace } = await aNightInDoubt();
+    const opened: string[] = [];
+    const files = {
+      ...nodeFiles,
+      openRead: (path: string) => {
+        opened.push(path);
+        return nodeFiles.openRead(path);
+      },
+    };
+
+    expect((await readOpenDoubt(files, workspace.path('out/sale'), { isSandbox: false })).rows).toBe(10);
+    expect(opened).toEqual([]);
+  });
+});
