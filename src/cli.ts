@@ -14,6 +14,12 @@ const terminal: Terminal = {
   },
   isStdoutTerminal: process.stdout.isTTY === true,
   isStderrTerminal: process.stderr.isTTY === true,
+  screen: {
+    get columns() {
+      return process.stdout.columns ?? 80;
+    },
+    ...nameCaller(),
+  },
   writeStdout: (text) =>
     new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
@@ -30,6 +36,26 @@ const terminal: Terminal = {
   },
   leave: (exitCode) => process.exit(exitCode),
 };
+
+/** Where and how this was called, so that the commands it prints can be copied: in a checkout there is no `volley` on the path. */
+function nameCaller(): { directory: string; command: string } {
+  const [, script = ''] = process.argv;
+  const { npm_command: npm, npm_lifecycle_event: event } = process.env;
+  const directory = currentDirectory();
+  if (npm === 'exec' || event === 'start') return { directory, command: 'npx volley' };
+  if (!script.endsWith('cli.js')) return { directory, command: 'volley' };
+  const isBelow = directory !== '' && script.startsWith(`${directory}/`);
+  return { directory, command: `node ${isBelow ? script.slice(directory.length + 1) : script}` };
+}
+
+/** '' where it was removed. */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '';
+  }
+}
 
 type Printer = typeof import('./commands/print-error.js');
 

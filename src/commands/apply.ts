@@ -2,6 +2,7 @@ import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
 import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
+import { screenOf } from './screen.js';
 import { applyRunDirectory } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -22,9 +23,10 @@ export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<n
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
   const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
   const exitCode = gravestOf([summary.exitCode, doubt]);
+  const screen = screenOf(terminal);
   await printResult(terminal, flags, {
     json: { ...summary, exitCode, openDoubt },
-    text: `${formatSummary(summary, { isSandbox: service.sandbox })}${formatOpenDoubt(openDoubt, [plan.id])}`,
+    text: `${formatSummary(summary, { isSandbox: service.sandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   return exitCode;
 }

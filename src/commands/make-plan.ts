@@ -1,6 +1,5 @@
 import { isRowStep, type Job } from '../job/job.js';
 import type { Log } from '../log.js';
-import type { Plan } from '../plan/file.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { createFindTaken, type PastRun } from '../run/history.js';
 import type { Lock } from '../run/lock.js';
@@ -9,7 +8,9 @@ import { HeldRows } from '../run/retry-held.js';
 import { createHeldReader } from '../run/retry-reader.js';
 import { ReceivedRows } from '../run/retry-received.js';
 import { createPlanDeps, type Host, worldOf } from './deps.js';
+import { formatFileNotices, listFileNotices } from './file-notices.js';
 import { createProgressView } from './progress.js';
+import { screenOf } from './screen.js';
 
 /** Plans what is new for a job, shows how far it is, and says what it left out. */
 export async function planNewInput(
@@ -47,7 +48,9 @@ export async function planNewInput(
     );
     if (outcome.made !== undefined) await assertGiven(files, { plan: outcome.made.plan, jobDirectory, history });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
-    for (const notice of listNotices(outcome.made?.plan)) log.info(notice);
+    const steps = outcome.made?.plan.steps ?? [];
+    const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
+    for (const notice of notices) log.info(notice);
     return outcome;
   } finally {
     await received.close();
@@ -70,9 +73,4 @@ function nameOccurrence(repeat: Job['repeat'], history: readonly PastRun[], nowM
 /** The first time, and each day, count as the first. */
 function readAgain(occurrence: string): number {
   return Number(/^again-(\d+)$/.exec(occurrence)?.[1] ?? 1);
-}
-
-function listNotices(plan: Plan | undefined): string[] {
-  const inputs = plan?.steps.flatMap((step) => step.inputs) ?? [];
-  return [...new Set(inputs.flatMap(({ file, notices }) => notices.map((notice) => `${file}: ${notice}`)))];
 }

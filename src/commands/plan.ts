@@ -8,6 +8,8 @@ import { type Host, worldOf } from './deps.js';
 import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatPlan, summarizePlan } from './print-plan.js';
+import { formatIdle } from './run.js';
+import { screenOf } from './screen.js';
 import { jobDirectoryOf, planJobInput } from './session.js';
 
 export interface PlanFlags {
@@ -24,14 +26,26 @@ export async function planJob(flags: PlanFlags, terminal: Host): Promise<number>
     const directory = jobDirectoryOf(job);
     const openDoubt = await readOpenDoubt(worldOf(terminal).files, directory, { isSandbox: job.service.sandbox });
     const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut, openDoubt };
-    const text = `Nothing new for job ${job.name}.\n${formatOpenDoubt(openDoubt)}`;
+    const screen = screenOf(terminal);
+    const text = `${formatIdle(job, leftOut, { path: flags.job, screen })}${formatOpenDoubt(openDoubt, [], screen)}`;
     await printResult(terminal, flags, { json, text });
     return EXIT.ok;
   }
   const { plan, directory } = made;
-  await printResult(terminal, flags, { json: summarizePlan(plan, directory), text: formatPlan(plan, directory) });
-  checkGuards(plan, job.guards);
+  const refusal = refusalOf(() => checkGuards(plan, job.guards));
+  const text = formatPlan(plan, directory, { screen: screenOf(terminal), isRefused: refusal !== undefined });
+  await printResult(terminal, flags, { json: summarizePlan(plan, directory), text });
+  if (refusal !== undefined) throw refusal.error;
   return EXIT.ok;
+}
+
+function refusalOf(check: () => void): { readonly error: unknown } | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** A signal ends it at once, and leaves no plan. */

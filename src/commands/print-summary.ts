@@ -1,32 +1,122 @@
 import { dirname, join } from 'node:path';
 import type { StepSummary, Summary } from '../report/summary.js';
-import { format, formatCounts } from './print-plan.js';
+import { countOf, format } from './count-of.js';
+import { type FigureColumn, formatFigures } from './figure-table.js';
+import { formatReasons, formatSkips } from './format-reasons.js';
+import { nextStep } from './next-step.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
+import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from './screen.js';
 import { escapeText } from './terminal.js';
+import { wrapText } from './text-width.js';
 
-/** The account of a run in plain words, for a person. */
-export function formatSummary(summary: Summary, { isSandbox }: { isSandbox: boolean }): string {
+export interface SummaryView {
+  readonly isSandbox: boolean;
+  /** Path of the job file, where the command was given one. */
+  readonly job?: string | undefined;
+  readonly screen?: Screen;
+}
+
+/** The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. */
+export function formatSummary(summary: Summary, { isSandbox, job, screen = PLAIN_SCREEN }: SummaryView): string {
+  const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
+  const sections = [
+    `${formatHead(summary, screen)}\n${formatSummaryTable(summary, screen)}\n`,
+    summary.steps.map((step) => formatStep(step, screen)).join(''),
+    wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
+      (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
+    formatNext(summary, job, screen),
+  ];
+  return sections.filter((section) => section !== '').join('\n');
+}
+
+function formatHead(summary: Summary, screen: Screen): string {
   const { read, accepted } = summary.balance;
-  const steps = summary.steps.map((step) => formatStep(step, summary.directory)).join('\n');
-  return (
-    `${escapeText(describeState(summary))}\n\n${steps}\n` +
-    `${`All in all: ${format(accepted)} of ${format(read)} rows accepted. ${describeNext(summary)}`.trimEnd()}\n` +
-    `Everything about this run: ${escapeText(summary.directory)}\n${isSandbox ? describeSandbox(summary) : ''}`
-  );
+  const style = styleOf(summary);
+  const lines = wrapText(escapeText(describeState(summary)), screen.columns).map((line) => paint(screen, style, line));
+  return `${lines.join('\n')}\n${format(accepted)} of ${countOf(read, 'row')} accepted.\n`;
 }
 
-function describeSandbox({ directory, notDelivered }: Summary): string {
+function styleOf({ exitCode, state, balance }: Summary): Style {
+  if (exitCode === 4) return 'red';
+  if (state === 'finished' && balance.inDoubt === 0) return 'green';
+  return state === 'planned' ? 'bold' : 'magenta';
+}
+
+const COLUMNS: readonly FigureColumn[] = [
+  { title: 'read' },
+  { title: 'accepted', style: 'green' },
+  { title: 'rejected', style: 'red' },
+  { title: 'skipped' },
+  { title: 'in doubt', style: 'magenta' },
+  { title: 'not sent', style: 'magenta' },
+];
+
+export function formatSummaryTable({ steps }: Pick<Summary, 'steps'>, screen: Screen): string {
+  const rows = steps.map(({ number, kind, balance, files, action }) => {
+    const name = `${number} ${escapeText(kind)}`;
+    if (action !== null) return { name, figures: escapeText(describeAction(action)) };
+    if (Object.keys(files).length === 0) return { name, figures: 'had no turn' };
+    const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
+    return { name, figures: [read, accepted, rejected, skipped, inDoubt, unprocessed] };
+  });
+  return formatFigures(COLUMNS, rows, screen);
+}
+
+const EXPLAINED = [
+  ['rejections', 'rejected', 'red'],
+  ['in-doubt', 'in doubt', 'magenta'],
+  ['unprocessed', 'not sent', 'magenta'],
+] as const;
+const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
+
+/** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
+function formatStep(step: StepSummary, screen: Screen): string {
+  const { balance, reasons, skips, files, action } = step;
+  const name = `${step.number} ${escapeText(step.kind)}`;
+  if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
+  const head = (text: string, output: keyof typeof files) =>
+    indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
+  const explained = EXPLAINED.flatMap(([output, title, style]) => {
+    const rows = balance[COUNT_OF[output]];
+    const own = reasons.filter((reason) => reason.output === output);
+    if (rows === 0 || own.length === 0) return [];
+    const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, 0);
+    const count = paint(screen, style, `${format(rows)} ${title}`);
+    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen)];
+  });
+  if (balance.skipped === 0) return explained.join('');
+  return `${explained.join('')}${head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped')}`;
+}
+
+const INDENT = '    ';
+
+function indentRest(text: string, screen: Screen): string {
+  return `${wrapText(text, screen.columns, INDENT).join('\n')}\n`;
+}
+
+function formatAction(name: string, action: NonNullable<StepSummary['action']>, screen: Screen): string {
+  return indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
+}
+
+function describeSandbox({ directory, notDelivered }: Summary, screen: Screen): string[] {
   const ledger = join(dirname(directory), SANDBOX_DIRECTORY, 'ledger.ndjson');
-  return (
-    `This was the sandbox: no message left this machine. What it accepted: ${escapeText(ledger)}\n` +
-    describeNotDelivered(notDelivered ?? 0)
-  );
+  return [
+    `This was the sandbox: no message left this machine. What it accepted: ${escapeText(showPath(screen, ledger))}`,
+    ...describeNotDelivered(notDelivered ?? 0),
+  ];
 }
 
-function describeNotDelivered(count: number): string {
-  if (count === 0) return '';
+function describeNotDelivered(count: number): string[] {
+  if (count === 0) return [];
   const what = count === 1 ? 'receipt or event was' : 'receipts and events were';
-  return `${format(count)} ${what} not delivered: outside of this machine.\n`;
+  return [`${format(count)} ${what} not delivered: outside of this machine.`];
+}
+
+function formatNext(summary: Summary, job: string | undefined, screen: Screen): string {
+  const next = nextStep(summary, job, screen);
+  if (next === undefined) return '';
+  const lines = wrapText(`Next: ${escapeText(next.what)}`, screen.columns).join('\n');
+  return next.command === undefined ? `${lines}\n` : `${lines}\n  ${paint(screen, 'bold', escapeText(next.command))}\n`;
 }
 
 function describeState({ job, plan, retryOf, state, stop }: Summary): string {
@@ -43,44 +133,9 @@ function describeState({ job, plan, retryOf, state, stop }: Summary): string {
   }
 }
 
-function formatStep(step: StepSummary, directory: string): string {
-  const { balance, files, action } = step;
-  const name = `Step ${step.number} (${escapeText(step.kind)})`;
-  if (action !== null) return `${name}: ${escapeText(describeAction(action))}\n`;
-  if (Object.keys(files).length === 0) return `${name}: had no turn\n`;
-  const line = (name: string, count: number, more: string, output: keyof StepSummary['files']) =>
-    count === 0
-      ? []
-      : [
-          `  ${name.padEnd(12)}${format(count).padStart(9)}${escapeText(more)}`,
-          `${' '.repeat(24)}→ ${escapeText(join(directory, files[output] ?? ''))}`,
-        ];
-  const lines = [
-    `${name}: ${format(balance.read)} rows read, ${format(step.requests.settled)} of ${format(step.requests.planned)} requests settled`,
-    ...line('accepted', balance.accepted, '', 'results'),
-    ...line('rejected', balance.rejected, formatCounts(step.rejections), 'rejections'),
-    ...line('skipped', balance.skipped, formatCounts(step.skips), 'skipped'),
-    ...line('in doubt', balance.inDoubt, '', 'in-doubt'),
-    ...line('unprocessed', balance.unprocessed, '', 'unprocessed'),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
 /** What came of a step without rows, as it must still be escaped. */
 export function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
   // The code of what was done is one word of its reason.
   if (status === 'accepted') return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
   return `${status === 'in-doubt' ? 'in doubt' : 'not done'} (${code}): ${reason}`;
-}
-
-function describeNext({ balance, exitCode, state }: Summary): string {
-  if (state === 'planned') return 'Send it with `volley run` and the job, or `volley apply` and this directory.';
-  if (exitCode === 75) return 'Run the same command to go on.';
-  if (exitCode === 4) return 'A person must look at it; then run the same command to go on.';
-  if (balance.inDoubt > 0)
-    return 'Rows in doubt may or may not have been sent; they are never sent again by themselves. See volley settle.';
-  if (balance.unprocessed > 0)
-    return 'Rows that were in doubt, and were not sent, can be: volley retry --only not-sent.';
-  if (balance.rejected > 0) return 'Mend the rejections file and give it to the job as input.';
-  return '';
 }

@@ -7,6 +7,7 @@ import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
 import { openRunDirectory } from './run-directory.js';
+import { screenOf } from './screen.js';
 import { lockDepsOf } from './world.js';
 
 /** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
@@ -17,9 +18,10 @@ export async function reportRun(flags: { run: string; json: boolean | undefined 
   const isSandbox = plan.job.service.sandbox;
   const isRunning = (await readLockOwner(lockDepsOf(worldOf(host)), dirname(directory))) !== undefined;
   const openDoubt = await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning });
+  const screen = screenOf(host);
   await printResult(host, flags, {
     json: { ...summary, openDoubt },
-    text: `${formatSummary(summary, { isSandbox })}${formatOpenDoubt(openDoubt, [plan.id])}`,
+    text: `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   return 0;
 }

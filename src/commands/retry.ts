@@ -7,12 +7,14 @@ import { checkNames } from '../report/name-check.js';
 import { writeReport } from '../report/write-report.js';
 import { acquireLock } from '../run/lock.js';
 import { type RetryEnd, retryRun } from '../run/retry-run.js';
+import { format } from './count-of.js';
 import { createPlanDeps, type Host, openLog, worldOf } from './deps.js';
 import { namePerson } from './person.js';
 import { printResult } from './print.js';
-import { format, formatCounts, formatPlan, summarizePlan } from './print-plan.js';
+import { formatCounts, formatPlan, summarizePlan } from './print-plan.js';
 import { createProgressView } from './progress.js';
 import { openRunDirectory } from './run-directory.js';
+import { type Screen, screenOf } from './screen.js';
 import { escapeText, SecretKeeper } from './terminal.js';
 import { lockDepsOf } from './world.js';
 
@@ -66,7 +68,7 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
     first === undefined
       ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...about, rejected: codes }
       : { ...summarizePlan(first.plan, first.directory), ...more, ...about };
-  const head = first === undefined ? formatNothing(plan.id, choice, end) : formatMade(made, end);
+  const head = first === undefined ? formatNothing(plan.id, choice, end) : formatMade(made, end, screenOf(host));
   await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
   return EXIT.ok;
 }
@@ -90,9 +92,9 @@ function chooseRows({ only, code }: RetryFlags): Choice {
   return { only, codes: [...new Set(codes)].sort() };
 }
 
-function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd): string {
+function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: Screen): string {
   const again = anew.length === 0 ? '' : 'Made anew: its rows were given to it before, and it was never applied.\n';
-  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory)}`).join('\n');
+  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory, { screen })}`).join('\n');
 }
 
 function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {

@@ -14,6 +14,7 @@ import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
+import { type Screen, screenOf, showCommand, showPath } from './screen.js';
 import { assertUnchanged, jobDirectoryOf, type Session, withSession } from './session.js';
 import { escapeText, type Terminal } from './terminal.js';
 
@@ -31,7 +32,11 @@ export async function runJob(flags: RunFlags, terminal: Terminal): Promise<numbe
 }
 
 /** The same for a job that was read already. */
-export async function runLoadedJob(job: Job, flags: Omit<RunFlags, 'job'>, host: Host): Promise<number> {
+export async function runLoadedJob(
+  job: Job,
+  flags: Omit<RunFlags, 'job'> & Partial<Pick<RunFlags, 'job'>>,
+  host: Host,
+): Promise<number> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
   try {
@@ -111,7 +116,7 @@ async function finishRun(
 async function printDone(
   { summaries, leftOut }: Done,
   job: Job,
-  { flags, host }: { flags: Pick<RunFlags, 'json' | 'ignoreOpenDoubt'>; host: Host },
+  { flags, host }: { flags: Omit<RunFlags, 'job' | 'again'> & Partial<Pick<RunFlags, 'job'>>; host: Host },
 ): Promise<number> {
   const isSandbox = job.service.sandbox;
   const directory = jobDirectoryOf(job);
@@ -122,24 +127,34 @@ async function printDone(
     ...summaries.map((summary) => summary.exitCode),
     flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
   ]);
-  const doubts = formatOpenDoubt(openDoubt, own);
+  const screen = screenOf(host);
+  const doubts = formatOpenDoubt(openDoubt, own, screen);
   const last = summaries.at(-1);
   if (last === undefined) {
     const idle = { job: job.name, state: 'nothing-new', directory, exitCode, leftOut, openDoubt };
-    await printResult(host, flags, { json: idle, text: `${formatIdle(job, leftOut)}${doubts}` });
+    const text = formatIdle(job, leftOut, { path: flags.job, screen });
+    await printResult(host, flags, { json: idle, text: `${text}${doubts}` });
     return exitCode;
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
   const json = { ...last, exitCode, ...earlier, openDoubt };
-  const text = summaries.map((summary) => formatSummary(summary, { isSandbox })).join('\n');
+  const view = { isSandbox, job: flags.job, screen };
+  const text = summaries.map((summary) => formatSummary(summary, view)).join('\n');
   await printResult(host, flags, { json, text: `${text}${doubts}` });
   return exitCode;
 }
 
-function formatIdle(job: Job, leftOut: readonly LeftOut[]): string {
+/** Also what `plan` says where there is nothing to plan. */
+export function formatIdle(
+  job: Job,
+  leftOut: readonly LeftOut[],
+  { path, screen }: { path: string | undefined; screen: Screen },
+): string {
   const files = leftOut.map(({ file, reason }) => `  ${escapeText(file)} ${escapeText(reason)}\n`).join('');
+  const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
-    `Results of earlier runs: ${escapeText(jobDirectoryOf(job))}\nTo send the same files once more: --again\n`
+    `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
+    `To send the same files once more: ${escapeText(again)}\n`
   );
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../log.js';
 import { createJsonLog, scrubSecrets } from '../log.js';
 import { maskNumbers } from '../normalize/mask.js';
+import type { ScreenSource } from './screen.js';
 
 /** What a command sees of the world: streams, environment, signals. `cli.ts` hands it in; nothing else reads them. */
 export interface Terminal {
@@ -8,6 +9,8 @@ export interface Terminal {
   readonly stdin: AsyncIterable<Uint8Array | string>;
   readonly isStdoutTerminal: boolean;
   readonly isStderrTerminal: boolean;
+  /** How wide the terminal is, where paths are relative to, what the command was called by; see screen.ts. */
+  readonly screen?: ScreenSource['screen'];
   /** Resolves when the stream took the text; rejects when it is closed or full. */
   writeStdout(text: string): Promise<void>;
   writeStderr(text: string): void;

@@ -23,6 +23,13 @@ export function maskNumbers(text: string): string {
   return text.replace(NUMBER, (number) => maskNumber(`+${number.replace(/\D/g, '')}`));
 }
 
+/** A number, the address of an e-mail or an id in a messenger: enough of it to see what kind it is. */
+export function maskAddress(address: string): string {
+  if (/^\+?\d+$/.test(address)) return maskNumber(address);
+  const at = address.lastIndexOf('@');
+  return at > 0 ? `${address.slice(0, 1)}***${address.slice(at)}` : `${address.slice(0, 2)}***`;
+}
+
 /** What came of a step without rows, for summaries, which are logged: the service may have put a number into its words. */
 export function maskVerdict({ status, code, reason }: Verdict): Verdict {
   return { status, code: maskNumbers(code), reason: maskNumbers(reason) };

@@ -32,6 +32,11 @@ export class DraftedRow {
     text.appendBytes(cells.bytes, cells.start, cells.end);
   }
 
+  get cells(): string[] {
+    this.#cells.row = this.index;
+    return this.#cells.texts;
+  }
+
   get fragment(): string {
     const { bytes, ends } = this.#fragments;
     return Buffer.from(bytes.buffer).toString('utf8', startOf(ends, this.index), ends[this.index]);

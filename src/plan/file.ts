@@ -4,6 +4,7 @@ import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import { planDamaged } from './plan-damaged.js';
+import type { Reason } from './reasons.js';
 import { readSealed, sealJson } from './sealed-json.js';
 
 /**
@@ -61,6 +62,8 @@ export interface PlannedStep {
   /** Rows by code. */
   readonly rejections: Readonly<Record<string, number>>;
   readonly skips: Readonly<Record<string, number>>;
+  /** The commonest of the rejections, each with a row; absent in plans of earlier versions. Only people are shown them. */
+  readonly reasons?: readonly Reason[];
   /** Messages by country of the number, ISO alpha-2. */
   readonly countries: Readonly<Record<string, number>>;
   /** Messages by the character that forces UCS-2, which makes their parts less than half as long. */

@@ -1,19 +1,26 @@
 import type { DraftPlanner, RowRefusal } from '../steps/kind.js';
 import { DraftedRow } from './drafted-row.js';
 import type { DraftedBlock } from './ports.js';
+import type { ExampleRow } from './reasons.js';
 import type { StepWriter } from './step-writer.js';
 import type { RowOrdinals, Tally } from './tally.js';
 
 /** What rows are planned into; `file` is the index of theirs. */
 export interface PlanTarget {
   readonly file: number;
+  /** What is the same for all rows of the file. */
+  readonly source: Pick<ExampleRow, 'file' | 'path' | 'columns'>;
   readonly rows: RowOrdinals;
   readonly tally: Tally;
   readonly writer: StepWriter;
 }
 
 /** Plans rows by their drafts, of which no text is made: the bytes of those that are sent go into the plan as they are. */
-export function planBlock(block: DraftedBlock, planner: DraftPlanner, { file, rows, tally, writer }: PlanTarget): void {
+export function planBlock(
+  block: DraftedBlock,
+  planner: DraftPlanner,
+  { file, source, rows, tally, writer }: PlanTarget,
+): void {
   const { drafts } = block;
   const { firstRow, lines } = block.rows;
   const drafted = new DraftedRow(block);
@@ -27,6 +34,13 @@ export function planBlock(block: DraftedBlock, planner: DraftPlanner, { file, ro
     const refusal = refuseRow(block, index, { planner, ordinal: rows.take() });
     if (refusal !== undefined) {
       tally.addRefused(refusal);
+      if (refusal.kind === 'rejected')
+        tally.addReason(refusal.rejection, () => ({
+          ...source,
+          line: place.line,
+          row: place.row,
+          cells: drafted.cells,
+        }));
       writer.addRefused(place, refusal, drafted);
       continue;
     }

@@ -71,6 +71,7 @@ function planAction(step: ActionStep, number: number): PlannedStep {
     counts: { read: 0, planned: 0, rejected: 0, skipped: 0, requests: 0, messages: 0, segments: 0 },
     rejections: {},
     skips: {},
+    reasons: [],
     countries: {},
     ucs2: {},
     examples: [actionKindOf(step).describe(step)],
@@ -81,6 +82,13 @@ function planAction(step: ActionStep, number: number): PlannedStep {
 /** A list that says nothing of countries is read as the input is. */
 function inheritCountry(list: Input, input: Input): Input {
   return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
+}
+
+/** A file of the step: its index there, its name as places show it, where it lies. */
+interface FileOfStep {
+  readonly index: number;
+  readonly shown: string;
+  readonly path: string;
 }
 
 class StepPlanning {
@@ -123,7 +131,8 @@ class StepPlanning {
     this.#rows.beginFile(shown);
     await problems.gather(shown, async () => {
       await reader.open();
-      if (!(await this.#planDrafts(reader, index))) await this.#planRecords(reader, { file: index, binding });
+      const source = { index, shown, path };
+      if (!(await this.#planDrafts(reader, source))) await this.#planRecords(reader, { source, binding });
       this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
       if (reader.sha256 !== input.sha256) {
@@ -154,11 +163,12 @@ class StepPlanning {
   }
 
   /** False where the reader has no drafts of the rows. */
-  async #planDrafts(reader: RecordReader, file: number): Promise<boolean> {
+  async #planDrafts(reader: RecordReader, { index, shown, path }: FileOfStep): Promise<boolean> {
     const { drafts } = this.#planner;
     const blocks = reader.draftedBlocks?.(this.#step);
     if (drafts === undefined || blocks === undefined) return false;
-    const target = { file, rows: this.#rows, tally: this.#tally, writer: this.#writer };
+    const source = { file: shown, path, columns: reader.columns };
+    const target = { file: index, source, rows: this.#rows, tally: this.#tally, writer: this.#writer };
     for await (const block of blocks) {
       this.#checkSignal();
       planBlock(block, drafts, target);
@@ -167,14 +177,17 @@ class StepPlanning {
     return true;
   }
 
-  async #planRecords(reader: RecordReader, { file, binding }: { file: number; binding: ColumnBinding }): Promise<void> {
+  async #planRecords(
+    reader: RecordReader,
+    { source, binding }: { source: FileOfStep; binding: ColumnBinding },
+  ): Promise<void> {
     for await (const batch of reader.batches()) {
       const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
       await fed?.prepare(batch);
       this.#checkSignal();
       const read = binding.rows;
       if (read === undefined) continue;
-      for (const record of batch) this.#planRow(record, { file, read, fed });
+      for (const record of batch) this.#planRow(record, { source, columns: reader.columns, read, fed });
       await this.#endBatch();
     }
   }
@@ -193,13 +206,18 @@ class StepPlanning {
 
   #planRow(
     record: InputRecord,
-    { file, read, fed }: { file: number; read: RowReader; fed: FedRows | undefined },
+    {
+      source,
+      columns,
+      read,
+      fed,
+    }: { source: FileOfStep; columns: readonly string[]; read: RowReader; fed: FedRows | undefined },
   ): void {
     const writer = this.#writer;
     const { line, row, fault, ownId } = record;
     const cellsJson = record.cellsJson ?? JSON.stringify(record.cells);
     const from = ownId === '' ? undefined : ownId;
-    const place = { file, line, row, from };
+    const place = { file: source.index, line, row, from };
     const ordinal = this.#rows.take();
     const known = from === undefined ? undefined : fed?.check(from);
     const plan: RowPlan =
@@ -208,9 +226,11 @@ class StepPlanning {
     if (plan.kind === 'planned') {
       if (from !== undefined) fed?.notePlanned(from, ordinal);
       writer.addPlanned(place, plan.row, cellsJson);
-    } else if (plan.kind === 'rejected')
+    } else if (plan.kind === 'rejected') {
+      const { shown: file, path } = source;
+      this.#tally.addReason(plan.rejection, () => ({ file, path, line, row, columns, cells: record.cells }));
       writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection }, cellsJson);
-    else writer.addRow({ ...place, from: undefined, state: 'skipped', skip: plan.skip }, cellsJson);
+    } else writer.addRow({ ...place, from: undefined, state: 'skipped', skip: plan.skip }, cellsJson);
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {

@@ -1,6 +1,8 @@
+import type { Rejection } from '../domain.js';
 import type { Names } from '../steps/draft-block.js';
 import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../steps/kind.js';
 import type { PlannedStep } from './file.js';
+import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
 
 const EXAMPLES = 3;
 
@@ -28,6 +30,7 @@ export class RowOrdinals {
 export class Tally {
   readonly #rejections = new Map<string, number>();
   readonly #skips = new Map<string, number>();
+  readonly #reasons = new ReasonTally();
   readonly #countries = new Map<string, number>();
   readonly #ucs2 = new Map<string, number>();
   readonly #examples: Preview[] = [];
@@ -40,6 +43,11 @@ export class Tally {
   addRefused(refusal: RowRefusal): void {
     if (refusal.kind === 'rejected') increment(this.#rejections, refusal.rejection.code);
     else increment(this.#skips, refusal.skip.code);
+  }
+
+  /** Beside `add`, for a row that is rejected: the first one of each code is shown as an example. */
+  addReason(rejection: Rejection, describeRow: () => ExampleRow): void {
+    this.#reasons.add(rejection.code, () => ({ said: '', example: describeExample(describeRow(), rejection) }));
   }
 
   /** Counts the planned rows of a block that were not counted one by one; `counts` of each name, as in `Names.of`. */
@@ -63,7 +71,7 @@ export class Tally {
     if (this.lacksExamples) this.addExample(row.preview());
   }
 
-  figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'countries' | 'ucs2' | 'examples'> & {
+  figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'reasons' | 'countries' | 'ucs2' | 'examples'> & {
     rejected: number;
     skipped: number;
   } {
@@ -72,6 +80,7 @@ export class Tally {
       skipped: sum(this.#skips),
       rejections: byCount(this.#rejections),
       skips: byCount(this.#skips),
+      reasons: this.#reasons.list(),
       countries: byCount(this.#countries),
       ucs2: byCount(this.#ucs2),
       examples: this.#examples,

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { Balance } from '../domain.js';
 import { InternalError } from '../errors.js';
 import type { Files, WholeFile } from '../files.js';
+import { maskNumbers } from '../normalize/mask.js';
 import type { Plan, PlannedStep } from '../plan/file.js';
+import { describeExample, type Reason, ReasonTally } from '../plan/reasons.js';
 import type { RowLine } from '../plan/row-line.js';
 import { TextBuffer } from '../text-buffer.js';
 import { createLineFormat, type LineFormat } from './format.js';
@@ -10,12 +12,20 @@ import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
 import { emptyBalance } from './summary.js';
 
 const FLUSH_BYTES = 1 << 18;
+/** What is skipped has no reason but its code. */
+const EXPLAINED = ['rejections', 'in-doubt', 'unprocessed'] as const satisfies readonly Output[];
 
 export interface StepReport {
   readonly balance: Balance;
   readonly rejections: Record<string, number>;
+  /** Why rows were not accepted, by output: the commonest reasons. */
+  readonly reasons: readonly OutputReason[];
   /** Output → name of its file in the run directory. */
   readonly files: Partial<Record<Output, string>>;
+}
+
+export interface OutputReason extends Reason {
+  readonly output: (typeof EXPLAINED)[number];
 }
 
 interface OutputWriter {
@@ -36,6 +46,7 @@ export class StepOutputs {
   readonly #writers: ReadonlyMap<Output, OutputWriter>;
   readonly #balance = emptyBalance();
   readonly #rejections = new Map<string, number>();
+  readonly #reasons = new Map<Output, ReasonTally>(EXPLAINED.map((output) => [output, new ReasonTally()]));
 
   static async create(
     files: Files,
@@ -77,12 +88,27 @@ export class StepOutputs {
       const code = about[2] ?? '';
       this.#rejections.set(code, (this.#rejections.get(code) ?? 0) + 1);
     }
+    this.#addReason(row, { output, about });
     const writer = this.#writers.get(output);
     if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
     const place = [this.#planned.number, this.#planned.inputs[row.file]?.file ?? '', row.line, row.row] as const;
     const all = this.#spread(row);
     const cells = writer.kept?.map((index) => all[index]) ?? all;
     writer.text.append(writer.format.line(outputCells({ output, place, about, cells })));
+  }
+
+  /** A row that was not reached yet has no code, and no reason. */
+  #addReason(row: RowLine, { output, about }: { output: Output; about: readonly string[] }): void {
+    const reasons = this.#reasons.get(output);
+    if (reasons === undefined) return;
+    const [stage, field, code, reason] = output === 'rejections' ? about : ['send', '', ...about];
+    if (code === undefined || code === '') return;
+    reasons.add(code, () => {
+      const { file = '', path = '', columns = [] } = this.#planned.inputs[row.file] ?? {};
+      const { line, row: number, cells } = row;
+      const example = describeExample({ file, path, line, row: number, columns, cells }, { code, field: field ?? '' });
+      return { said: stage === 'send' ? maskNumbers(reason ?? '') : '', example };
+    });
   }
 
   async flush(): Promise<void> {
@@ -99,7 +125,10 @@ export class StepOutputs {
       names[output] = writer.name;
     }
     const rejections = Object.fromEntries([...this.#rejections].sort((a, b) => b[1] - a[1]));
-    return { balance: this.#balance, rejections, files: names };
+    const reasons = EXPLAINED.flatMap((output) =>
+      (this.#reasons.get(output)?.list() ?? []).map((each) => ({ output, ...each })),
+    );
+    return { balance: this.#balance, rejections, reasons, files: names };
   }
 
   async discard(): Promise<void> {

@@ -46,6 +46,23 @@ export const summarySchema = z.strictObject({
       /** Rows by code, of the plan and of the service together. */
       rejections: counts,
       skips: counts,
+      /** The three commonest reasons of each output, with the first row of each; numbers are masked. */
+      reasons: z.array(
+        z.strictObject({
+          output: z.enum(['rejections', 'in-doubt', 'unprocessed']),
+          code: z.string(),
+          rows: count,
+          said: z.string(),
+          example: z.strictObject({
+            file: z.string(),
+            path: z.string(),
+            line: count,
+            row: count,
+            field: z.string(),
+            value: z.string(),
+          }),
+        }),
+      ),
       /** Names of the step's output files in the run directory. */
       files: z.partialRecord(z.enum(['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed']), z.string()),
       /** What came of a step without rows; null where it has rows, or had no turn. */

@@ -136,6 +136,7 @@ function summarizeStep(
     segments: counts.segments,
     rejections: report.rejections,
     skips: retried === 0 ? { ...skips } : { ...skips, retried },
+    reasons: [...report.reasons],
     files: report.files,
     action: null,
   };
@@ -153,6 +154,7 @@ function summarizeAction({ number, kind }: PlannedStep, state: RunState): StepSu
     segments: 0,
     rejections: {},
     skips: {},
+    reasons: [],
     files: {},
     action: action === undefined ? null : describeAction(action),
   };

@@ -1,6 +1,7 @@
 import type { RowOutcomes } from '../domain.js';
 import type { ContactField, ContactsStep } from '../job/job.js';
 import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
+import { maskAddress, maskNumbers } from '../normalize/mask.js';
 import { isResultColumn, RESULT_COLUMNS } from '../output-columns.js';
 import type { Response } from '../service/answer.js';
 import { contactRequest, readAddresses, readContactAnswer } from '../service/contacts.js';
@@ -76,12 +77,22 @@ function bindColumns(
   };
 }
 
-/** Which fields are filled, not with what. */
+/** Each field with its value, so that a person sees a column that goes to the wrong one; of addresses no more than tells them apart. */
 function describeContact(body: ContactBody): string {
   const { addresses, customAttributes, groups, ...person } = body;
-  const attributes = Object.keys(customAttributes ?? {}).map((name) => `customAttributes.${name}`);
-  const group = groups === undefined ? [] : ['groups'];
-  return `with ${[...Object.keys(person), ...Object.keys(addresses), ...group, ...attributes].join(', ')}`;
+  const pairs = [
+    ...Object.entries(person).map(([field, value]) => [field, cut(String(value))]),
+    ...Object.entries(addresses).map(([field, value]) => [field, maskAddress(String(value))]),
+    ...(groups === undefined ? [] : [['groups', groups.map(({ id }) => id).join(' ')]]),
+    ...Object.entries(customAttributes ?? {}).map(([name, value]) => [`customAttributes.${name}`, cut(String(value))]),
+  ];
+  return pairs.map(([field, value]) => `${field} → ${value}`).join(', ');
+}
+
+const MAX_SHOWN = 40;
+
+function cut(text: string): string {
+  return maskNumbers(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }
 
 /** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; facts: Contacts. */

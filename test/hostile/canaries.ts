@@ -58,8 +58,12 @@ export function holdsNumber(text: string): boolean {
   return text.includes(national) || text.includes(inspectBytes(national));
 }
 
+/** The colours of an account; `STEERING` holds none of them. */
+const OWN_STYLES = [1, 2, 22, 31, 32, 35, 39];
+
 export function steersTerminal(text: string): boolean {
-  return /[\p{Cc}\p{Cf}]/u.test(text.replaceAll('\n', ''));
+  const plain = OWN_STYLES.reduce((left, code) => left.replaceAll(`\u001b[${code}m`, ''), text);
+  return /[\p{Cc}\p{Cf}]/u.test(plain.replaceAll('\n', ''));
 }
 
 /** Every file below a directory, by its path in there. */

@@ -205,7 +205,7 @@ const SAFETY: Readonly<Record<string, Shown>> = {
       'no call of a service throws a secret',
     ],
     ['normalize/mask', 'never shows more than four digits'],
-    ['commands/print-plan', 'shows no whole number and nothing of a contact'],
+    ['commands/print-plan', 'shows each field of a contact with its value, and no whole number or address'],
   ],
   'bodies are never logged': [
     ['hostile/canary-input', 'that is %s stands in no log and no error'],

@@ -1,0 +1,100 @@
+/** What a code means in a few words, and what to do about it; '' where there is nothing to be done. */
+export interface ReasonWords {
+  readonly is: string;
+  readonly fix: string;
+}
+
+const words = (is: string, fix = ''): ReasonWords => ({ is, fix });
+
+/** Every code of README, "Rejection codes". In an account the fuller reason stands in the output file, row by row. */
+const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
+  'too-few-fields': words('fewer fields than the header', 'add the missing ones'),
+  'too-many-fields': words('more fields than the header', 'put the cell in quotes'),
+  'bad-json': words('the line is not valid JSON', 'correct the line'),
+  'not-an-object': words('the line is not a JSON object', 'write one {…} a line'),
+  'duplicate-key': words('a key stands twice', 'keep one of them'),
+  'forbidden-key': words('a key has a name that is not allowed', 'rename the column'),
+  'number-loses-digits': words('a JSON number is too long', 'put it in quotes'),
+  'lone-surrogate': words('half of a character', 'export the file again as UTF-8'),
+  'field-too-long': words('a value is too long', 'shorten it'),
+  empty: words('no number in the cell', 'fill it in, or remove the row'),
+  placeholder: words('a sign for no number', 'fill it in, or remove the row'),
+  'spreadsheet-number': words('a spreadsheet changed it', 'export it as text'),
+  'stray-apostrophe': words('an apostrophe around the number', 'remove it'),
+  'stray-character': words('a character that belongs in no number', 'remove it'),
+  letters: words('letters in place of digits', 'write 0 for O, 1 for l'),
+  'lost-plus': words('the number lost its +', 'put it back'),
+  'lost-zero': words('the number lost its leading 0', 'put it back'),
+  'two-numbers': words('several numbers in the cell', 'keep one'),
+  extension: words('the number has an extension', 'write it without'),
+  'not-a-number': words('not a phone number', 'correct it; are columns shifted?'),
+  'no-country': words('no + and no country', 'write the number with +'),
+  'bad-country': words('no such country', 'write a code such as SG'),
+  'unknown-calling-code': words('no such calling code', 'check what follows the +'),
+  'too-short': words('the number has too few digits', 'correct it'),
+  'too-long': words('the number has too many digits', 'correct it'),
+  'bad-number': words('no such number in its country', 'check its digits'),
+  'no-address': words('the contact has no address', 'give it a number or an e-mail'),
+  'bad-email': words('not an e-mail address', 'correct it, or leave it blank'),
+  'control-character': words('a line break or control character', 'remove it'),
+  'too-many-attributes': words('more than 50 attributes', 'map fewer columns'),
+  'bad-id': words('the _rowId is not as Volley wrote it', 'put it back'),
+  'bad-session-id': words('not the id of a session', 'use _sessionId of the results'),
+  'bad-code': words('not a code', 'correct it'),
+  'bad-object': words('user or history of a wrong form', 'correct the JSON'),
+  'missing-value': words('a needed cell is blank', 'fill it in, or give a default'),
+  'bad-date': words('not a date such as 2026-12-31', 'write it so'),
+  'not-rendered': words('the text could not be made', 'look at the template'),
+  'empty-text': words('no text is left', 'look at the template'),
+  'not-gsm7': words('a character outside GSM-7', 'replace it, or set encoding: AUTO'),
+  'text-too-long': words('the text has more than 10 parts', 'shorten it'),
+  REJECTED: words('the service refused the message', 'see its words in the file'),
+  1000: words('the service refuses a parameter', 'see its words in the file'),
+  1001: words('the service knows no such subaccount', 'check service.subAccountId'),
+  1002: words('the service refuses the number', 'check its digits'),
+  1003: words('the service refuses the encoding', 'check template.encoding'),
+  1004: words('the service refuses the text', 'check template.text'),
+  1005: words('the service refuses the sender', 'check template.source'),
+  1006: words('the service refuses the expiry', 'check template.expiry'),
+  1007: words('the service refuses the template', 'check the template'),
+  1009: words('the service refuses the country', 'ask for it to be opened'),
+  1011: words('the service refuses the schedule', 'check template.scheduled'),
+  1100: words('too much at once for the service', 'volley retry, later'),
+  1300: words('the service does not find it', 'check the id'),
+  3009: words('the service refuses an id', 'see its words in the file'),
+  3011: words('the service refuses the sender', 'check template.source'),
+  3012: words('the service refuses a message', 'see its words in the file'),
+  3013: words('the service refuses the messages', 'check batchSize'),
+  3014: words('the service has had this id', 'see its words in the file'),
+  3020: words('the service refuses the receipt address', 'check dlrCallbackUrl'),
+  409: words('several contacts have this address', 'merge them by hand'),
+  WAITING: words('the code was wrong', 'ask the person again'),
+  FAILED: words('the last wrong code', 'start a new verification'),
+  EXPIRED: words('the code came too late', 'start a new verification'),
+  duplicate: words('duplicate'),
+  suppressed: words('on a suppression list'),
+  retried: words('taken by another plan'),
+  'not-in-export': words('was in doubt; not in the export', 'see "Next"'),
+  'assumed-not-sent': words('was in doubt; said not to be sent', 'see "Next"'),
+  'given-up': words('for a retry that was cut off', 'give volley retry again'),
+  'no-answer': words('sent, and no answer came', 'see "Next"'),
+  'run-ended': words('sent, and the run ended before the answer', 'see "Next"'),
+  'unreadable-answer': words('an answer that cannot be read', 'see "Next"'),
+  'foreign-answer': words('an answer for something else', 'see "Next"'),
+  'not-accounted-for': words('the answer leaves the row out', 'see "Next"'),
+  'no-message-results': words('the answer only counts', 'see "Next"'),
+  contradiction: words('the answer contradicts itself', 'see "Next"'),
+  'unknown-status': words('a status that Volley does not know', 'see "Next"'),
+};
+
+/** Of a code that the service made up the words are the service's own. */
+export function wordsOf(code: string, said: string): ReasonWords {
+  const known = Object.hasOwn(REASON_WORDS, code) ? REASON_WORDS[code] : undefined;
+  if (known !== undefined) return known;
+  return words(said === '' ? 'refused' : `the service says: ${said}`, 'see the reasons in the file');
+}
+
+/** Whether the table has a code. */
+export function hasWords(code: string): boolean {
+  return Object.hasOwn(REASON_WORDS, code);
+}

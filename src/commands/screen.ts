@@ -1,0 +1,67 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { styleText } from 'node:util';
+
+/** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
+export interface Screen {
+  readonly columns: number;
+  readonly hasColor: boolean;
+  /** Paths below it are shown relative to it; none where it is ''. */
+  readonly directory: string;
+  /** What commands to copy begin with: `volley`, `npx volley`. */
+  readonly command: string;
+}
+
+/** What a text is shown on that goes into a pipe, or that nobody has said anything of. */
+export const PLAIN_SCREEN: Screen = { columns: 80, hasColor: false, directory: '', command: 'volley' };
+
+const MOST_COLUMNS = 120;
+const LEAST_COLUMNS = 40;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What is known of a terminal; it need not say how wide it is. */
+export interface ScreenSource {
+  readonly env: Env;
+  readonly isStdoutTerminal: boolean;
+  readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
+}
+
+/** Of what goes to stdout. Lines that are wider than a person reads with ease are not made. */
+export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Screen {
+  const known = { ...PLAIN_SCREEN, ...screen };
+  const columns = isStdoutTerminal ? known.columns : PLAIN_SCREEN.columns;
+  return {
+    ...known,
+    columns: Math.max(LEAST_COLUMNS, Math.min(MOST_COLUMNS, columns)),
+    hasColor: isStdoutTerminal && allowsColor(env),
+  };
+}
+
+/** no-color.org: any text in NO_COLOR says no. */
+export function allowsColor(env: Env): boolean {
+  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+}
+
+/** Styles that can be read on a dark and on a light ground; yellow, cyan, blue, white and black cannot. */
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'magenta';
+
+export function paint({ hasColor }: Pick<Screen, 'hasColor'>, style: Style, text: string): string {
+  return hasColor && text !== '' ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** Relative to where the person is; absolute where it lies elsewhere. */
+export function showPath({ directory }: Pick<Screen, 'directory'>, path: string): string {
+  if (directory === '' || !isAbsolute(path)) return path;
+  const short = relative(directory, path);
+  if (short === '') return '.';
+  return short.startsWith(`..${sep}..`) || isAbsolute(short) ? path : short;
+}
+
+/** A command that can be copied as it is: a word with a blank or a sign of the shell stands in quotes. */
+export function showCommand({ command }: Pick<Screen, 'command'>, ...words: readonly string[]): string {
+  return [command, ...words.map(quoteWord)].join(' ');
+}
+
+function quoteWord(word: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,35 @@
+import { numberCodes } from './number-codes.js';
+
+const MAX_SHOWN = 24;
+const SHOWN_AT_START = 2;
+const SHOWN_AT_END = 2;
+/** Fewer would give the number away. */
+const MIN_DIGITS = 7;
+
+/**
+ * The cell of a row that was refused, as an account may show it: how it is built, not whose it is. Of a number the first and
+ * the last two digits, of an e-mail address its signs alone; of anything else nothing: ''.
+ */
+export function maskCell(code: string, cell: string): string {
+  const text = cell.trim().replace(/\s+/g, ' ');
+  if (code === 'bad-email') return cut(text.replace(/[\p{L}\p{N}]/gu, 'x'));
+  if (code === 'bad-country') return /\d{4}|@/.test(text) ? maskDigits(text) : cut(text);
+  return Object.hasOwn(numberCodes, code) ? maskDigits(text) : '';
+}
+
+function maskDigits(text: string): string {
+  const digits = text.replace(/\D/g, '').length;
+  if (digits === 0 || text.replace(/\P{L}/gu, '').length > digits) return '';
+  let seen = 0;
+  const masked = text.replace(/\d/g, (digit) => {
+    seen += 1;
+    const isShown = digits >= MIN_DIGITS && (seen <= SHOWN_AT_START || seen > digits - SHOWN_AT_END);
+    return isShown ? digit : '*';
+  });
+  // A word beside a number may be a name; E, O, l and ext are what is at fault.
+  return cut(masked.replace(/\p{L}{4,}/gu, '…'));
+}
+
+function cut(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,70 @@
+import type { Cell } from '../domain.js';
+import { maskCell } from '../normalize/mask-cell.js';
+
+/** Rows that were not accepted for the same reason, with the first of them as an example. Nothing in it is a person's. */
+export interface Reason {
+  readonly code: string;
+  readonly rows: number;
+  /** The service's own words, numbers masked; '' where the code is ours. */
+  readonly said: string;
+  readonly example: ReasonExample;
+}
+
+export interface ReasonExample {
+  /** As places show it, and where it lies. */
+  readonly file: string;
+  readonly path: string;
+  readonly line: number;
+  readonly row: number;
+  /** The column at fault; '' when it is the row as a whole. */
+  readonly field: string;
+  /** What stands in it, masked; '' where even that would say too much. */
+  readonly value: string;
+}
+
+const MOST_LISTED = 3;
+
+/** Counts rows by the code of why they were not accepted, and keeps the first of each. */
+export class ReasonTally {
+  readonly #reasons = new Map<string, { rows: number; said: string; example: ReasonExample }>();
+
+  /** `describe` is called for the first row of a code alone. */
+  add(code: string, describe: () => Pick<Reason, 'said' | 'example'>): void {
+    const known = this.#reasons.get(code);
+    if (known === undefined) this.#reasons.set(code, { rows: 1, ...describe() });
+    else known.rows += 1;
+  }
+
+  /** Those that most rows have. */
+  list(): Reason[] {
+    return [...this.#reasons]
+      .map(([code, { rows, said, example }]) => ({ code, rows, said, example }))
+      .sort((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1))
+      .slice(0, MOST_LISTED);
+  }
+}
+
+/** Where a row stands, its columns and its cells. */
+export interface ExampleRow {
+  readonly file: string;
+  readonly path: string;
+  readonly line: number;
+  readonly row: number;
+  readonly columns: readonly string[];
+  readonly cells: readonly Cell[];
+}
+
+export function describeExample(
+  { file, path, line, row, columns, cells }: ExampleRow,
+  { code, field }: { code: string; field: string },
+): ReasonExample {
+  const exact = columns.indexOf(field);
+  const index = exact === -1 ? columns.findIndex((column) => fold(column) === fold(field)) : exact;
+  const cell = field === '' || index === -1 ? undefined : cells[index];
+  return { file, path, line, row, field, value: cell === undefined ? '' : maskCell(code, cell) };
+}
+
+/** A name in the job is a column without regard to case and punctuation. */
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}

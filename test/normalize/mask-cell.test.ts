@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { maskCell } from '../../src/normalize/mask-cell.js';
+
+test.each([
+  ['bad-number', '+65 9123 4567', '+65 **** **67'],
+  ['spreadsheet-number', '6.59123E+09', '6.5****E+09'],
+  ['letters', 'O591234567', 'O59*****67'],
+  ['too-short', '12345', '*****'],
+  ['extension', '+65 9123 4567 extension 12', '+65 **** **** … 12'],
+  ['not-a-number', 'Anna Tan', ''],
+  ['two-numbers', 'Anna 91234567', '… 91****67'],
+  ['bad-email', 'anna..lee@example', 'xxxx..xxx@xxxxxxx'],
+  ['bad-country', 'Singapur', 'Singapur'],
+  ['bad-country', '+6591234567', '+65******67'],
+  ['field-too-long', 'Annabella', ''],
+  ['missing-value', 'secret', ''],
+  ['1002', '+6591234567', ''],
+])('of a row with %s the cell %j is shown as %j', (code, cell, shown) => {
+  expect(maskCell(code, cell)).toBe(shown);
+});
