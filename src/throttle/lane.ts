@@ -87,19 +87,19 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
   ): Promise<T> => {
     const begun = await pace.enter(cost);
     let hasLeft = false;
-    const leave = () => {
-      if (!hasLeft) pace.leave(begun);
+    const leave = (hasPassed: boolean) => {
+      if (!hasLeft) pace.leave(begun, hasPassed);
       hasLeft = true;
     };
     try {
       return await task(async (lastLook) => {
         if (!hasLeft) pace.noteReady(begun);
         await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, lastLook);
-        leave();
+        leave(true);
         return (lateMs) => timeline.noteLate(clock.monotonicMs(), lateMs, rate.costMs(cost));
       });
     } finally {
-      leave();
+      leave(false);
     }
   };
 
@@ -140,6 +140,7 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
     noteSuccess: () => rate.noteSuccess(clock.monotonicMs()),
     setLimits: (changed) => {
       rate.setLimits(changed);
+      pace.restart();
       slots.concurrency = changed.concurrency;
     },
     close: async () => {

@@ -6,24 +6,33 @@ import type { Cost, Rate } from './rate.js';
 import type { Timeline } from './timeline.js';
 
 /**
- * Lets tasks begin a little before their turn at the gate, so that a task that must first make its intent durable comes in
- * time, and no intent stands open for longer than that.
- * - A task begins at most `lead` before its turn. `lead` follows the time that tasks lately took from beginning to gate.
- * - Its turn is the next one of the timeline, plus the cost of those that have begun and have not passed.
- * - One that need not wait begins at once. Those that wait are let go in blocks, one bottleneck job each, 10 ms apart at
- *   least: bottleneck runs 443 jobs a second at most, whatever the rate. When nobody waits there is no job, and no timer.
+ * Spreads requests over the second: says when each task begins, which then makes its intent durable and asks the gate.
+ *
+ * bottleneck does the pacing. Its `minTime` is the time that the limits give a request, and each of its jobs hands out that time:
+ * a task begins when there is some, and takes what its request costs. `updateSettings` follows the lane's share of its limits.
+ * The gate behind it proves the limit (timeline.ts), and seldom holds a request that began in time.
+ *
+ * Where a plain use of the library is not exact enough:
+ * - It runs 443 jobs a second at most, so a job hands out a block of 10 ms where requests come faster than that.
+ * - `minTime` ignores weights. What a batch costs beyond a block is owed, and handed out by the next jobs.
+ * - A job that is scheduled when the one before it has run begins late by what the timer was late. Some are always scheduled ahead.
+ * - It waits on the wall clock. Where that was set back its next job would come hours late: then it is made anew.
+ * - `maxConcurrent` stays unused: a job ends at once. How many requests are in flight is p-limit's to say (lane.ts).
  */
 const BLOCK_MS = 10;
-/** What a timer may be late, and bottleneck takes for a job. */
-const SLACK_MS = 5;
+/** So much time is scheduled ahead: what the machine may be late and the rate does not lose. */
+const SCHEDULED_AHEAD_MS = 100;
+/** A task begins at most so long before its turn at the gate, and what its preparation takes: an intent must not stand open for a pause. */
+const MAX_AHEAD_MS = 40;
 /** Before the first task has shown it: an fsync of a local disk. */
 const FIRST_PREPARATION_MS = 5;
 /** A disk that hangs must not make the whole queue begin. */
 const MAX_PREPARATION_MS = 500;
-/** How fast `lead` forgets a slow task, for each that is faster. */
+/** How fast the preparation time forgets a slow task, for each that is faster. */
 const FORGETTING = 0.05;
-/** bottleneck waits on the wall clock; when that was set back, its next job would come hours late. */
 const STALLED_MS = 1000;
+/** Time is a sum of fractions; no request costs as little as this. */
+const ROUNDING_MS = 1e-6;
 
 /** A task that has begun. */
 export interface Begun {
@@ -45,7 +54,14 @@ export class Pace {
   readonly #rate: Rate;
   readonly #signal: AbortSignal;
   readonly #queue: Waiting[] = [];
-  #limiter = new Bottleneck({ minTime: BLOCK_MS });
+  #limiter = new Bottleneck();
+  #minTimeMs = 0;
+  /** Jobs that have not run. */
+  #scheduled = 0;
+  /** Time handed out and not taken; below zero, time that was taken and is owed. */
+  #timeMs = 0;
+  #handedOutAtMs = Number.NEGATIVE_INFINITY;
+  #wake = () => {};
   #isBeating = false;
   /** Cost of the tasks that have begun and have not passed the gate. */
   #begunMs = 0;
@@ -56,6 +72,7 @@ export class Pace {
     this.#timeline = deps.timeline;
     this.#rate = deps.rate;
     this.#signal = deps.signal;
+    this.#signal.addEventListener('abort', () => this.#stopLimiter(), { once: true });
   }
 
   get waiting(): number {
@@ -65,13 +82,9 @@ export class Pace {
   /** Resolves when a task of this cost may begin, in the order of the calls; rejects with LaneStopped when it no longer may. */
   enter(cost: Cost): Promise<Begun> {
     return new Promise((begin, refuse) => {
-      const waiting = { cost, askedMs: this.#clock.monotonicMs(), begin, refuse };
-      if (this.#signal.aborted) refuse(new LaneStopped());
-      else if (this.#queue.length === 0 && this.#waitMs() <= 0) this.#begin(waiting);
-      else {
-        this.#queue.push(waiting);
-        if (!this.#isBeating) void this.#beat();
-      }
+      if (this.#signal.aborted) return refuse(new LaneStopped());
+      this.#queue.push({ cost, askedMs: this.#clock.monotonicMs(), begin, refuse });
+      if (!this.#isBeating) void this.#beat();
     });
   }
 
@@ -82,53 +95,117 @@ export class Pace {
     this.#preparationMs += (tookMs - this.#preparationMs) * (isSlower ? 1 : FORGETTING);
   }
 
-  /** To be called once for each task that has begun: when it has passed the gate, or ended without. */
-  leave(begun: Begun): void {
+  /** To be called once for each task that has begun: when it has passed the gate, or ended without; then the next one gets its time. */
+  leave(begun: Begun, hasPassed: boolean): void {
     this.#begunMs -= begun.costMs;
+    if (!hasPassed) this.#timeMs += begun.costMs;
+    this.#wake();
   }
 
-  #begin({ cost, askedMs, begin }: Waiting): void {
-    const costMs = this.#rate.costMs(cost);
-    this.#begunMs += costMs;
-    begin({ costMs, askedMs, atMs: this.#clock.monotonicMs() });
-  }
-
-  /** How long the next task has to wait; zero or less when it may begin. */
-  #waitMs(): number {
-    const nowMs = this.#clock.monotonicMs();
-    const turnMs = Math.max(this.#timeline.nextMs(nowMs), nowMs) + this.#begunMs;
-    return turnMs - nowMs - (this.#preparationMs + BLOCK_MS + SLACK_MS);
+  /** To be called when the limits have changed: what is scheduled for the old ones may lie far ahead. */
+  restart(): void {
+    this.#stopLimiter();
+    this.#limiter = new Bottleneck();
+    this.#minTimeMs = 0;
+    this.#scheduled = 0;
+    this.#wake();
   }
 
   async #beat(): Promise<void> {
     this.#isBeating = true;
-    while (this.#queue.length > 0 && !this.#signal.aborted) {
-      const waitMs = this.#waitMs();
-      if (waitMs > 0) await this.#clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#signal);
-      else {
-        await this.#awaitBlock();
-        this.#beginDue();
-      }
+    let mayBorrow = this.#endIdleTime();
+    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+      const aheadMs = this.#turnMs() - this.#preparationMs - MAX_AHEAD_MS;
+      if (this.#signal.aborted) {
+        this.#queue.shift();
+        head.refuse(new LaneStopped());
+      } else if (aheadMs > 0) {
+        // A gate that comes late makes up for it: the time handed out meanwhile is not lost.
+        if (aheadMs < SCHEDULED_AHEAD_MS) this.#topUp();
+        await this.#sleep(Math.min(aheadMs, MAX_SLEEP_MS));
+      } else if (mayBorrow || this.#timeMs + this.#leadMs() > ROUNDING_MS) {
+        mayBorrow = false;
+        this.#queue.shift();
+        this.#begin(head);
+      } else await this.#awaitBlock();
     }
     this.#isBeating = false;
-    if (this.#signal.aborted) for (const { refuse } of this.#queue.splice(0)) refuse(new LaneStopped());
   }
 
-  #beginDue(): void {
-    while (!this.#signal.aborted && this.#waitMs() <= 0) {
-      const waiting = this.#queue.shift();
-      if (waiting === undefined) return;
-      this.#begin(waiting);
-    }
+  #begin({ cost, askedMs, begin }: Waiting): void {
+    const costMs = this.#rate.costMs(cost);
+    this.#timeMs -= costMs;
+    this.#begunMs += costMs;
+    begin({ costMs, askedMs, atMs: this.#clock.monotonicMs() });
+  }
+
+  /** How long until the next turn at the gate that no task has begun for. */
+  #turnMs(): number {
+    const nowMs = this.#clock.monotonicMs();
+    return Math.max(this.#timeline.nextMs(nowMs) - nowMs, 0) + this.#begunMs;
+  }
+
+  /** Tasks whose cost is less than their preparation begin ahead, so that uneven preparations come in time to an even gate. */
+  #leadMs(): number {
+    return Math.max(0, this.#preparationMs - this.#rate.requestMs);
+  }
+
+  /**
+   * Time that nobody took is lost, and time that is owed is paid by waiting. True where the limiter would hand out at once: the
+   * first task need not wait for it.
+   */
+  #endIdleTime(): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const idleMs = nowMs - this.#handedOutAtMs;
+    if (idleMs < this.#minTimeMs) return false;
+    this.#handedOutAtMs = nowMs;
+    this.#timeMs = Math.min(0, this.#timeMs + idleMs);
+    if (this.#timeMs < 0) return false;
+    this.#schedule();
+    return true;
+  }
+
+  /** Two jobs at least: the time of the second is set before the first is late. */
+  #topUp(): void {
+    const ahead = Math.max(2, Math.ceil(SCHEDULED_AHEAD_MS / Math.max(BLOCK_MS, this.#minTimeMs)));
+    while (this.#scheduled < ahead) this.#schedule();
   }
 
   async #awaitBlock(): Promise<void> {
-    const started = new AbortController();
-    // A job is dropped, and rejects, only where its limiter is given up below.
-    this.#limiter.schedule(async () => started.abort()).catch(() => undefined);
-    await this.#clock.sleep(STALLED_MS, started.signal);
-    if (started.signal.aborted) return;
-    void this.#limiter.stop();
-    this.#limiter = new Bottleneck({ minTime: BLOCK_MS });
+    this.#topUp();
+    const limiter = this.#limiter;
+    const isStalled = await this.#sleep(2 * this.#minTimeMs + STALLED_MS);
+    if (isStalled && limiter === this.#limiter && !this.#signal.aborted) this.restart();
+  }
+
+  #schedule(): void {
+    const blockMs = this.#rate.requestMs * Math.ceil(BLOCK_MS / this.#rate.requestMs);
+    if (blockMs !== this.#minTimeMs) {
+      this.#minTimeMs = blockMs;
+      void this.#limiter.updateSettings({ minTime: blockMs });
+    }
+    this.#scheduled += 1;
+    const handOut = async () => {
+      this.#scheduled -= 1;
+      this.#handedOutAtMs = this.#clock.monotonicMs();
+      const mostMs = this.#queue.length > 0 ? Math.max(blockMs, SCHEDULED_AHEAD_MS) : blockMs;
+      this.#timeMs = Math.min(this.#timeMs + blockMs, mostMs);
+      this.#wake();
+    };
+    // A job is dropped, and rejects, only where its limiter is given up.
+    this.#limiter.schedule(handOut).catch(() => undefined);
+  }
+
+  /** Ends early when something may have changed; true when nothing did. */
+  async #sleep(delayMs: number): Promise<boolean> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    await this.#clock.sleep(delayMs, woken.signal);
+    return !woken.signal.aborted;
+  }
+
+  #stopLimiter(): void {
+    void this.#limiter.stop({ dropWaitingJobs: true });
+    this.#wake();
   }
 }

@@ -39,6 +39,11 @@ export class Rate {
     this.#share = Math.max(this.#share, this.#leastShare());
   }
 
+  /** Of a request that no limit counts but that of requests. */
+  get requestMs(): number {
+    return PERIOD_MS / this.requestsPerSecond;
+  }
+
   /** Milliseconds that must lie between a request and the next: the limit that it uses up most of decides. */
   costMs(cost: Cost): number {
     const { requestsPerSecond, messagesPerSecond, segmentsPerSecond } = this.#limits;

