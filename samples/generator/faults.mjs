@@ -26,7 +26,7 @@ export const VALUE_FAULTS = {
     row.values.mobile = row.e164.slice('+2250'.length);
   },
   apostrophe: (row) => {
-    row.values.mobile = `'${row.e164}`;
+    row.values.mobile = `'${row.e164}'`;
   },
   'letter-for-zero': (row) => {
     row.values.mobile = row.e164.replaceAll('0', 'O');

@@ -8,7 +8,7 @@ const fields = z
     firstName: columnName().optional().describe('Column of the given name.'),
     lastName: columnName().optional().describe('Column of the family name.'),
     externalId: columnName().optional().describe('Column of your own identifier of the person.'),
-    country: columnName().optional().describe("Column of the contact's two-letter country."),
+    country: columnName().optional().describe("Column of the contact's country: a code or a name."),
     msisdn: columnName().optional().describe('Column of the telephone number.'),
     email: columnName().optional().describe('Column of the e-mail address.'),
     weChatUserId: columnName().optional().describe('Column of the WeChat user id.'),

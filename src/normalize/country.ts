@@ -1,4 +1,5 @@
 import { alpha2ByAlpha3, alpha2Codes } from './country-codes.js';
+import { findCountriesByName } from './country-names.js';
 
 export type CountryResult =
   | { readonly ok: true; readonly country: string }
@@ -13,24 +14,46 @@ const HABITS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-const codeByName: ReadonlyMap<string, string> = new Map(
-  [...alpha2Codes].map((code): [string, string] => [foldName(names.of(code) ?? code), code]),
-);
 
 /** Longer than any name of a country; what is longer is not quoted back. */
 const MAX_QUOTED = 40;
 
-/** Alpha-2 in any case, blanks around it allowed; for a name or alpha-3 the reason says which code to write. */
+/** A file has a few countries in many rows; a column that was taken for one by mistake has as many texts as rows. */
+const MOST_KNOWN = 1000;
+const known = new Map<string, CountryResult>();
+
+/**
+ * Alpha-2 in any case, blanks around it allowed; alpha-3; a name in one of the usual languages, whatever its case and accents. Of a
+ * name that several countries have, the reason says which codes to choose from.
+ */
 export function normalizeCountry(text: string): CountryResult {
-  const written = text.trim();
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const result = readCountry(text.trim());
+  if (known.size >= MOST_KNOWN) known.clear();
+  if (text.length <= MAX_QUOTED) known.set(text, result);
+  return result;
+}
+
+function readCountry(written: string): CountryResult {
   const upper = written.toUpperCase();
   if (alpha2Codes.has(upper)) return { ok: true, country: upper };
-
   if (written === '') return { ok: false, reason: 'The country is empty, expected a two-letter code such as SG.' };
-  const likely = suggestCountry(written);
-  const what = written.length <= MAX_QUOTED && !/\p{C}/u.test(written) ? `"${written}"` : 'The country';
-  const instead = likely === undefined ? 'expected one such as SG' : `write ${likely}`;
-  return { ok: false, reason: `${what} is not a two-letter country code, ${instead}.` };
+  const [country, ...others] = listCountries(written, upper);
+  if (country !== undefined && others.length === 0) return { ok: true, country };
+
+  const what = written.length <= MAX_QUOTED && !/\p{C}/u.test(written) ? `"${written}"` : 'The cell';
+  if (country === undefined)
+    return { ok: false, reason: `${what} is not a country, expected a name or a two-letter code such as SG.` };
+  const choice = [country, ...others].map((code) => `${code} (${nameCountry(code)})`).join(' or ');
+  return { ok: false, reason: `${what} is the name of several countries, write ${choice}.` };
+}
+
+/** Two letters are a code, also where a language shortens a name to them. */
+function listCountries(written: string, upper: string): readonly string[] {
+  const code = HABITS.get(upper) ?? alpha2ByAlpha3.get(upper);
+  if (code !== undefined) return [code];
+  return /^[A-Z]{2}$/.test(upper) ? [] : findCountriesByName(written);
 }
 
 const nameByCode = new Map<string, string>();
@@ -42,19 +65,4 @@ export function nameCountry(code: string): string {
   const name = names.of(code) ?? code;
   nameByCode.set(code, name);
   return name;
-}
-
-function suggestCountry(written: string): string | undefined {
-  const upper = written.toUpperCase();
-  return HABITS.get(upper) ?? alpha2ByAlpha3.get(upper) ?? codeByName.get(foldName(written));
-}
-
-/** Without case, accents, punctuation and additions: `Côte d’Ivoire` and `cote d'ivoire` are the same. */
-function foldName(name: string): string {
-  return name
-    .slice(0, 100)
-    .replace(/\(.*\)| SAR China$/g, '')
-    .normalize('NFD')
-    .replace(/[^\p{L}]/gu, '')
-    .toLowerCase();
 }

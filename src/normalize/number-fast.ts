@@ -1,3 +1,4 @@
+import { normalizeCountry } from './country.js';
 import { NON_GEOGRAPHIC } from './number-codes.js';
 import { findPlans, type NumberingPlan, planByCountry, plansByCallingCode } from './numbering-plan.js';
 import { WrittenNumber } from './written-number.js';
@@ -39,8 +40,14 @@ export function acceptFast(text: string, country: string | undefined): string | 
 function readWritten({ hasPlus, digits, length }: WrittenNumber, country: string | undefined): FastNumber {
   if (hasPlus) return readInternational(digits, length);
   if (country === undefined) return undefined;
-  const home = planByCountry.get(country) ?? planByCountry.get(country.toUpperCase());
+  const home = planByCountry.get(country) ?? findPlan(country);
   return home && readNational(home, digits, length);
+}
+
+/** Of a country that is not written as a code in capitals. */
+function findPlan(written: string): NumberingPlan | undefined {
+  const found = normalizeCountry(written);
+  return found.ok ? planByCountry.get(found.country) : undefined;
 }
 
 function readInternational(digits: Uint8Array, length: number): FastNumber {
@@ -54,6 +61,8 @@ function readInternational(digits: Uint8Array, length: number): FastNumber {
 
 /** A national number; or, where it cannot be one, an international number that lost its plus. */
 function readNational(home: NumberingPlan, digits: Uint8Array, to: number): FastNumber {
+  // In some countries it is what others dial as +, in all it may be meant so.
+  if (to > 1 && digits[0] === 0 && digits[1] === 0) return readDoubleZero(home, digits, to);
   if (home.internationalPrefix.matchStart(digits, 0, to) !== undefined) return undefined;
   const from = home.nationalPrefix.countDigits(digits, 0, to);
   if (from === undefined) return undefined;
@@ -73,6 +82,13 @@ function readNational(home: NumberingPlan, digits: Uint8Array, to: number): Fast
   if (home.nationalPrefix.countDigits(digits, behindCode, to) !== 0) return undefined;
   if (!home.general.matches(digits, behindCode, to)) return undefined;
   return readInternational(digits, to);
+}
+
+/** Where nothing else than `00` is dialled for a +, there is one way to read it. */
+function readDoubleZero(home: NumberingPlan, digits: Uint8Array, to: number): FastNumber {
+  if (!home.dialsDoubleZero) return undefined;
+  const found = readInternational(digits.subarray(2), to - 2);
+  return found === 'refused' ? undefined : found;
 }
 
 function startsWith(digits: Uint8Array, length: number, callingCode: string): boolean {

@@ -11,13 +11,36 @@ const NUMBER_CHARACTERS =
   /^\+?[0-9\uFF10-\uFF19\u0660-\u0669\u06F0-\u06F9 \u00A0\u00AD\u200B\u2060\u3000\-\u2010-\u2015\u2212\u30FC\uFF0D/\uFF0F.\uFF0E()\uFF08\uFF09\uFF3B\uFF3D[\]~\u2053\u223C\uFF5E]+$/;
 const INVISIBLE = /[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
 
-/** Accepts exactly what libphonenumber-js finds valid, less what is told apart in `isSafeToRead`; all else is undefined. */
+/**
+ * Accepts exactly what libphonenumber-js finds valid, less what is told apart in `isSafeToRead` and `readDoubleZero`; all else is
+ * undefined.
+ */
 export function acceptByLibrary(value: string, country: string | undefined): AcceptedNumber | undefined {
   if (!isSafeToRead(value)) return undefined;
   const defaultCountry = value.startsWith('+') ? undefined : findNumberCountry(country);
   if (defaultCountry === undefined && !value.startsWith('+')) return undefined;
   if (/[/\uFF0F]/.test(value) && holdsTwoNumbers(value, country)) return undefined;
+  const readings = readDoubleZero(value, defaultCountry);
+  if (readings === undefined) return askLibrary(value, defaultCountry);
+  return readings.length === 1 ? readings[0] : undefined;
+}
 
+/**
+ * What a number that begins with `00` may be: `00` is a + in most countries, and is written so in all of them. Read so, and as it is
+ * dialled in its country (in Singapore 003 36… is a call to Hungary, by one of its carriers), it may be two numbers, and is then
+ * neither. Undefined for any other number.
+ */
+export function readDoubleZero(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
+  if (country === undefined || value.startsWith('+')) return undefined;
+  const digits = readDigits(value);
+  if (!digits.startsWith('00')) return undefined;
+  const international = askLibrary(`+${digits.slice(2)}`, undefined);
+  const dialled = askLibrary(value, country);
+  if (international?.e164 === dialled?.e164) return international === undefined ? [] : [international];
+  return [international, dialled].filter((reading) => reading !== undefined);
+}
+
+function askLibrary(value: string, defaultCountry: CountryCode | undefined): AcceptedNumber | undefined {
   const parsed = parsePhoneNumberFromString(value, { extract: false, ...(defaultCountry && { defaultCountry }) });
   if (parsed === undefined || parsed.ext !== undefined) return undefined;
   if (!parsed.isValid() || !E164.test(parsed.number)) return undefined;
@@ -31,14 +54,26 @@ export function findNumberCountry(country: string | undefined): CountryCode | un
   return found.ok && isSupportedCountry(found.country) ? found.country : undefined;
 }
 
-/** Takes blanks off both ends, the invisible marks that come with numbers copied from address books, and brackets off a calling code. */
+/**
+ * Takes blanks off both ends, the invisible marks that come with numbers copied from address books, an apostrophe in front, and
+ * brackets off a calling code.
+ */
 export function trimNumber(text: string): string {
+  return trimInvisible(trimApostrophe(trimInvisible(text))).replace(BRACKETED_CODE, '$1 ');
+}
+
+function trimInvisible(text: string): string {
   const trimmed = text.trim();
   let start = 0;
   let end = trimmed.length;
   while (start < end && INVISIBLE.test(trimmed.charAt(start))) start++;
   while (end > start && INVISIBLE.test(trimmed.charAt(end - 1))) end--;
-  return trimmed.slice(start, end).replace(BRACKETED_CODE, '$1 ');
+  return trimmed.slice(start, end);
+}
+
+/** A spreadsheet and Shopify write it in front of a number, so that it stays a text. */
+export function trimApostrophe(value: string): string {
+  return value.startsWith("'") ? value.slice(1).trimStart() : value;
 }
 
 /** `(+65) 9123 4567`: the library wants the plus in front. */

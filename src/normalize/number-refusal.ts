@@ -1,7 +1,7 @@
 import { nameCountry, normalizeCountry } from './country.js';
-import type { NumberCode, RefusedNumber } from './number-codes.js';
+import type { AcceptedNumber, NumberCode, RefusedNumber } from './number-codes.js';
 import { acceptFast } from './number-fast.js';
-import { findNumberCountry, readDigits } from './number-library.js';
+import { findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
 import { explainPlaceholder, explainWriting } from './number-writing.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
@@ -25,7 +25,16 @@ function explainNumber(value: string, digits: string, country: string | undefine
   if (value.startsWith('+')) return explainInternational(digits, country);
   const home = findNumberCountry(country);
   const plan = home && planByCountry.get(home);
+  const readings = readDoubleZero(value, home) ?? [];
+  if (readings.length > 1 && home !== undefined) return explainTwoReadings(readings, home);
   return plan === undefined ? explainCountry(digits, country) : explainNational(digits, plan);
+}
+
+function explainTwoReadings([international, dialled]: readonly AcceptedNumber[], country: string): RefusedNumber {
+  return refuse(
+    'double-zero',
+    `The number begins with 00: it is ${international?.e164} if that stands for a +, or ${dialled?.e164} as it is dialled in ${nameCountry(country)}; write the right one with a +.`,
+  );
 }
 
 function explainCountry(digits: string, country: string | undefined): RefusedNumber {

@@ -1,17 +1,18 @@
 import type { RowCells } from '../row-block.js';
 import type { NumberResult, RefusedNumber } from './number-codes.js';
 import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
-import { acceptByLibrary, trimNumber } from './number-library.js';
+import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
 import { explainDigits, explainRefusal } from './number-refusal.js';
 
 /**
  * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the number's own
- * country counts; without, `country` (ISO alpha-2, any case), with its trunk and international prefixes. Refuses what the library
+ * country counts; without, `country` (ISO alpha-2, any case), with its trunk and international prefixes. `00` is read as a + too, in
+ * countries that dial something else, where nothing but that gives a number. Refuses what the library
  * does not find valid, extensions, and what a spreadsheet changed; the likely right value is told in the reason, never assumed.
  */
 export function normalizeNumber(text: string, country: string | undefined): NumberResult {
   const read = readFast(text, country);
-  if (read === 'refused') return explainDigits(text.trim(), country);
+  if (read === 'refused') return explainDigits(trimApostrophe(text.trim()), country);
   if (read === undefined) return normalizeByLibrary(text, country);
   return { ok: true, e164: `+${read.digits}`, country: read.country };
 }

@@ -35,6 +35,8 @@ export class NumberingPlan {
   readonly minLength: number;
   readonly maxLength: number;
   readonly hasLeadingDigits: boolean;
+  /** `00`, and nothing else, stands at the start of a number dialled abroad. */
+  readonly dialsDoubleZero: boolean;
   readonly #raw: RawPlan;
   #general: DigitPattern | undefined;
   #valid: DigitPattern | undefined;
@@ -49,6 +51,7 @@ export class NumberingPlan {
     this.minLength = Math.min(...raw[3]);
     this.maxLength = Math.max(...raw[3]);
     this.hasLeadingDigits = Boolean(raw[10]);
+    this.dialsDoubleZero = raw[1] === '00';
     this.#raw = raw;
   }
 

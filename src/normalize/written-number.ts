@@ -6,6 +6,7 @@ const MIN_CHARACTERS = 5;
 const FEWEST_WRITTEN = 4;
 
 const SPACE = 0x20;
+const APOSTROPHE = 0x27;
 const PLUS = 0x2b;
 const DOT = 0x2e;
 const DIGIT_0 = 0x30;
@@ -40,6 +41,10 @@ export class WrittenNumber {
     let end = to;
     for (let blank = blankAt(bytes, start, end); blank > 0; blank = blankAt(bytes, start, end)) start += blank;
     for (let blank = blankBefore(bytes, end, start); blank > 0; blank = blankBefore(bytes, end, start)) end -= blank;
+    if (bytes[start] === APOSTROPHE && start < end) {
+      start += 1;
+      for (let blank = blankAt(bytes, start, end); blank > 0; blank = blankAt(bytes, start, end)) start += blank;
+    }
     this.hasPlus = bytes[start] === PLUS && start < end;
     if (this.hasPlus) start += 1;
     this.length = 0;

@@ -10,21 +10,68 @@ describe('country', () => {
 
   it.each([
     ['Singapore', 'SG'],
+    [' singapore ', 'SG'],
+    ['Deutschland', 'DE'],
     ['VIET NAM', 'VN'],
     ['vietnam', 'VN'],
     ['Cote d’Ivoire', 'CI'],
+    ["CÔTE D'IVOIRE", 'CI'],
     ['Hong Kong', 'HK'],
+    ['Hong Kong SAR', 'HK'],
+    ['Hong Kong SAR China', 'HK'],
+    ['香港', 'HK'],
     ['United States', 'US'],
-    ['Myanmar', 'MM'],
-    ['PHL', 'PH'],
+    ['États-Unis', 'US'],
+    ['USA', 'US'],
+    ['U.S.A.', 'US'],
+    ['United Kingdom', 'GB'],
     ['UK', 'GB'],
-    ['65', undefined],
-    ['ZZ', undefined],
-    ['__proto__', undefined],
-  ])('%s is refused, with %s to be written instead', (text, code) => {
-    const result = normalizeCountry(text);
-    expect(result.ok).toBe(false);
-    if (!result.ok) expect(result.reason).toContain(code === undefined ? 'expected one such as SG' : `write ${code}`);
+    ['U.K.', 'GB'],
+    ['England', 'GB'],
+    ['Vereinigtes Königreich', 'GB'],
+    ['Vereinigtes Koenigreich', 'GB'],
+    ['Türkiye', 'TR'],
+    ['Turkey', 'TR'],
+    ['İsveç', 'SE'],
+    ['Myanmar', 'MM'],
+    ['Burma', 'MM'],
+    ['PHL', 'PH'],
+    ['Niger', 'NE'],
+    ['Guinea', 'GN'],
+  ])('%s is %s', (text, country) => {
+    expect(normalizeCountry(text)).toEqual({ ok: true, country });
+  });
+
+  it.each(['65', 'ZZ', 'VS', 'XX', 'Narnia', 'Europe', '__proto__', 'constructor', '…', '-'])(
+    '%s is refused',
+    (text) => {
+      expect(normalizeCountry(text)).toMatchObject({ ok: false, reason: expect.stringContaining('is not a country') });
+    },
+  );
+
+  it.each([
+    ['Congo', 'CG (Congo - Brazzaville) or CD (Congo - Kinshasa)'],
+    ['Korea', 'KR (South Korea) or KP (North Korea)'],
+    ['Saint Martin', 'MF (St. Martin) or SX (Sint Maarten)'],
+  ])('%s is the name of several, which the reason names', (text, choice) => {
+    expect(normalizeCountry(text)).toEqual({
+      ok: false,
+      reason: `"${text}" is the name of several countries, write ${choice}.`,
+    });
+  });
+
+  it('is known by its name in English, German, French, Spanish and Chinese, all of them, save where several have it', () => {
+    const several = new Set<string>();
+    for (const language of ['en', 'de', 'fr', 'es', 'zh', 'pt', 'it', 'ja']) {
+      const names = new Intl.DisplayNames([language], { type: 'region' });
+      for (const code of alpha2Codes) {
+        const name = names.of(code) ?? '';
+        const read = normalizeCountry(name);
+        if (read.ok) expect([language, name, read.country]).toEqual([language, name, code]);
+        else several.add(name);
+      }
+    }
+    expect([...several].sort()).toEqual(['Congo', 'Saint Martin', 'Saint-Martin']);
   });
 
   it('quotes no long text and no control characters back', () => {
@@ -32,7 +79,7 @@ describe('country', () => {
       const result = normalizeCountry(text);
       expect(result).toEqual({
         ok: false,
-        reason: 'The country is not a two-letter country code, expected one such as SG.',
+        reason: 'The cell is not a country, expected a name or a two-letter code such as SG.',
       });
     }
   });
