@@ -1,29 +1,25 @@
-import { isRowStep, type Job } from '../job/job.js';
+import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
+import { checkInputHead, checkListHead } from '../plan/check-head.js';
 import { ProblemList } from '../plan/problems.js';
 import { areasOf } from '../steps/table.js';
 import { printResult } from './print.js';
 import { readSecrets } from './read-secrets.js';
 import { escapeText, SecretKeeper, type Terminal } from './terminal.js';
 
-/** `volley check JOB`: the job file, its secrets and whether its files are there. Reads no row and sends nothing. */
+/**
+ * `volley check JOB`: the job file, its secrets, and the beginning of each file (encoding, header, columns). Reads no file to its
+ * end, save short suppression lists, and sends nothing.
+ */
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
   const job = await loadJob(flags.job);
-  const { listInputs } = await import('../read/inputs.js');
+  const reader = await loadReader();
   const problems = new ProblemList('use the job');
   const steps: { number: number; kind: string; files: string[] }[] = [];
+  const empty: string[] = [];
   for (const [index, step] of job.steps.entries()) {
-    if (!isRowStep(step)) {
-      steps.push({ number: index + 1, kind: step.kind, files: [] });
-      continue;
-    }
-    const lists = [step.input.files, ...(step.kind === 'sms' && step.suppress ? [step.suppress.files] : [])];
-    const files: string[] = [];
-    for (const patterns of lists) {
-      const named = patterns.filter((pattern) => pattern !== '-');
-      const found = await problems.gather(`steps[${index}]`, () => listInputs(named, job.directory));
-      files.push(...(found ?? []).map((file) => file.shown));
-    }
+    const context = { reader, problems, onEmptyPattern: (shown: string) => empty.push(shown) };
+    const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
     steps.push({ number: index + 1, kind: step.kind, files });
   }
   await checkSecrets(job, terminal, problems);
@@ -32,9 +28,47 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
     ({ number, kind, files }) =>
       `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n`,
   );
-  const text = `Job ${job.name} can be planned.\n${lines.join('')}`;
+  const waiting = empty.map((shown) => `  no file matches ${escapeText(shown)} yet\n`);
+  const text = `Job ${job.name} can be planned, as far as the job file, its secrets and the first rows of each file show.\n${[...lines, ...waiting].join('')}`;
   await printResult(terminal, flags, { json: { job: job.name, steps }, text });
   return 0;
+}
+
+type Reader = Parameters<typeof checkInputHead>[2]['reader'];
+
+/** Each by itself: a thread that reads ahead would be of no use here. */
+async function loadReader(): Promise<Reader> {
+  const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }] = await Promise.all([
+    import('../read/inputs.js'),
+    import('../read/digest.js'),
+    import('../read/digest-content.js'),
+    import('../read/records.js'),
+    import('../read/columns.js'),
+  ]);
+  return { listInputs, digestInput, digestContent, readRecords, findColumn };
+}
+
+/** The names of a step's files, once their beginnings have been looked at. */
+async function checkFiles(
+  job: Job,
+  { step, number }: { step: RowStep; number: number },
+  context: { reader: Reader; problems: ProblemList; onEmptyPattern: (shown: string) => void },
+): Promise<string[]> {
+  const { reader, problems } = context;
+  const list = async ({ files, format }: Input, onEmptyPattern?: (shown: string) => void) => {
+    const named = files.filter((pattern) => pattern !== '-');
+    const found = await problems.gather(`steps[${number - 1}]`, () =>
+      reader.listInputs(named, job.directory, onEmptyPattern),
+    );
+    return (found ?? []).map((file) => ({ ...file, format: format ?? file.format }));
+  };
+  // As planning has it: an inbox may be empty, a suppression list may not.
+  const inputs = await list(step.input, context.onEmptyPattern);
+  const suppress = step.kind === 'sms' ? step.suppress : undefined;
+  const lists = suppress === undefined ? [] : await list(suppress);
+  for (const file of lists) await checkListHead(file, { list: suppress ?? step.input, input: step.input }, context);
+  for (const file of inputs) await checkInputHead(file, { step, number }, context);
+  return [...inputs, ...lists].map(({ shown }) => shown);
 }
 
 async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {

@@ -1,5 +1,5 @@
 import { UserError } from '../errors.js';
-import { type ActionStep, type Input, isRowStep, type RowStep } from '../job/job.js';
+import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import type { RowPlan, RowPlanner, RowReader } from '../steps/kind.js';
 import { actionKindOf, kindOf } from '../steps/table.js';
 import { ColumnBinding } from './bind.js';
@@ -13,7 +13,7 @@ import type { InputRecord, PlanDeps, RecordReader } from './ports.js';
 import type { ProblemList } from './problems.js';
 import type { DigestedInput, StepSelection } from './select.js';
 import { StepWriter } from './step-writer.js';
-import { loadSuppression } from './suppression.js';
+import { inheritCountry, loadSuppression } from './suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
 
 export interface PlanStepContext {
@@ -77,11 +77,6 @@ function planAction(step: ActionStep, number: number): PlannedStep {
     examples: [actionKindOf(step).describe(step)],
     estimateSeconds: 0,
   };
-}
-
-/** A list that says nothing of countries is read as the input is. */
-function inheritCountry(list: Input, input: Input): Input {
-  return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
 }
 
 /** A file of the step: its index there, its name as places show it, where it lies. */

@@ -98,7 +98,7 @@ export async function selectInputs(
 
 export async function digestFile(
   path: string,
-  { reader }: Pick<PlanDeps, 'reader'>,
+  { reader }: { reader: Pick<PlanDeps['reader'], 'digestInput' | 'digestContent'> },
 ): Promise<Omit<DigestedInput, 'file'>> {
   const { sha256, bytes } = await reader.digestInput(path);
   return { sha256, bytes, contentSha256: (await reader.digestContent(path)) ?? sha256 };

@@ -1,3 +1,4 @@
+import type { Problem } from '../errors.js';
 import type { Input } from '../job/job.js';
 import { normalizeNumber } from '../normalize/number.js';
 import { findNumbered } from '../repeated-names.js';
@@ -9,6 +10,10 @@ import type { ProblemList } from './problems.js';
 import type { DigestedInput } from './select.js';
 import { type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
+interface ListDeps {
+  readonly reader: Pick<PlanDeps['reader'], 'readRecords' | 'findColumn'>;
+}
+
 /**
  * Reads suppression lists. A column counts when at least half of its cells are valid numbers, or any was one before it was
  * damaged; in such a column each cell that is not blank must be a number. It fails closed: a list that is empty, holds no such column or a
@@ -17,7 +22,7 @@ import { type SuppressionColumn, SuppressionColumns } from './suppression-column
 export async function loadSuppression(
   lists: readonly DigestedInput[],
   input: Input,
-  context: { deps: PlanDeps; problems: ProblemList },
+  context: { deps: ListDeps; problems: ProblemList },
 ): Promise<{ numbers: NumberSet; inputs: SuppressionInput[] }> {
   const numbers = createNumberSet();
   const inputs: SuppressionInput[] = [];
@@ -33,26 +38,18 @@ export async function loadSuppression(
 async function loadList(
   list: DigestedInput,
   input: Input,
-  { deps, problems, numbers }: { deps: PlanDeps; problems: ProblemList; numbers: NumberSet },
+  { deps, problems, numbers }: { deps: ListDeps; problems: ProblemList; numbers: NumberSet },
 ): Promise<void> {
   const { shown } = list.file;
   const reader = deps.reader.readRecords(list.file, input);
   await reader.open();
-  const headless = reader.columns.find((name) => isNumberLike(name, input.country));
-  if (headless !== undefined) {
+  const fault = findHeaderFault(reader.columns, shown, input);
+  if (fault !== undefined) {
     await reader.close?.();
-    problems.add({
-      where: `${shown}:1`,
-      message: 'the first line is a number, expected a header',
-      hint: 'Put a line with the name of the column above it.',
-    });
+    problems.add(fault);
     return;
   }
   const { countryColumn } = input;
-  const numbered = countryColumn === undefined ? [] : findNumbered(reader.columns, countryColumn);
-  if (countryColumn !== undefined && numbered.length > 0) {
-    problems.add({ where: `${shown}:1`, ...describeNumbered(countryColumn, numbered) });
-  }
   const countryIndex =
     countryColumn === undefined ? -1 : (deps.reader.findColumn(reader.columns, countryColumn)?.index ?? -1);
   const columns = new SuppressionColumns();
@@ -78,6 +75,23 @@ async function loadList(
     addUnreadable(column, shown, problems);
   }
   if (reader.sha256 !== list.sha256) problems.add({ where: shown, message: 'the file changed while it was read' });
+}
+
+/** What the header of a list shows by itself: that there is none, or that the column of countries is not one. */
+export function findHeaderFault(columns: readonly string[], shown: string, input: Input): Problem | undefined {
+  const where = `${shown}:1`;
+  if (columns.some((name) => isNumberLike(name, input.country))) {
+    const hint = 'Put a line with the name of the column above it.';
+    return { where, message: 'the first line is a number, expected a header', hint };
+  }
+  const { countryColumn } = input;
+  const numbered = countryColumn === undefined ? [] : findNumbered(columns, countryColumn);
+  return numbered.length === 0 ? undefined : { where, ...describeNumbered(countryColumn ?? '', numbered) };
+}
+
+/** A list that says nothing of countries is read as the input is. */
+export function inheritCountry(list: Input, input: Input): Input {
+  return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
 }
 
 function addUnreadable({ places, unreadable }: SuppressionColumn, shown: string, problems: ProblemList): void {

@@ -38,7 +38,7 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
     )
     .command(
       'check <job>',
-      'Check a job file, its secrets, and whether its files are there',
+      'Check a job file, its secrets, and the first rows of its files',
       (command) =>
         jobArgument(command, 'check', context).options({ json }).example('$0 check jobs/spring-sale.yaml', ''),
       ({ job, json }) =>
