@@ -1,6 +1,7 @@
 import type { Addresses } from '../job/job.js';
 import { readJsonBody } from './answer.js';
 import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from './endpoint.js';
+import { isObject, readId } from './json-value.js';
 
 /** A batch as it is posted. Contract: "SMS batch request body"; facts: SMS batch. */
 export interface SmsBatch {
@@ -56,6 +57,8 @@ export interface SmsBatchAnswer {
 export interface SmsMessageAnswer {
   readonly umid: string;
   readonly clientMessageId: unknown;
+  /** As the service writes it, with or without a plus; '' when the answer has none. */
+  readonly destination: string;
   /** `QUEUED` or `REJECTED`; '' when the answer has none. */
   readonly code: string;
   readonly description: string;
@@ -80,13 +83,10 @@ function readMessage(message: Record<string, unknown>): SmsMessageAnswer {
   return {
     umid: textOf(message.umid),
     clientMessageId: message.clientMessageId,
+    destination: readId(message.destination) ?? '',
     code: textOf(status.code),
     description: textOf(status.description),
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string {

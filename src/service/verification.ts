@@ -4,6 +4,7 @@ import { type Response, readJsonBody } from './answer.js';
 import { CODE_LENGTH } from './documented.js';
 import { type Endpoint, encodeJson, encodePathId, getRequest, jsonRequest, type WireRequest } from './endpoint.js';
 import { isObject, readId, readInteger, readText, readTime } from './json-value.js';
+import { isAnotherNumber, readNamedNumber } from './named-number.js';
 
 /** A session as it is asked for. Contract: "Verification creation request body"; limits: documented.ts. */
 export interface SessionRequest {
@@ -110,9 +111,8 @@ export function readSessionBody(body: unknown): Session | undefined {
 
 function readCreatedSession(response: Response, { destination }: SessionRequest): Session | undefined {
   const session = readSessionBody(readJsonBody(response));
-  const asked = destination.trim().startsWith('+') ? readDestination(destination) : undefined;
   // Only an international number can be compared: how the service reads a national one is its own matter.
-  const isForeign = asked !== undefined && session?.destination !== undefined && session.destination !== asked;
+  const isForeign = destination.trim().startsWith('+') && isAnotherNumber(session?.destination, destination);
   return isForeign ? undefined : session;
 }
 
@@ -128,8 +128,8 @@ export function foldSessionId(sessionId: string): string {
 }
 
 function readDestination(value: unknown): string | undefined {
-  const digits = readId(value)?.replace(/\D/g, '') ?? '';
-  return digits === '' ? undefined : `+${digits}`;
+  const digits = readNamedNumber(value);
+  return digits === undefined ? undefined : `+${digits}`;
 }
 
 function sessionsAddress({ subAccountId, bases }: Addresses): { base: string; path: string } {

@@ -3,8 +3,9 @@ import type { ContactField, ContactsStep } from '../job/job.js';
 import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
 import { maskAddress, maskNumbers } from '../normalize/mask.js';
 import { isResultColumn, RESULT_COLUMNS } from '../output-columns.js';
-import type { Response } from '../service/answer.js';
-import { contactRequest, readAddresses, readContactAnswer } from '../service/contacts.js';
+import { type Response, readJsonBody } from '../service/answer.js';
+import { findContradiction } from '../service/contact-contradiction.js';
+import { contactRequest, readContactAnswer } from '../service/contacts.js';
 import { searchColumns } from './column-search.js';
 import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
@@ -101,14 +102,9 @@ function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowO
   if (contact === undefined) {
     return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no contact`));
   }
-  const sent = readAddresses(JSON.parse(body.toString('utf8')));
-  if (contact.addresses.length > 0 && !contact.addresses.some((address) => sent.includes(address))) {
-    return giveAllRows(
-      part.count,
-      inDoubt('foreign-answer', 'the answer names a contact with none of the addresses sent'),
-    );
-  }
   const { isNew } = contact;
+  const fault = findContradiction(JSON.parse(body.toString('utf8')), readJsonBody(response), isNew);
+  if (fault !== undefined) return giveAllRows(part.count, inDoubt('contradiction', fault));
   const verdict = {
     status: 'accepted',
     code: isNew ? 'CREATED' : 'MERGED',

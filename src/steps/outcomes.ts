@@ -46,3 +46,6 @@ export class OutcomeBuilder {
 export function inDoubt(code: string, reason: string): Verdict {
   return { status: 'in-doubt', code, reason };
 }
+
+/** Of an answer that repeats what was sent, and otherwise than it was: which of the two is wrong nobody knows. */
+export const ANOTHER_NUMBER = inDoubt('contradiction', 'the answer names another number than the one that was sent');

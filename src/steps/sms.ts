@@ -2,10 +2,12 @@ import type { RowOutcomes } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
 import { RESULT_COLUMNS } from '../output-columns.js';
 import { readJsonBody } from '../service/answer.js';
+import { isAnotherNumber } from '../service/named-number.js';
 import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../service/sms.js';
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from './ids.js';
 import type { RequestPart, StepKind } from './kind.js';
-import { giveAllRows, inDoubt, OutcomeBuilder } from './outcomes.js';
+import { ANOTHER_NUMBER, giveAllRows, inDoubt, OutcomeBuilder } from './outcomes.js';
+import { readSentNumbers } from './sent-numbers.js';
 import { createSmsDrafter } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
 
@@ -26,12 +28,12 @@ export const smsKind: StepKind<SmsStep> = {
   createDrafter: createSmsDrafter,
   call: smsBatchRequest,
   splitBody,
-  readOutcomes: (response, part) => {
+  readOutcomes: (response, part, body) => {
     const answer = readSmsBatchAnswer(readJsonBody(response));
     if (answer === undefined) {
       return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} without a batch's answer`));
     }
-    return readBatchOutcomes(answer, part);
+    return readBatchOutcomes(answer, part, body);
   },
 };
 
@@ -42,8 +44,11 @@ function splitBody(body: Buffer, part: RequestPart): Buffer {
   return Buffer.from(JSON.stringify({ ...batch, clientBatchId: clientBatchIdOf(part), messages }));
 }
 
-/** Joins by clientMessageId alone: umids repeat, and the order of messages is not promised. */
-function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
+/**
+ * Joins by clientMessageId alone: umids repeat, and the order of messages is not promised. An id that comes with another number than it
+ * was sent with tells of no row.
+ */
+function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buffer): RowOutcomes {
   if (answer.clientBatchId !== undefined && answer.clientBatchId !== clientBatchIdOf(part)) {
     return giveAllRows(part.count, inDoubt('foreign-answer', 'the answer belongs to another batch'));
   }
@@ -51,11 +56,13 @@ function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart): RowOutcom
 
   const outcomes = new OutcomeBuilder(part.count);
   const prefix = messageIdPrefix(part.planId, part.step);
+  const numbers = readSentNumbers(body, part.count);
   for (const message of answer.messages) {
     const row = (readMessageIndex(message.clientMessageId, prefix) ?? -1) - part.first;
     if (row < 0 || row >= part.count) continue;
     const { code, description } = message;
-    if (code === 'QUEUED') outcomes.give(row, { status: 'accepted', code, reason: description }, [message.umid]);
+    if (isAnotherNumber(message.destination, numbers[row])) outcomes.give(row, ANOTHER_NUMBER, []);
+    else if (code === 'QUEUED') outcomes.give(row, { status: 'accepted', code, reason: description }, [message.umid]);
     else if (code === 'REJECTED') outcomes.give(row, { status: 'rejected', code, reason: description }, [message.umid]);
     else outcomes.give(row, inDoubt('unknown-status', `the answer's status is "${code}"`), [message.umid]);
   }

@@ -4,6 +4,7 @@ import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../output-columns.js';
 import type { Response } from '../service/answer.js';
 import { CODE_LENGTH } from '../service/documented.js';
 import { PATH_ID } from '../service/endpoint.js';
+import { isAnotherNumber } from '../service/named-number.js';
 import { checkCode, foldSessionId, readSession, type Session, VERIFICATION_CODE } from '../service/verification.js';
 import { searchColumns } from './column-search.js';
 import {
@@ -17,7 +18,7 @@ import {
   type StepKind,
   skipDuplicate,
 } from './kind.js';
-import { giveAllRows, inDoubt } from './outcomes.js';
+import { ANOTHER_NUMBER, giveAllRows, inDoubt } from './outcomes.js';
 import { ROW_BY_ROW } from './row-by-row.js';
 
 /**
@@ -42,12 +43,13 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   },
   splitBody: (body) => body,
   readOutcomes: (response, part, body) => {
-    const { sessionId, code } = readBody(body);
+    const { sessionId, code, destination } = readBody(body);
     const session = readSession.read(response, { sessionId });
     if (session === undefined) {
       const reason = `HTTP ${response.status} without the session that was asked for`;
       return giveAllRows(part.count, inDoubt('unreadable-answer', reason));
     }
+    if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
     return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session));
   },
   settling: {
@@ -163,10 +165,11 @@ function judgeCheck({ status, attempt }: Session): Verdict {
   }
 }
 
-function settleByStatus(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | undefined {
-  const { sessionId, code } = readBody(body);
+function settleByStatus(response: Response, part: RequestPart, body: Buffer): RowOutcomes | undefined {
+  const { sessionId, code, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
+  if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
   return give(session, code === undefined ? judgeStatus(session) : judgeLostCheck(session));
 }
 
@@ -191,6 +194,11 @@ function judgeLostCheck({ status, attempt }: Session): Verdict {
     default:
       return inDoubt('unknown-status', `No answer came, and the status of the session is "${status}"`);
   }
+}
+
+/** The row says of which number the session is, and the service says otherwise. */
+function isOfAnother(session: Session, destination: string | undefined): boolean {
+  return destination !== undefined && isAnotherNumber(session.destination, destination);
 }
 
 function describeAttempts(attempt: number | undefined): string {

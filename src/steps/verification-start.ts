@@ -2,9 +2,10 @@ import type { RowOutcomes } from '../domain.js';
 import type { VerificationStartStep } from '../job/job.js';
 import { RESULT_COLUMNS } from '../output-columns.js';
 import { createNumberSet } from '../plan/dedupe.js';
-import type { Response } from '../service/answer.js';
+import { type Response, readJsonBody } from '../service/answer.js';
 import { RESEND_TOO_EARLY } from '../service/documented.js';
-import { createSession, sessionRequest } from '../service/verification.js';
+import { isAnotherNumber } from '../service/named-number.js';
+import { readSessionBody, sessionRequest } from '../service/verification.js';
 import { appendDestination, appendNumber, bindDestination } from './destination.js';
 import {
   type DraftPlanner,
@@ -17,7 +18,7 @@ import {
   type StepKind,
   skipDuplicate,
 } from './kind.js';
-import { giveAllRows, inDoubt } from './outcomes.js';
+import { ANOTHER_NUMBER, giveAllRows, inDoubt } from './outcomes.js';
 import { planByDrafts } from './plan-drafts.js';
 import { ROW_BY_ROW } from './row-by-row.js';
 
@@ -80,10 +81,13 @@ function createDrafter(step: VerificationStartStep): RowDrafter {
 
 /** Contract: "Verification session (response of creation)". */
 function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
-  const session = createSession.read(response, JSON.parse(body.toString('utf8')));
+  const session = readSessionBody(readJsonBody(response));
   if (session === undefined) {
     const reason = `HTTP ${response.status} that names no session for the number`;
     return giveAllRows(count, inDoubt('unreadable-answer', reason));
+  }
+  if (isAnotherNumber(session.destination, JSON.parse(body.toString('utf8')).destination)) {
+    return giveAllRows(count, ANOTHER_NUMBER);
   }
   const { sessionId, status, attempt, expiresAt, retryAfter } = session;
   const verdict = { status: 'accepted', code: status, reason: 'A code was sent' } as const;

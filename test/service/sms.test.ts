@@ -41,6 +41,7 @@ describe('sms batch answer', () => {
         {
           umid: 'u-1',
           clientMessageId: 'm-1',
+          destination: '+6591234567',
           code: 'QUEUED',
           description: 'SMS is accepted and queued for processing',
         },
@@ -76,8 +77,8 @@ describe('sms batch answer', () => {
   test('leaves out what is no message, and gives empty words where a message lacks them', () => {
     const messages = [null, 'x', [message], {}, { umid: 7, clientMessageId: 8, status: 'QUEUED' }];
     expect(readSmsBatchAnswer({ messages })?.messages).toEqual([
-      { umid: '', clientMessageId: undefined, code: '', description: '' },
-      { umid: '', clientMessageId: 8, code: '', description: '' },
+      { umid: '', clientMessageId: undefined, destination: '', code: '', description: '' },
+      { umid: '', clientMessageId: 8, destination: '', code: '', description: '' },
     ]);
   });
 });

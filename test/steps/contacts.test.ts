@@ -5,7 +5,7 @@ import { contactsKind } from '../../src/steps/contacts.js';
 import { aContactsStep, anInput } from '../plan/a-plan.js';
 import { aPart, aResponse, told } from './a-part.js';
 
-const SENT = { firstName: 'Ann', addresses: { msisdn: '+6591234567', email: 'Ann@example.com' } };
+const SENT = { firstName: 'Ann', externalId: 'C-7', addresses: { msisdn: '+6591234567', email: 'Ann@example.com' } };
 
 describe('answer to a create request', () => {
   const read = (body: unknown, response = {}) =>
@@ -32,7 +32,33 @@ describe('answer to a create request', () => {
   );
 
   it('with none of the addresses that were sent belongs to somebody else, and puts the row in doubt', () => {
-    expect(told(read({ id: 77, addresses: { msisdn: '6598765432' } }))).toEqual([['in-doubt foreign-answer']]);
+    expect(told(read({ id: 77, addresses: { msisdn: '6598765432' } }))).toEqual([['in-doubt contradiction']]);
+    expect(told(read({ id: 77, addresses: { lineId: 'ann' } }))).toEqual([['in-doubt contradiction']]);
+  });
+
+  it.each([
+    [{ addresses: { msisdn: '6598765432', email: 'ann@example.com' } }],
+    [{ addresses: { msisdn: '6591234567', email: 'ben@example.com' } }],
+    [{ externalId: 'C-8' }],
+    [{ firstName: 'Ben', addresses: { msisdn: '6591234567' } }],
+  ])('of a contact that was made, with something else than was sent, puts the row in doubt: %j', (body) => {
+    expect(told(read({ id: 77, ...body }, { status: 201 }))).toEqual([['in-doubt contradiction']]);
+  });
+
+  it.each([
+    [{ firstName: ' ANN ', addresses: { msisdn: '+65 9123 4567', email: 'ANN@example.com', lineId: 'new' } }, 201],
+    [{ addresses: { msisdn: '65****4567' } }, 201],
+    [
+      {
+        firstName: 'Anna',
+        lastName: 'Lee',
+        externalId: 'C-8',
+        addresses: { msisdn: '6591234567', email: 'old@example.com' },
+      },
+      200,
+    ],
+  ])('in another writing, or of a contact that there was, is ours: %j', (body, status) => {
+    expect(told(read({ id: 77, ...body }, { status }))[0]?.[0]).toContain('accepted');
   });
 
   it('without a body is known by its Location, which may stand in a list and have a query', () => {

@@ -6,7 +6,13 @@ import { aBatchAnswer, aMessage, aPart, aResponse, messageIdOf, REJECTED, rowsOf
 
 const part = aPart();
 const all = rowsOf(part).map((row) => aMessage(part, row));
-const read = (body: unknown, of = part) => smsKind.readOutcomes(aResponse(body), of, Buffer.alloc(0));
+/** As it is posted: a row's number ends with its own. */
+const bodyOf = (of = part) =>
+  Buffer.from(
+    JSON.stringify({ messages: rowsOf(of).map((row) => ({ destination: numberOf(row), text: '{"destination":"+1' })) }),
+  );
+const numberOf = (row: number) => `+65900000${row}`;
+const read = (body: unknown, of = part) => smsKind.readOutcomes(aResponse(body), of, bodyOf(of));
 const readMessages = (messages: unknown, changes = {}) => read(aBatchAnswer(part, messages, changes));
 const IN_DOUBT = Array(5).fill('in-doubt');
 
@@ -43,6 +49,35 @@ describe('answer to a batch', () => {
         );
       }),
     );
+  });
+
+  it.each([
+    ['with a plus', numberOf],
+    ['without', (row: number) => numberOf(row).slice(1)],
+    ['as a number', (row: number) => Number(numberOf(row))],
+    ['with zeros in front', (row: number) => `00${numberOf(row).slice(1)}`],
+    ['with blanks', (row: number) => `+65 9000-00${row}`],
+    ['masked', () => '65****00'],
+    ['as null', () => null],
+  ])('may repeat the number %s', (_, destination) => {
+    const outcomes = readMessages(rowsOf(part).map((row) => aMessage(part, row, { destination: destination(row) })));
+    expect(statusesOf(outcomes)).toEqual(Array(5).fill('accepted'));
+  });
+
+  it('whose ids were exchanged among its messages says nothing of them: the number is another', () => {
+    const answers = rowsOf(part).map((row) =>
+      aMessage(part, row, { ...(row === 20 ? REJECTED : {}), destination: numberOf(row) }),
+    );
+    const rotated = answers.map((answer, at) => ({
+      ...answer,
+      clientMessageId: messageIdOf(part, 20 + ((at + 1) % 5)),
+    }));
+    expect(told(readMessages(rotated))).toEqual(Array(5).fill(['in-doubt contradiction']));
+    const exchanged = answers.map((answer, at) => ({
+      ...answer,
+      clientMessageId: messageIdOf(part, 20 + ([1, 0][at] ?? at)),
+    }));
+    expect(statusesOf(readMessages(exchanged))).toEqual(['in-doubt', 'in-doubt', 'accepted', 'accepted', 'accepted']);
   });
 
   it('for a part of a request is joined to the rows of that part', () => {

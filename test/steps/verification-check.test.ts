@@ -38,6 +38,24 @@ describe('row of a check', () => {
     expect(plan(session, code)).toEqual([field, why, expect.any(String)]);
   });
 
+  it('of an output of ours holds the number of its session too, which its results say where no answer does', () => {
+    const columns = ['_sessionId', '_destination', 'code'];
+    const rows = [
+      ['s1', '+6590000001', '1234'],
+      ['s2', ' 6590000002', '1234'],
+      ['s3', '6.59E+09', '1234'],
+    ];
+    const plans = planRows(verificationCheckKind, aCheck({ session: '_sessionId' }), columns, ...rows);
+    expect(plans.map(bodyOf)).toEqual([
+      { sessionId: 's1', code: '1234', destination: '+6590000001' },
+      { sessionId: 's2', code: '1234', destination: '+6590000002' },
+      { sessionId: 's3', code: '1234' },
+    ]);
+    const facts = plans[0]?.kind === 'planned' ? plans[0].row.facts : [];
+    const row = { planId: 'planplanplan', step: 1, index: 0, facts };
+    expect(verificationCheckKind.resultCells(row, undefined)).toEqual(['s1', '+6590000001', '', '', '', '']);
+  });
+
   it('of a session that stands in an earlier row is skipped with that row, however the id is written', () => {
     const rows = [
       ['s-1', '0000'],
@@ -115,6 +133,18 @@ describe('answer to a check', () => {
 
   it('about another session is in doubt', () => {
     expect(read({ uid: 's2', status: 'VERIFIED' })).toEqual([['in-doubt unreadable-answer']]);
+  });
+
+  it('about the session of another number than the row says is in doubt', () => {
+    const ofNumber = (body: Buffer) =>
+      Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), destination: '+6590000001' }));
+    for (const body of [CODE_BODY, READ_BODY].map(ofNumber)) {
+      expect(read({ status: 'VERIFIED', destination: 6590000002 }, body)).toEqual([['in-doubt contradiction']]);
+      expect(read({ status: 'VERIFIED', destination: 6590000001 }, body)).toEqual([
+        ['accepted VERIFIED', '1', '', '+6590000001', ''],
+      ]);
+      expect(read({ status: 'VERIFIED' }, body)).toEqual([['accepted VERIFIED', '1', '']]);
+    }
   });
 });
 

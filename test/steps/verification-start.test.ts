@@ -84,7 +84,11 @@ describe('answer to the start of a session', () => {
     ]);
   });
 
-  it.each([{}, { ...session, sessionID: undefined }, { ...session, destination: 6590000002 }, 'page'])(
+  it.each([6590000002, '+6590000002', '6590000002'])('for another number puts the row in doubt: %j', (destination) => {
+    expect(read({ ...session, destination })).toEqual([['in-doubt contradiction']]);
+  });
+
+  it.each([{}, { ...session, sessionID: undefined }, 'page'])(
     'that does not name the session of the number puts the row in doubt: %j',
     (answer) => {
       expect(read(answer)).toEqual([['in-doubt unreadable-answer']]);

@@ -1,0 +1,18 @@
+/**
+ * The digits of a number as an answer repeats it: as text or as a number, with or without plus or zeros in front, with what people put
+ * between digits. Exact: there are 15 at most. Undefined for what is no whole number, such as a masked one.
+ */
+export function readNamedNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  if (typeof value !== 'string' || !WHOLE.test(value)) return undefined;
+  const digits = Number(value.replace(/\D/g, ''));
+  return Number.isSafeInteger(digits) && digits > 0 ? digits : undefined;
+}
+
+const WHOLE = /^\s*\+?[\d\s().-]+$/;
+
+/** Whether an answer repeats another number than the one that was sent. One that it leaves out, or masks, is no other. */
+export function isAnotherNumber(named: unknown, sent: unknown): boolean {
+  const number = readNamedNumber(named);
+  return number !== undefined && number !== readNamedNumber(sent);
+}
