@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import type { Failure } from './commands/print-error.js';
 import type { Terminal } from './commands/terminal.js';
 
 /**
@@ -20,21 +23,24 @@ const terminal: Terminal = {
     },
     ...nameCaller(),
   },
-  writeStdout: (text) =>
-    new Promise((resolve, reject) => {
+  writeStdout: (text) => {
+    isResultBegun = true;
+    return new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
-    }),
+    });
+  },
   writeStderr: (text) => {
     process.stderr.write(text);
   },
   onSignal: (listener) => {
-    const names = ['SIGINT', 'SIGTERM'] as const;
-    for (const name of names) process.on(name, listener);
-    return () => {
-      for (const name of names) process.off(name, listener);
-    };
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   },
-  leave: (exitCode) => process.exit(exitCode),
+  leave: (exitCode, { code, message, hint }) => {
+    const error = { code, message, hint: hint ?? null, problems: [] };
+    printFailure({ state: exitCode === 2 ? 'refused' : 'stopped', exitCode, error });
+    return exit(exitCode);
+  },
 };
 
 /** Where and how this was called, so that the commands it prints can be copied: in a checkout there is no `volley` on the path. */
@@ -55,6 +61,64 @@ function currentDirectory(): string {
   } catch {
     return '';
   }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Of commands that end in their own way; one that has none is ended at once. */
+const listeners = new Set<(name: string) => void>();
+
+function listenForSignals(): void {
+  for (const signal of SIGNALS) {
+    process.on(signal, (name) => {
+      for (const listener of listeners) listener(name);
+      if (listeners.size > 0) return;
+      const message = `Cannot finish: ${name} came`;
+      terminal.writeStderr(`${message}\n`);
+      terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
+    });
+  }
+}
+
+/** Something of the result is on stdout, or is on its way there: a second object would make it unreadable. */
+let isResultBegun = false;
+
+/** The object that tells how a command ended, where JSON is asked for. At once: the process may be about to end. */
+function printFailure(failure: Failure): void {
+  const asked = process.argv.findLast((argument) => /^--(no-)?json$/.test(argument));
+  const isJson = asked === undefined ? !terminal.isStdoutTerminal : asked === '--json';
+  if (!isJson || isResultBegun) return;
+  isResultBegun = true;
+  // Nothing in it steers a terminal.
+  const json = JSON.stringify(failure).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  let rest = Buffer.from(`${json}\n`);
+  // A full pipe is tried again for a second: who reads it may be slow, or gone.
+  for (let tries = 0; rest.length > 0 && tries < 100; tries += 1) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if (!isOfSystem(error) || error.code !== 'EAGAIN') return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+/**
+ * Ends the process. Node waits for a read that is under way, and that of a disk that does not answer never ends: where there may be one,
+ * a process of its own kills this one half a second later, unless it has ended.
+ */
+function exit(exitCode: number): never {
+  if (process.getActiveResourcesInfo().some((name) => /^(FSReq|Worker|MessagePort)/.test(name))) {
+    const kill = `process.stdin.on('end', () => process.exit()).resume(); setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 500)`;
+    spawn(process.execPath, ['-e', kill], { stdio: ['pipe', 'ignore', 'ignore'], detached: true }).on(
+      'error',
+      () => {},
+    );
+  }
+  return process.exit(exitCode);
 }
 
 type Printer = typeof import('./commands/print-error.js');
@@ -92,19 +156,36 @@ async function loadPrinter(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  const { formatError, exitCodeOfError } = printer ?? WITHOUT_FILES;
+  const { formatError, describeFailure } = printer ?? WITHOUT_FILES;
+  const failure = describeFailure(error);
   terminal.writeStderr(formatError(error));
-  process.exitCode = exitCodeOfError(error);
+  printFailure(failure);
+  process.exitCode = failure.exitCode;
+  // What was given up may hold the process: a read that never ends.
+  if (failure.error.code === 'interrupted') setTimeout(() => exit(failure.exitCode), 100).unref();
 }
 
 /** In the place of print-error.ts where it could not be loaded. The error's own words may hold what nobody masks here. */
-const WITHOUT_FILES: Pick<Printer, 'formatError' | 'exitCodeOfError'> = {
-  formatError: (error) =>
-    isOfSystem(error)
-      ? `Cannot go on: ${error.code} from the system (${error.syscall})\nNothing was sent without a note of it on disk. Mend it, such as by a higher \`ulimit -n\`, then run the same command to go on.\n`
-      : `Cannot go on, nor load what would say why (${nameOf(error)}): expected that files can be opened\nSee whether \`ulimit -n\` is too low, and whether volley is installed whole.\n`,
-  exitCodeOfError: (error) => (isOfSystem(error) ? 75 : 4),
+const WITHOUT_FILES: Pick<Printer, 'formatError' | 'describeFailure'> = {
+  formatError: (error) => `${sayWithoutFiles(error).message}\n${sayWithoutFiles(error).hint}\n`,
+  describeFailure: (error) => {
+    const { code, exitCode, message, hint } = sayWithoutFiles(error);
+    return { state: exitCode === 75 ? 'stopped' : 'failed', exitCode, error: { code, message, hint, problems: [] } };
+  },
 };
+
+function sayWithoutFiles(error: unknown): { code: string; exitCode: number; message: string; hint: string } {
+  if (isOfSystem(error)) {
+    const { code, syscall } = error;
+    const message = `Cannot go on: ${code} from the system (${syscall})`;
+    const hint =
+      'Nothing was sent without a note of it on disk. Fix it, such as by a higher `ulimit -n`, then run the same command to go on.';
+    return { code, exitCode: 75, message, hint };
+  }
+  const message = `Cannot go on, nor load what would say why (${nameOf(error)}): expected that files can be opened`;
+  const hint = 'See whether `ulimit -n` is too low, and whether volley is installed whole.';
+  return { code: 'not-loaded', exitCode: 4, message, hint };
+}
 
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
@@ -133,13 +214,14 @@ async function assertNodeIsSilent(): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  listenForSignals();
   // Without a listener a closed pipe would end the process in its middle. Of stdout it is told by the write that fails;
   // a log that nobody can read any more ends no run.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   // Of a rejection that nobody handles, too. What is in flight is in doubt, as after a crash.
   process.on('uncaughtException', (error) => {
     fail(error);
-    process.exit();
+    exit(Number(process.exitCode));
   });
   try {
     await assertNodeIsSilent();

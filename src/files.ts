@@ -16,7 +16,7 @@ export interface Files {
   writeWhole(path: string, text: string): Promise<void>;
   /** Opens for appending, and makes the file when it is not there. Its name is durable once this returns. */
   openAppend(path: string): Promise<AppendFile>;
-  /** False when the file exists already: of several callers at once exactly one gets true. */
+  /** False when the file exists already: of several callers at once exactly one gets true. Leaves nothing of it when the disk fails. */
   createExclusive(path: string, text: string): Promise<boolean>;
   /** Names in a directory, sorted; none when there is no such directory. */
   list(directory: string): Promise<string[]>;
@@ -69,6 +69,16 @@ export type RawFiles = Pick<
 >;
 type Handle = Awaited<ReturnType<RawFiles['open']>>;
 
+/** Adds to an error of an open file which file it is: the system says so only of those that it opens. */
+async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error && !('path' in error)) Object.assign(error, { path });
+    throw error;
+  }
+}
+
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
@@ -77,10 +87,29 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
   const syncDirectory = async (path: string) => {
     const handle = await raw.open(path, constants.O_RDONLY);
     try {
-      await handle.sync();
+      await naming(path, handle.sync());
     } finally {
       await handle.close();
     }
+  };
+
+  /** From the path upwards, as far as there is nothing. Refuses, as mkdir does, where something else than a directory stands. */
+  const findMissing = async (path: string): Promise<string[]> => {
+    const missing: string[] = [];
+    for (let each = resolve(path); ; each = dirname(each)) {
+      // Below a file: the file is found further up.
+      const found = await raw
+        .stat(each)
+        .catch((error) => (codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error)));
+      if (found === undefined) missing.push(each);
+      else if (found.isDirectory()) return missing;
+      else throw errorOf('ENOTDIR', each);
+    }
+  };
+
+  /** Another process may have made it meanwhile. */
+  const exceptWhenThere = (path: string) => async (error: unknown) => {
+    if (codeOf(error) !== 'EEXIST' || !(await raw.stat(path)).isDirectory()) throw error;
   };
 
   const rename = async (from: string, to: string) => {
@@ -92,9 +121,9 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     const part = `${path}${writer}.part`;
     const handle = await raw.open(part, 'w', FILE_MODE);
     return {
-      write: (chunk) => writeAll(handle, toBytes(chunk)),
+      write: (chunk) => naming(path, writeAll(handle, toBytes(chunk))),
       finish: async () => {
-        await handle.sync();
+        await naming(path, handle.sync());
         await handle.close();
         await rename(part, path);
       },
@@ -125,7 +154,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       try {
         // Also when the file was there: who made it may have died before it came to this.
         await syncDirectory(dirname(path));
-        return appendFile(handle, (await handle.stat()).size);
+        return appendFile(handle, (await handle.stat()).size, path);
       } catch (error) {
         await handle.close();
         throw error;
@@ -140,12 +169,18 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         throw error;
       }
       try {
-        await writeAll(handle, toBytes(text));
-        await handle.sync();
-      } finally {
-        await handle.close();
+        try {
+          await naming(path, writeAll(handle, toBytes(text)));
+          await naming(path, handle.sync());
+        } finally {
+          await handle.close();
+        }
+        await syncDirectory(dirname(path));
+      } catch (error) {
+        // Half of it would be taken for another's.
+        await raw.rm(path, { force: true }).catch(() => {});
+        throw error;
       }
-      await syncDirectory(dirname(path));
       return true;
     },
     list: async (directory) => {
@@ -167,11 +202,13 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       };
     },
     makeDirectory: async (path) => {
-      const first = await raw.mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+      const missing = await findMissing(path);
+      // One by one: made recursively, a directory in procfs is asked for without end.
+      for (const each of missing.toReversed())
+        await raw.mkdir(each, { mode: DIRECTORY_MODE }).catch(exceptWhenThere(each));
       // Also those that were there: who made them may have died before it came to this. Not all may be ours to sync.
       for (let made = resolve(path); made !== dirname(made); made = dirname(made)) {
-        const isOwn = first !== undefined && made.length >= first.length;
-        await syncDirectory(dirname(made)).catch(isOwn ? undefined : () => {});
+        await syncDirectory(dirname(made)).catch(missing.includes(made) ? undefined : () => {});
       }
     },
     rename,
@@ -191,7 +228,7 @@ async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
       const buffer = Buffer.allocUnsafe(length);
       let filled = 0;
       while (filled < length) {
-        const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+        const { bytesRead } = await naming(path, handle.read(buffer, filled, length - filled, offset + filled));
         if (bytesRead === 0) break;
         filled += bytesRead;
       }
@@ -201,19 +238,19 @@ async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   };
 }
 
-function appendFile(handle: Handle, size: number | bigint): AppendFile {
+function appendFile(handle: Handle, size: number | bigint, path: string): AppendFile {
   let bytes = Number(size);
   return {
     get bytes() {
       return bytes;
     },
     append: async (chunk) => {
-      await writeAll(handle, chunk);
+      await naming(path, writeAll(handle, chunk));
       bytes += chunk.length;
     },
-    sync: () => handle.datasync(),
+    sync: () => naming(path, handle.datasync()),
     truncate: async (length) => {
-      await handle.truncate(length);
+      await naming(path, handle.truncate(length));
       bytes = length;
     },
     close: () => handle.close(),
@@ -232,6 +269,11 @@ async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
 
 function toBytes(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+/** As the system words its own. */
+function errorOf(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: not a directory, mkdir '${path}'`), { code, syscall: 'mkdir', path });
 }
 
 function undefinedWhenMissing(error: unknown): undefined {

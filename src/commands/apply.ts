@@ -1,5 +1,6 @@
 import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
 import { printResult } from './print.js';
+import { describeRunEnd } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
 import { screenOf } from './screen.js';
@@ -25,7 +26,7 @@ export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<n
   const exitCode = gravestOf([summary.exitCode, doubt]);
   const screen = screenOf(terminal);
   await printResult(terminal, flags, {
-    json: { ...summary, exitCode, openDoubt },
+    json: { ...describeRunEnd(summary), exitCode, openDoubt },
     text: `${formatSummary(summary, { isSandbox: service.sandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   return exitCode;

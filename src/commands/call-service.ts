@@ -13,9 +13,9 @@ import { defaultLimits } from '../throttle/ceilings.js';
 import { createLane } from '../throttle/lane.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import { describeTrial, watchFirstTrial } from './first-trial.js';
+import { jobDirectoryOf } from './job-directory.js';
 import { openService } from './open-service.js';
 import { printResult } from './print.js';
-import { jobDirectoryOf } from './session.js';
 import { createLog, SecretKeeper, type Terminal } from './terminal.js';
 import { lockDepsOf, thisWorld } from './world.js';
 

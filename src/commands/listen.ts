@@ -15,6 +15,7 @@ import { joinReceipts } from '../run/settle-receipts.js';
 import { printResult } from './print.js';
 import { describeJoined, ReceiptJoining } from './receipt-joining.js';
 import { openRunDirectory } from './run-directory.js';
+import { onFirstSignal } from './signals.js';
 import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal.js';
 import { lockDepsOf, thisWorld } from './world.js';
 
@@ -97,12 +98,7 @@ export async function listenForEvents(flags: ListenFlags, terminal: Terminal): P
 function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () => void } {
   let end = () => {};
   const signalled = new Promise<void>((resolve) => {
-    let isAsked = false;
-    end = terminal.onSignal(() => {
-      if (isAsked) terminal.leave(EXIT.again);
-      isAsked = true;
-      resolve();
-    });
+    end = onFirstSignal(terminal, () => resolve());
   });
   return { signalled, end };
 }

@@ -8,6 +8,7 @@ import { HeldRows } from '../run/retry-held.js';
 import { createHeldReader } from '../run/retry-reader.js';
 import { ReceivedRows } from '../run/retry-received.js';
 import { createPlanDeps, type Host, worldOf } from './deps.js';
+import { isDiskError } from './disk-error.js';
 import { formatFileNotices, listFileNotices } from './file-notices.js';
 import { createProgressView } from './progress.js';
 import { screenOf } from './screen.js';
@@ -52,6 +53,10 @@ export async function planNewInput(
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
     for (const notice of notices) log.info(notice);
     return outcome;
+  } catch (error) {
+    // Another that has taken the job clears away what we were writing.
+    if (isDiskError(error)) await context.lock.assertHeld();
+    throw error;
   } finally {
     await received.close();
     view.close();

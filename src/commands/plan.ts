@@ -5,12 +5,15 @@ import type { PlanOutcome } from '../plan/make-plan.js';
 import { EXIT } from '../report/exit-code.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
 import { type Host, worldOf } from './deps.js';
+import { jobDirectoryOf } from './job-directory.js';
 import { printResult } from './print.js';
+import { describeFailure } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatPlan, summarizePlan } from './print-plan.js';
 import { formatIdle } from './run.js';
 import { screenOf } from './screen.js';
-import { jobDirectoryOf, planJobInput } from './session.js';
+import { planJobInput } from './session.js';
+import { onFirstSignal } from './signals.js';
 
 export interface PlanFlags {
   readonly job: string;
@@ -25,7 +28,7 @@ export async function planJob(flags: PlanFlags, terminal: Host): Promise<number>
   if (made === undefined) {
     const directory = jobDirectoryOf(job);
     const openDoubt = await readOpenDoubt(worldOf(terminal).files, directory, { isSandbox: job.service.sandbox });
-    const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, leftOut, openDoubt };
+    const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, error: null, leftOut, openDoubt };
     const screen = screenOf(terminal);
     const text = `${formatIdle(job, leftOut, { path: flags.job, screen })}${formatOpenDoubt(openDoubt, [], screen)}`;
     await printResult(terminal, flags, { json, text });
@@ -34,7 +37,8 @@ export async function planJob(flags: PlanFlags, terminal: Host): Promise<number>
   const { plan, directory } = made;
   const refusal = refusalOf(() => checkGuards(plan, job.guards));
   const text = formatPlan(plan, directory, { screen: screenOf(terminal), isRefused: refusal !== undefined });
-  await printResult(terminal, flags, { json: summarizePlan(plan, directory), text });
+  const end = refusal === undefined ? { exitCode: EXIT.ok, error: null } : describeFailure(refusal.error);
+  await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory), ...end }, text });
   if (refusal !== undefined) throw refusal.error;
   return EXIT.ok;
 }
@@ -51,7 +55,7 @@ function refusalOf(check: () => void): { readonly error: unknown } | undefined {
 /** A signal ends it at once, and leaves no plan. */
 async function planUntilSignal(job: Job, { again }: PlanFlags, terminal: Host): Promise<PlanOutcome> {
   const signalled = new AbortController();
-  const stopListening = terminal.onSignal(() => signalled.abort());
+  const stopListening = onFirstSignal(terminal, () => signalled.abort());
   try {
     return await planJobInput(terminal, job, { isAgain: again, signal: signalled.signal });
   } finally {

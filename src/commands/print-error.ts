@@ -1,7 +1,81 @@
-import { InternalError, ServiceError, type ServiceErrorCode, UserError } from '../errors.js';
+import { InternalError, type Problem, ServiceError, type ServiceErrorCode, UserError } from '../errors.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
+import type { Summary } from '../report/summary.js';
+import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
 import { escapeText } from './terminal.js';
+
+/** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
+export interface Failure {
+  /** It did not start (2), may be resumed (75), was stopped for a person to look at, or failed by itself (4). */
+  readonly state: 'refused' | 'stopped' | 'failed';
+  readonly exitCode: number;
+  readonly error: FailureError;
+}
+
+export interface FailureError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly problems: readonly FailureProblem[];
+}
+
+interface FailureProblem {
+  /** What stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */
+  readonly file: string;
+  readonly line: number | null;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export function describeFailure(error: unknown): Failure {
+  const exitCode = exitCodeOfError(error);
+  const isOurs = !(error instanceof UserError || error instanceof ServiceError || findDiskError(error));
+  const state = exitCode === EXIT.notStarted ? 'refused' : isOurs && exitCode === EXIT.stopped ? 'failed' : 'stopped';
+  return { state, exitCode, error: describeFailureError(error) };
+}
+
+/** The summary of a run as `run` and `apply` print it: where the run stopped before its end, `error` says why. */
+export function describeRunEnd(summary: Summary): Summary & { readonly error: FailureError | null } {
+  const { state, stop, exitCode } = summary;
+  if (state !== 'stopped' || stop === null) return { ...summary, error: null };
+  const hint =
+    exitCode === EXIT.again
+      ? 'Run the same command to go on.'
+      : 'A person must look at it; then run the same command to go on.';
+  return { ...summary, error: { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] } };
+}
+
+/** The `error` alone, for an object that says more. Of an error that nobody foresaw the words may hold anything: only its name. */
+export function describeFailureError(error: unknown): FailureError {
+  const say = (code: string, message: string, hint?: string, problems: readonly Problem[] = []): FailureError => ({
+    code,
+    message: maskNumbers(message),
+    hint: hint === undefined ? null : maskNumbers(hint),
+    problems: problems.map(toFailureProblem),
+  });
+  if (error instanceof UserError) return say(error.code, error.message, error.hint, error.problems);
+  if (error instanceof ServiceError) return say(error.code, `${error.message}${nameCode(error)}`, error.hint);
+  const disk = findDiskError(error);
+  if (disk !== undefined) {
+    const { message, hint } = describeDisk(disk);
+    return say(disk.code, message, hint);
+  }
+  if (error instanceof InternalError) return say(error.code, error.message);
+  if (isLoadError(error)) return say('not-loaded', LOAD_MESSAGE, LOAD_HINT);
+  const name = error instanceof Error ? error.name : typeof error;
+  return say('unexpected', `An error in volley itself (${name}), please report it with what stderr says`);
+}
+
+function toFailureProblem({ where, message, hint }: Problem): FailureProblem {
+  const [, file = where, line] = /^(.*?):(\d+)(?::\d+)?$/s.exec(where) ?? [];
+  return {
+    file: maskNumbers(file),
+    line: line === undefined ? null : Number(line),
+    message: maskNumbers(message),
+    hint: hint === undefined ? null : maskNumbers(hint),
+  };
+}
 
 /** What a person reads when a command fails: the message, each problem with its place, and what to do. Numbers are masked. */
 export function formatError(error: unknown): string {
@@ -15,10 +89,12 @@ function describeError(error: unknown): string {
   if (error instanceof ServiceError) {
     return `${escapeText(`${error.message}${nameCode(error)}`)}\n${formatHint(error)}`;
   }
+  const disk = findDiskError(error);
+  if (disk !== undefined) {
+    const { message, hint } = describeDisk(disk);
+    return `${escapeText(message)}\n${escapeText(hint)}\n`;
+  }
   if (error instanceof InternalError) return `${escapeText(error.message)}\n`;
-  const disk = readDiskError(error);
-  if (disk !== undefined)
-    return `Cannot go on: ${disk.code} from the system (${escapeText(disk.call)})\n${DISK_HINT}\n`;
   if (isLoadError(error)) {
     return `Cannot load a part of volley: ${escapeText(error.message)}, expected all of its files\n${LOAD_HINT}\n`;
   }
@@ -49,15 +125,7 @@ function nameCode({ message, status, serviceCode }: ServiceError): string {
   return message.includes(code) ? '' : ` (${code})`;
 }
 
-const DISK_HINT =
-  'Nothing was sent without a note of it on disk. Make room or mend the disk, then run the same command to go on.';
-
-/** An error of the operating system, such as a full disk; its path is left out, as it may come from a job. */
-function readDiskError(error: unknown): { code: string; call: string } | undefined {
-  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
-  return { code: String(error.code), call: String(error.syscall) };
-}
-
+const LOAD_MESSAGE = 'Cannot load a part of volley, expected all of its files';
 const LOAD_HINT =
   'Nothing more was sent. See whether `ulimit -n` is too low, and whether volley is installed whole; then give the same command again.';
 
@@ -83,7 +151,8 @@ export function exitCodeOfError(error: unknown): number {
   }
   if (error instanceof ServiceError) return EXIT_OF_SERVICE_ERROR[error.code];
   // A disk that was full may have room again; nothing was sent without its intent on disk.
+  const disk = findDiskError(error);
+  if (disk !== undefined) return exitCodeOfDisk(disk);
   if (error instanceof InternalError && error.code === 'write-failed') return EXIT.again;
-  if (readDiskError(error) !== undefined) return EXIT.again;
   return EXIT.stopped;
 }

@@ -3,24 +3,28 @@ import { writeReport } from '../report/write-report.js';
 import { readLockOwner } from '../run/lock.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
 import { type Host, worldOf } from './deps.js';
+import { placeDiskErrors } from './disk-error.js';
 import { printResult } from './print.js';
+import { describeRunEnd } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
-import { openRunDirectory } from './run-directory.js';
+import { openNamedRun } from './run-directory.js';
 import { screenOf } from './screen.js';
 import { lockDepsOf } from './world.js';
 
 /** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
 export async function reportRun(flags: { run: string; json: boolean | undefined }, host: Host): Promise<number> {
   const { files } = worldOf(host);
-  const { directory, plan } = await openRunDirectory(flags.run, files);
-  const summary = await writeReport(files, directory, plan);
+  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
   const isSandbox = plan.job.service.sandbox;
-  const isRunning = (await readLockOwner(lockDepsOf(worldOf(host)), dirname(directory))) !== undefined;
-  const openDoubt = await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning });
+  const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
+    const summary = await writeReport(files, directory, plan);
+    const isRunning = (await readLockOwner(lockDepsOf(worldOf(host)), dirname(directory))) !== undefined;
+    return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
+  });
   const screen = screenOf(host);
   await printResult(host, flags, {
-    json: { ...summary, openDoubt },
+    json: { ...describeRunEnd(summary), openDoubt },
     text: `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   return 0;

@@ -9,12 +9,14 @@ import { acquireLock } from '../run/lock.js';
 import { type RetryEnd, retryRun } from '../run/retry-run.js';
 import { format } from './count-of.js';
 import { createPlanDeps, type Host, openLog, worldOf } from './deps.js';
+import { placeDiskErrors } from './disk-error.js';
 import { namePerson } from './person.js';
 import { printResult } from './print.js';
 import { formatCounts, formatPlan, summarizePlan } from './print-plan.js';
 import { createProgressView } from './progress.js';
-import { openRunDirectory } from './run-directory.js';
+import { openNamedRun } from './run-directory.js';
 import { type Screen, screenOf } from './screen.js';
+import { onFirstSignal } from './signals.js';
 import { escapeText, SecretKeeper } from './terminal.js';
 import { lockDepsOf } from './world.js';
 
@@ -34,27 +36,27 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
   const choice = chooseRows(flags);
   const world = worldOf(host);
   const { files, clock, owner } = world;
-  const { directory, plan } = await openRunDirectory(flags.run, files);
+  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
   const log = openLog(host, new SecretKeeper());
   const signalled = new AbortController();
-  const stopListening = host.onSignal(() => signalled.abort());
+  const stopListening = onFirstSignal(host, () => signalled.abort());
   const view = await createProgressView(host, log);
   let end: RetryEnd;
   try {
-    const lock = await acquireLock(lockDepsOf(world), dirname(directory));
-    try {
-      await assertPlanWhole(files, directory, plan);
-      const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
-      const deps = { files, clock, owner, plan: planDeps };
-      end = await retryRun({ directory, plan, lock }, { ...choice, person: namePerson(world) }, deps);
-      await writeReport(
-        checkNames(files, () => lock.assertHeld()),
-        directory,
-        plan,
-      );
-    } finally {
-      await lock.release();
-    }
+    end = await placeDiskErrors(dirname(directory), async () => {
+      const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+      try {
+        await assertPlanWhole(files, directory, plan);
+        const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
+        const deps = { files, clock, owner, plan: planDeps };
+        const made = await retryRun({ directory, plan, lock }, { ...choice, person: namePerson(world) }, deps);
+        const outputs = checkNames(files, () => lock.assertHeld());
+        await writeReport(outputs, directory, plan);
+        return made;
+      } finally {
+        await lock.release();
+      }
+    });
   } finally {
     view.close();
     stopListening();
@@ -64,10 +66,11 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
   const made = end.made === undefined ? end.anew : [end.made];
   const [first, ...others] = made;
   const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
+  const ended = { exitCode: EXIT.ok, error: null };
   const json =
     first === undefined
-      ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...about, rejected: codes }
-      : { ...summarizePlan(first.plan, first.directory), ...more, ...about };
+      ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...ended, ...about, rejected: codes }
+      : { ...summarizePlan(first.plan, first.directory), ...ended, ...more, ...about };
   const head = first === undefined ? formatNothing(plan.id, choice, end) : formatMade(made, end, screenOf(host));
   await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
   return EXIT.ok;

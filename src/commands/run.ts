@@ -10,12 +10,15 @@ import { readOpenDoubt } from '../run/open-doubt.js';
 import { joinSettings } from '../run/resume.js';
 import { assertGiven } from '../run/retry-given.js';
 import { type Host, worldOf } from './deps.js';
+import { jobDirectoryOf } from './job-directory.js';
 import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
+import { describeFailure, describeRunEnd } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { formatSummary } from './print-summary.js';
 import { type Screen, screenOf, showCommand, showPath } from './screen.js';
-import { assertUnchanged, jobDirectoryOf, type Session, withSession } from './session.js';
+import { assertUnchanged, type Session, withSession } from './session.js';
+import { endSoonAfter } from './signals.js';
 import { escapeText, type Terminal } from './terminal.js';
 
 export interface RunFlags {
@@ -42,8 +45,8 @@ export async function runLoadedJob(
   try {
     await withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done }));
   } catch (error) {
-    // What was sent before the failure is told all the same.
-    if (done.summaries.length > 0) await printDone(done, job, { flags, host });
+    // What was sent before the failure is told all the same. A stdout that takes nothing must not hide why it failed.
+    await printFailed(done, job, { flags, host, error }).catch(() => {});
     throw error;
   }
   return printDone(done, job, { flags, host });
@@ -54,6 +57,8 @@ interface Done {
   /** Of the runs that it finished or applied, in this order. */
   readonly summaries: Summary[];
   leftOut: readonly LeftOut[];
+  /** Of a plan that a guard did not let pass. */
+  guarded?: Summary;
 }
 
 async function runInSession(
@@ -62,8 +67,9 @@ async function runInSession(
   { host, session, done }: { host: Host; session: Session; done: Done },
 ): Promise<void> {
   const { jobDirectory, log, stop, applyAndReport } = session;
-  const { files } = session.world;
-  const history = await readHistory(files, jobDirectory);
+  const { files, clock } = session.world;
+  const reading = { signal: stop.nothingNew, clock };
+  const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
     if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
     log.info(`going on with run ${past.plan.id}, which did not come to its end`);
@@ -75,21 +81,23 @@ async function runInSession(
   // A repeated job whose process died is finished, not sent once more.
   if (done.summaries.length > 0 && isRepeated) return;
 
-  const { made, leftOut } = await planNewInput(job, {
-    host,
-    log,
-    jobDirectory,
-    history: await readHistory(files, jobDirectory),
-    isAgain: flags.again,
-    signal: stop.nothingNew,
-    lock: session.lock,
-  });
+  const { made, leftOut } = await endSoonAfter(reading, async () =>
+    planNewInput(job, {
+      host,
+      log,
+      jobDirectory,
+      history: await readHistory(files, jobDirectory),
+      isAgain: flags.again,
+      signal: stop.nothingNew,
+      lock: session.lock,
+    }),
+  );
   done.leftOut = leftOut;
   if (made === undefined) return;
   try {
     checkGuards(made.plan, job.guards);
   } catch (error) {
-    await writeReport(files, made.directory, made.plan);
+    done.guarded = await writeReport(files, made.directory, made.plan);
     log.warn(`the rejections are in ${made.directory}`);
     throw error;
   }
@@ -104,7 +112,7 @@ async function finishRun(
   const { world, jobDirectory } = session;
   if (past.state === 'finished') return writeReport(world.files, past.directory, past.plan);
   const settings = joinSettings(past.plan, job);
-  await assertUnchanged(past.plan, world);
+  await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock }, () => assertUnchanged(past.plan, world));
   await assertGiven(world.files, { plan: past.plan, jobDirectory, history });
   return session.applyAndReport(past.directory, past.plan, settings);
 }
@@ -118,9 +126,8 @@ async function printDone(
   job: Job,
   { flags, host }: { flags: Omit<RunFlags, 'job' | 'again'> & Partial<Pick<RunFlags, 'job'>>; host: Host },
 ): Promise<number> {
-  const isSandbox = job.service.sandbox;
   const directory = jobDirectoryOf(job);
-  const openDoubt = await readOpenDoubt(worldOf(host).files, directory, { isSandbox });
+  const openDoubt = await readOpenDoubt(worldOf(host).files, directory, { isSandbox: job.service.sandbox });
   const own = summaries.map(({ plan }) => plan);
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
   const exitCode = gravestOf([
@@ -131,17 +138,42 @@ async function printDone(
   const doubts = formatOpenDoubt(openDoubt, own, screen);
   const last = summaries.at(-1);
   if (last === undefined) {
-    const idle = { job: job.name, state: 'nothing-new', directory, exitCode, leftOut, openDoubt };
+    const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };
     const text = formatIdle(job, leftOut, { path: flags.job, screen });
     await printResult(host, flags, { json: idle, text: `${text}${doubts}` });
     return exitCode;
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
-  const json = { ...last, exitCode, ...earlier, openDoubt };
-  const view = { isSandbox, job: flags.job, screen };
-  const text = summaries.map((summary) => formatSummary(summary, view)).join('\n');
+  const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
+  const text = formatSummaries(summaries, { job, path: flags.job, screen });
   await printResult(host, flags, { json, text: `${text}${doubts}` });
   return exitCode;
+}
+
+/** One JSON object: what failed, with the runs that it finished before as `earlier`. */
+async function printFailed(
+  { summaries, guarded }: Done,
+  job: Job,
+  {
+    flags,
+    host,
+    error,
+  }: { flags: Pick<RunFlags, 'json'> & Partial<Pick<RunFlags, 'job'>>; host: Host; error: unknown },
+): Promise<void> {
+  const failure = describeFailure(error);
+  const stop = guarded === undefined ? {} : { stop: { reason: failure.error.code, detail: failure.error.message } };
+  const earlier = summaries.length === 0 ? {} : { earlier: summaries };
+  const json = { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...failure, ...earlier };
+  const screen = screenOf(host);
+  await printResult(host, flags, { json, text: formatSummaries(summaries, { job, path: flags.job, screen }) });
+}
+
+function formatSummaries(
+  summaries: readonly Summary[],
+  { job, path, screen }: { job: Job; path: string | undefined; screen: Screen },
+): string {
+  const view = { isSandbox: job.service.sandbox, job: path, screen };
+  return summaries.map((summary) => formatSummary(summary, view)).join('\n');
 }
 
 /** Also what `plan` says where there is nothing to plan. */

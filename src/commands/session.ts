@@ -16,10 +16,13 @@ import { assertGiven, listWaiting } from '../run/retry-given.js';
 import { takeOverPrepared } from '../run/retry-prepared.js';
 import { StopSwitch } from '../run/stop.js';
 import { type Host, openLog, worldOf } from './deps.js';
+import { placeDiskErrors } from './disk-error.js';
+import { jobDirectoryOf } from './job-directory.js';
 import { planNewInput } from './make-plan.js';
 import { type OpenService, openService } from './open-service.js';
 import { createProgressView } from './progress.js';
 import { openRunDirectory } from './run-directory.js';
+import { endSoonAfter, onFirstSignal } from './signals.js';
 import { SecretKeeper } from './terminal.js';
 import { lockDepsOf, type World } from './world.js';
 
@@ -39,10 +42,6 @@ export interface Session {
   applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
 }
 
-export function jobDirectoryOf(job: Job): string {
-  return join(job.output.directory, job.name);
-}
-
 /** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
 export async function planJobInput(
   host: Host,
@@ -52,13 +51,17 @@ export async function planJobInput(
   const jobDirectory = jobDirectoryOf(job);
   const world = worldOf(host);
   const log = openLog(host, new SecretKeeper());
-  const lock = await acquireLock(lockDepsOf(world), jobDirectory);
-  try {
-    const history = await readHistory(world.files, jobDirectory);
-    return await planNewInput(job, { host, log, jobDirectory, history, isAgain, signal, lock });
-  } finally {
-    await lock.release();
-  }
+  return placeDiskErrors(jobDirectory, async () => {
+    const lock = await acquireLock(lockDepsOf(world), jobDirectory);
+    try {
+      return await endSoonAfter({ signal, clock: world.clock }, async () => {
+        const history = await readHistory(world.files, jobDirectory);
+        return planNewInput(job, { host, log, jobDirectory, history, isAgain, signal, lock });
+      });
+    } finally {
+      await lock.release();
+    }
+  });
 }
 
 /**
@@ -81,7 +84,10 @@ export async function applyRunDirectory(
     const { jobDirectory, world } = session;
     const history = await readHistory(world.files, jobDirectory);
     const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
-    if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, world);
+    if (!ignoreChangedInputs && !isFinished) {
+      const reading = { signal: session.stop.nothingNew, clock: world.clock };
+      await endSoonAfter(reading, () => assertUnchanged(plan, world));
+    }
     assertNotTaken(plan, history);
     await assertGiven(world.files, { plan, jobDirectory, history });
     return session.applyAndReport(directory, plan, plan.job);
@@ -102,22 +108,24 @@ export async function withSession<T>(
   const world = worldOf(host);
   const stopListening = listenForSignals(host, log, stop);
   try {
-    const lock = await acquireLock(lockDepsOf(world), jobDirectory);
-    try {
-      // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-      const service = await openService(job, { host, secrets, jobDirectory });
+    return await placeDiskErrors(jobDirectory, async () => {
+      const lock = await acquireLock(lockDepsOf(world), jobDirectory);
       try {
-        const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) =>
-          applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
-        const done = await task({ jobDirectory, lock, log, stop, world, applyAndReport });
-        await tellWaiting(jobDirectory, { log, world });
-        return done;
+        // Behind the lock: an embedded sandbox keeps its state in the job's directory.
+        const service = await openService(job, { host, secrets, jobDirectory });
+        try {
+          const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) =>
+            applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
+          const done = await task({ jobDirectory, lock, log, stop, world, applyAndReport });
+          await tellWaiting(jobDirectory, { log, world });
+          return done;
+        } finally {
+          await service.close();
+        }
       } finally {
-        await service.close();
+        await lock.release();
       }
-    } finally {
-      await lock.release();
-    }
+    });
   } finally {
     stopListening();
   }
@@ -136,10 +144,7 @@ async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; wor
 function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
   const { clock } = worldOf(host);
   const ended = new AbortController();
-  let isFirst = true;
-  const off = host.onSignal((name) => {
-    if (!isFirst) host.leave(75);
-    isFirst = false;
+  const off = onFirstSignal(host, (name) => {
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
     stop.request('interrupted', name);
     void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());

@@ -14,9 +14,10 @@ import { addSettled, type SettledCounts } from '../run/settle-rows.js';
 import { settleByWord } from '../run/settle-word.js';
 import { format } from './count-of.js';
 import { type Host, worldOf } from './deps.js';
+import { placeDiskErrors } from './disk-error.js';
 import { namePerson } from './person.js';
 import { printResult } from './print.js';
-import { openRunDirectory } from './run-directory.js';
+import { openNamedRun } from './run-directory.js';
 import { escapeText } from './terminal.js';
 import { lockDepsOf } from './world.js';
 
@@ -41,16 +42,34 @@ type Means =
 export async function settleRun(flags: SettleFlags, host: Host): Promise<number> {
   const means = chooseMeans(flags);
   const world = worldOf(host);
-  const { directory, plan } = await openRunDirectory(flags.run, world.files);
+  const { directory, plan } = await openNamedRun(flags.run, { files: world.files, begun: true });
+  const { end, underWay, summary } = await placeDiskErrors(dirname(directory), () =>
+    settleBehindLock(means, { directory, plan }, host),
+  );
+  const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
+  if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
+  const { job, plan: id, balance } = summary;
+  const { inDoubt } = balance;
+  const exitCode = inDoubt > 0 ? EXIT.inDoubt : EXIT.ok;
+  const state = inDoubt > 0 ? 'in-doubt' : 'settled';
+  const json = { job, plan: id, directory, state, exitCode, error: null, settled: end.settled, inDoubt, left };
+  await printResult(host, flags, { json, text: formatSettled(json) });
+  return exitCode;
+}
+
+async function settleBehindLock(
+  means: Means,
+  { directory, plan }: { directory: string; plan: Plan },
+  host: Host,
+): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
+  const world = worldOf(host);
+  const { files, clock, owner } = world;
   const lock = await acquireLock(lockDepsOf(world), dirname(directory));
-  let end: ExportEnd;
-  let underWay: number;
-  let summary: Summary;
   try {
-    const { files, clock, owner } = world;
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
     const received = await settleByReceipts({ directory, plan, lock }, { files, clock, owner });
+    let end: ExportEnd;
     try {
       const { settled, left } = await settleBy(means, { directory, plan, lock }, host);
       end = { settled: addSettled(received, settled), left };
@@ -59,17 +78,11 @@ export async function settleRun(flags: SettleFlags, host: Host): Promise<number>
       await writeReport(outputs, directory, plan);
       throw tellReceived(error, received);
     }
-    underWay = (await InDoubtRows.read(files, directory, plan)).rows.underWay;
-    summary = await writeReport(outputs, directory, plan);
+    const { underWay } = (await InDoubtRows.read(files, directory, plan)).rows;
+    return { end, underWay, summary: await writeReport(outputs, directory, plan) };
   } finally {
     await lock.release();
   }
-  const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
-  if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
-  const { job, plan: id, balance } = summary;
-  const json = { job, plan: id, directory, settled: end.settled, inDoubt: balance.inDoubt, left };
-  await printResult(host, flags, { json, text: formatSettled(json) });
-  return balance.inDoubt > 0 ? EXIT.inDoubt : EXIT.ok;
 }
 
 const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';

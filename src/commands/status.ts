@@ -5,13 +5,15 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
+import { EXIT } from '../report/exit-code.js';
 import { readLockOwner } from '../run/lock.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
 import { format } from './count-of.js';
+import { placeDiskErrors } from './disk-error.js';
 import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { describeAction } from './print-summary.js';
-import { openRunDirectory } from './run-directory.js';
+import { openNamedRun } from './run-directory.js';
 import { escapeText, type Terminal } from './terminal.js';
 import { lockDepsOf, thisWorld } from './world.js';
 
@@ -20,18 +22,21 @@ export async function showStatus(
   flags: { run: string; json: boolean | undefined },
   terminal: Terminal,
 ): Promise<number> {
-  const { directory, plan } = await openRunDirectory(flags.run);
-  const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
-  const owner = await readLockOwner(lockDepsOf(thisWorld), dirname(directory));
-  const openDoubt = await readOpenDoubt(nodeFiles, dirname(directory), {
-    isSandbox: plan.job.service.sandbox,
-    isRunning: owner !== undefined,
+  const { directory, plan } = await openNamedRun(flags.run);
+  const jobDirectory = dirname(directory);
+  const { state, owner, openDoubt } = await placeDiskErrors(jobDirectory, async () => {
+    const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
+    const owner = await readLockOwner(lockDepsOf(thisWorld), jobDirectory);
+    const scope = { isSandbox: plan.job.service.sandbox, isRunning: owner !== undefined };
+    return { state, owner, openDoubt: await readOpenDoubt(nodeFiles, jobDirectory, scope) };
   });
   const status = {
     job: plan.job.name,
     plan: plan.id,
     directory,
     state: nameState(state),
+    exitCode: EXIT.ok,
+    error: null,
     runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
     steps: plan.steps.map((step) => countStep(step, { state, job: plan.job })),
     openDoubt,
@@ -40,7 +45,7 @@ export async function showStatus(
   const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
   const text = `Run ${plan.id} of job ${plan.job.name}: ${escapeText(status.state)}${runner}\n${lines.join('')}${formatOpenDoubt(openDoubt, [plan.id])}`;
   await printResult(terminal, flags, { json: status, text });
-  return 0;
+  return EXIT.ok;
 }
 
 function nameState({ firstOpen, lastClose }: RunState): string {

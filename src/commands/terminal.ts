@@ -14,10 +14,10 @@ export interface Terminal {
   /** Resolves when the stream took the text; rejects when it is closed or full. */
   writeStdout(text: string): Promise<void>;
   writeStderr(text: string): void;
-  /** Calls back on SIGINT and SIGTERM; returns how to stop listening. */
+  /** Calls back on SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
   onSignal(listener: (name: string) => void): () => void;
-  /** Leaves at once, with nothing known of what is in flight. */
-  leave(exitCode: number): never;
+  /** Leaves at once, with nothing known of what is in flight; says why on stdout, where JSON is asked for and no result is there yet. */
+  leave(exitCode: number, why: { code: string; message: string; hint?: string }): never;
 }
 
 /** Secrets known to this process, so that they can be scrubbed from whatever it says. */

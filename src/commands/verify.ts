@@ -15,10 +15,10 @@ import {
   VERIFICATION_CODE,
 } from '../service/verification.js';
 import { callService } from './call-service.js';
+import { jobDirectoryOf } from './job-directory.js';
 import { keepGiven } from './keep-given.js';
 import { printResult } from './print.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
-import { jobDirectoryOf } from './session.js';
 import { escapeText, type Terminal } from './terminal.js';
 
 export interface StartFlags {

@@ -15,6 +15,9 @@ import { MAX_JOB_BYTES, readYaml } from './yaml.js';
 
 const MAX_PROBLEMS = 100;
 
+/** What the disk says of a path or a right; of anything else, such as too many open files, the job is not at fault. */
+const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
+
 export interface LoadOptions {
   /**
    * For a job that only says which service: its steps may be at fault, or left out, and it has none when loaded. Nor is it
@@ -44,8 +47,8 @@ export async function loadJob(
     }
     text = await deps.readText(path);
   } catch (error) {
-    if (error instanceof UserError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!OF_THE_PATH.includes(code)) throw error;
     throw refuse(`the disk says ${code}, expected a file that can be read`, 'Check its permissions.');
   }
   if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');

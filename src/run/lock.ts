@@ -56,6 +56,8 @@ interface Moment {
 export const LEASE_MS = 60_000;
 /** Renewals between two lease ends; one may fail or be late without harm. */
 const RENEW_EVERY_MS = LEASE_MS / 4;
+/** An empty lock that is older is nobody's: who makes one writes it at once. */
+const TAKING_MS = 2_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
@@ -73,6 +75,11 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   }
   // A taker that was paused since it looked may have made anew the file of an epoch that came and went.
   if ((await readHighest(deps, directory))?.epoch !== epoch) {
+    await deps.files.remove(path);
+    throw takenMeanwhile(path);
+  }
+  // Made, and not written when we looked: its taker writes before it looks for a higher one, so one of us sees the other.
+  if (current?.isEmpty && (await isWritten(deps, directory, current.epoch))) {
     await deps.files.remove(path);
     throw takenMeanwhile(path);
   }
@@ -197,6 +204,11 @@ function freeInMs(deps: LockDeps, current: LockFile): number {
 function assertFree(deps: LockDeps, current: LockFile): void {
   const leftMs = freeInMs(deps, current);
   if (leftMs <= 0) return;
+  if (current.pid === 0) {
+    throw new UserError('lock-held', 'Cannot run this job: another process is taking it, or died while it took it', {
+      hint: `Run the same command again; if no other process runs the job, it is free in ${Math.ceil(leftMs / 1000)} s.`,
+    });
+  }
   const host = current.host.split('/')[0];
   throw new UserError('lock-held', `Cannot run this job: process ${current.pid} on ${host} is running it`, {
     hint: `Wait until it ends; if that process is gone, the job is free in ${Math.ceil(leftMs / 1000)} s.`,
@@ -206,7 +218,7 @@ function assertFree(deps: LockDeps, current: LockFile): void {
 async function readHighest(
   { files }: Pick<LockDeps, 'files'>,
   directory: string,
-): Promise<(LockFile & { lowest: number }) | undefined> {
+): Promise<(LockFile & { lowest: number; isEmpty?: boolean }) | undefined> {
   const epochs = (await files.list(directory)).flatMap((name) => {
     const match = /^lock-(\d+)\.json$/.exec(name);
     return match === null ? [] : [Number(match[1])];
@@ -217,9 +229,16 @@ async function readHighest(
   const lowest = Math.min(...epochs);
   const found = parseLock(await files.readText(path));
   if (found !== undefined) return { ...found, epoch, lowest };
-  // Created but not yet written, or torn by a crash: held until a lease has passed since.
   const stat = await files.stat(path);
-  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt: stat?.modifiedMs ?? 0, state: 'held' };
+  const isEmpty = stat?.bytes === 0;
+  // Torn by a crash: held until a lease has passed since. Empty: its taker died, or is just about to write it.
+  const renewedAt = (stat?.modifiedMs ?? 0) - (isEmpty ? LEASE_MS - TAKING_MS : 0);
+  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt, state: 'held', isEmpty };
+}
+
+/** Whether the taker of an empty lock came to write it after all. */
+async function isWritten({ files }: Pick<LockDeps, 'files'>, directory: string, epoch: number): Promise<boolean> {
+  return ((await files.stat(pathOf(directory, epoch)))?.bytes ?? 0) > 0;
 }
 
 function parseLock(text: string | undefined): LockFile | undefined {

@@ -1,12 +1,9 @@
 import type { Argv } from 'yargs';
 import { UserError } from '../errors.js';
-import { brief, json, textArgument, textOption, type VerbContext } from './verb.js';
+import { brief, json, NAMED_RUN, textArgument, textOption, type VerbContext } from './verb.js';
 
 const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
-  brief(command, `${verb} <run>`, terminal).positional(
-    'run',
-    textArgument('A run directory, as plan and run print it'),
-  );
+  brief(command, `${verb} <run>`, terminal).positional('run', textArgument(NAMED_RUN));
 
 /** A text option that was given several times is a list of them: which is meant decides whether people get a message twice. */
 const KEEP_EACH = { 'duplicate-arguments-array': true };

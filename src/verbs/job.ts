@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import { addAfterRunVerbs } from './after-run.js';
-import { type AddVerbs, brief, json, textArgument, type VerbContext } from './verb.js';
+import { type AddVerbs, brief, json, NAMED_RUN, textArgument, type VerbContext } from './verb.js';
 
 const again = { describe: 'Take files once more that the job already took', type: 'boolean', default: false } as const;
 const ignoreOpenDoubt = {
@@ -16,6 +16,8 @@ const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
     'run',
     textArgument('A run directory, as plan and run print it'),
   );
+const namedRunArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
+  brief(command, `${verb} <run>`, terminal).positional('run', textArgument(NAMED_RUN));
 
 /** `volley run|check|plan JOB`, `volley apply|status|report|settle|retry RUN` */
 export const addJobVerbs: AddVerbs = (cli, context) =>
@@ -86,7 +88,9 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
       'status <run>',
       'Show how far a run is',
       (command) =>
-        runArgument(command, 'status', context).options({ json }).example('$0 status out/spring-sale/k3v9q2m8x4aa', ''),
+        namedRunArgument(command, 'status', context)
+          .options({ json })
+          .example('$0 status jobs/spring-sale.yaml', 'its newest run'),
       ({ run, json }) =>
         finish(import('../commands/status.js').then(({ showStatus }) => showStatus({ run, json }, terminal))),
     )
@@ -94,7 +98,9 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
       'report <run>',
       'Make the outputs of a run again from its plan and journal',
       (command) =>
-        runArgument(command, 'report', context).options({ json }).example('$0 report out/spring-sale/k3v9q2m8x4aa', ''),
+        namedRunArgument(command, 'report', context)
+          .options({ json })
+          .example('$0 report out/spring-sale/k3v9q2m8x4aa', ''),
       ({ run, json }) =>
         finish(import('../commands/report.js').then(({ reportRun }) => reportRun({ run, json }, terminal))),
     );

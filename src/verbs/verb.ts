@@ -17,6 +17,10 @@ export const json = {
   type: 'boolean',
 } as const;
 
+/** The argument of a verb on a run. */
+export const NAMED_RUN =
+  'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run';
+
 /** For verbs that make a single call. */
 export const single = {
   job: {
@@ -38,8 +42,10 @@ export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }
   return command.fail((message, error) => {
     // The parser throws some misuse itself, such as a flag without its value.
     if (error && error.name !== 'YError') throw error;
-    writeStderr(`${wordMisuse(message)}\nUsage: ${whole}; see ${named} --help\n`);
-    leave(2);
+    const misuse = wordMisuse(message);
+    const hint = `Usage: ${whole}; see ${named} --help`;
+    writeStderr(`${misuse}\n${hint}\n`);
+    leave(2, { code: 'bad-flag', message: misuse, hint });
   });
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Running, until } from '../e2e/command.js';
+import { readFailure } from '../e2e/failure.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { aGatewayEvent } from '../listen/events.js';
 
@@ -118,9 +119,9 @@ describe('volley listen, in a process of its own', () => {
   test('started twice on one file: the second refuses with exit 75 and names the first', async () => {
     const { start, listen } = aDirectory();
     const first = await listen();
-    const { code, stdout, stderr } = await start().ended;
-    expect([code, stdout]).toEqual([75, '']);
-    expect(stderr).toMatch(/Cannot listen: process \d+ writes to .*events\.ndjson/);
+    const ended = await start().ended;
+    expect(readFailure(ended)).toMatchObject({ exitCode: 75, error: { code: 'lock-held' } });
+    expect(ended.stderr).toMatch(/Cannot listen: process \d+ writes to .*events\.ndjson/);
     first.running.signal('SIGINT');
     expect((await first.running.ended).code).toBe(0);
     const { running } = await listen();

@@ -15,7 +15,7 @@ export interface Finished extends Ended {
   readonly summary: Summary;
 }
 
-type Start = Partial<Pick<Spawning, 'stdin' | 'nodeArguments' | 'env'>>;
+type Start = Partial<Pick<Spawning, 'stdin' | 'nodeArguments' | 'env' | 'command'>>;
 
 /** A directory for a job and its files, and a sandbox beside it that the job sends to. */
 export class Workspace {
@@ -77,7 +77,9 @@ export class Workspace {
     return {
       ...ended,
       get summary() {
-        return JSON.parse(ended.stdout) as Summary;
+        // Beside the figures, stdout says why a run stopped.
+        const { error: _error, ...summary } = JSON.parse(ended.stdout);
+        return summary as Summary;
       },
     };
   }

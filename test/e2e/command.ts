@@ -19,6 +19,8 @@ export interface Spawning {
   readonly stdin?: string | Buffer;
   /** Arguments of node itself. */
   readonly nodeArguments?: readonly string[];
+  /** Another copy of the command. */
+  readonly command?: string;
 }
 
 /** The command under way, with what it has said so far. */
@@ -28,8 +30,8 @@ export class Running {
   #stdout = '';
   #stderr = '';
 
-  constructor(args: readonly string[], { cwd, env, stdin, nodeArguments = [] }: Spawning) {
-    const child = spawn(process.execPath, [...nodeArguments, COMMAND, ...args], { cwd, env, stdio: 'pipe' });
+  constructor(args: readonly string[], { cwd, env, stdin, nodeArguments = [], command = COMMAND }: Spawning) {
+    const child = spawn(process.execPath, [...nodeArguments, command, ...args], { cwd, env, stdio: 'pipe' });
     this.#child = child;
     child.stdout.setEncoding('utf8').on('data', (text) => {
       this.#stdout += text;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
 
 interface Stopped {
   readonly workspace: Workspace;
@@ -55,9 +56,10 @@ describe.concurrent('a byte that changed in a line of the journal on which later
 
       for (const command of COMMANDS) {
         const args = command(directory);
-        const { code, stdout, stderr } = await workspace.volley(...args);
+        const ended = await workspace.volley(...args);
 
-        expect([code, stdout], args.join(' ')).toEqual([4, '']);
+        expect([args, readFailure(ended).exitCode]).toEqual([args, 4]);
+        const { stderr } = ended;
         expect(stderr, args.join(' ')).toContain(`${journal}: the line at byte ${offset} is damaged`);
         expect(stderr, args.join(' ')).toContain('Nothing was sent');
       }
@@ -93,9 +95,10 @@ describe.concurrent('a file of a plan that was changed under a stopped run', () 
       name !== '1-sms.requests.ndjson' || (args[0] !== 'report' && what !== 'has another digit');
 
     for (const args of COMMANDS.map((command) => command(directory)).filter(isNoticed)) {
-      const { code, stdout, stderr } = await workspace.volley(...args);
+      const ended = await workspace.volley(...args);
 
-      expect([code, stdout], args.join(' ')).toEqual([4, '']);
+      expect([args, readFailure(ended)]).toMatchObject([args, { exitCode: 4, error: { code: 'plan-damaged' } }]);
+      const { stderr } = ended;
       expect(stderr, args.join(' ')).toContain(`${directory}/${name}: `);
       expect(stderr, args.join(' ')).toContain('Put the file back');
     }

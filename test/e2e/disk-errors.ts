@@ -4,6 +4,7 @@ import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import type { Ended } from './command.js';
+import { readFailure } from './failure.js';
 
 export const PEOPLE = 60;
 
@@ -17,9 +18,10 @@ export async function aJobOf(step: object): Promise<Workspace> {
   return workspace;
 }
 
-export function expectDiskError({ code, stdout, stderr }: Ended, error: string): void {
-  expect([code, stdout]).toEqual([75, '']);
-  expect(stderr).toContain(error);
+/** The path that it is about is named. */
+export function expectDiskError(ended: Ended, error: string, exitCode = 75): void {
+  expect(readFailure(ended)).toMatchObject({ exitCode, error: { code: error } });
+  expect(ended.stderr).toMatch(new RegExp(`^Cannot [a-z ]+ /.*\\(${error}, `, 'm'));
 }
 
 /** What the service took has an intent in the journal. */

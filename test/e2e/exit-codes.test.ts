@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
+import { readFailure } from './failure.js';
 
 const REJECTS = { kind: 'reject-rows', nth: 1, rows: 0.1 } as const;
 const LOSES = { kind: 'reset-after', nth: 2 } as const;
@@ -49,7 +50,9 @@ describe.concurrent('exit code', () => {
       start(['apply', 'no-such-run']),
     ]);
 
-    expect(ended.map(({ code, stdout }) => ({ code, stdout }))).toEqual(ended.map(() => ({ code: 2, stdout: '' })));
+    expect(ended.map(readFailure).map(({ state, exitCode }) => [state, exitCode])).toEqual(
+      ended.map(() => ['refused', 2]),
+    );
     const [flag, verb, unknown, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
     expect(flag).toContain('agian');
     const usage = 'Usage: volley <verb>; see volley --help\n';
@@ -73,11 +76,12 @@ describe.concurrent('a guard', () => {
     const guards = { maxRejectedPercent: 5, maxMessages: 8, maxSegments: 8 };
     workspace.writeJob(aJob(workspace, { guards }));
 
-    const { code, stdout, stderr } = await workspace.run();
+    const ended = await workspace.run();
 
-    expect(code).toBe(4);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(/maxRejectedPercent 5.*maxMessages 8.*maxSegments 8/s);
+    const { state, exitCode, error } = readFailure(ended);
+    expect([state, exitCode, error.code]).toEqual(['stopped', 4, 'guard']);
+    expect(error.problems.map(({ file }) => file)).toEqual(['step 1 (sms)', 'plan', 'plan']);
+    expect(ended.stderr).toMatch(/maxRejectedPercent 5.*maxMessages 8.*maxSegments 8/s);
     expect(workspace.requests()).toEqual([]);
 
     workspace.writeJob(aJob(workspace, { guards: { maxRejectedPercent: 10, maxMessages: 9, maxSegments: 9 } }));

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { numbersOf } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
+import { COMMAND } from './command.js';
 import { aJobOf, expectDiskError, expectFinishes, expectOnlyIntended, PEOPLE } from './disk-errors.js';
 import { needMounts, needStrace } from './of-the-machine.js';
 import { runUnder, underLimit } from './run-under.js';
@@ -74,22 +76,30 @@ describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
   });
 });
 
-test.concurrent('an output directory that may not be written to: 75, nothing sent, and with the right to the same command finishes', async () => {
-  const workspace = await aJobOf({ batchSize: 10 });
-  mkdirSync(workspace.path('out'));
-  chmodSync(workspace.directory, 0o755);
-  chmodSync(workspace.path('out'), 0o555);
+test.concurrent.each([
+  ['the output directory', 'out', 'out/sale'],
+  ["the job's directory in it", 'out/sale', 'out/sale/lock-000001.json'],
+])(
+  '%s that may not be written to: 2, its path, nothing sent, and with the right to the same command finishes',
+  async (_, closed, named) => {
+    const workspace = await aJobOf({ batchSize: 10 });
+    mkdirSync(workspace.path(closed), { recursive: true });
+    for (const path of [workspace.directory, workspace.path('out')]) chmodSync(path, 0o755);
+    chmodSync(workspace.path(closed), 0o555);
+    const run = () => workspace.finish(workspace.start(['run', 'job.yaml'], asNobody(workspace)));
 
-  const ended = await workspace.finish(workspace.start(['run', 'job.yaml'], AS_NOBODY));
+    const ended = await run();
 
-  expectDiskError(ended, 'EACCES');
-  expect(workspace.requests()).toEqual([]);
-  chmodSync(workspace.path('out'), 0o777);
-  const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], AS_NOBODY));
-  expect(code).toBe(0);
-  expectEveryRowOnce(summary);
-  expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
-});
+    expectDiskError(ended, 'EACCES', 2);
+    expect(ended.stderr).toContain(`${workspace.path(named)}: this user has no right to it`);
+    expect(workspace.requests()).toEqual([]);
+    chmodSync(workspace.path(closed), 0o777);
+    const { code, summary } = await run();
+    expect(code).toBe(0);
+    expectEveryRowOnce(summary);
+    expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
+  },
+);
 
 describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not keep what it was given'), () => {
   test.concurrent.each([
@@ -123,10 +133,17 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
   );
 });
 
-/** Root may write anywhere. */
-const AS_NOBODY = {
-  nodeArguments: ['--import', 'data:text/javascript,if (process.getuid() === 0) process.seteuid(65534)'],
-};
+/** Root may write anywhere. Another user can read the command in a copy beside the job, and not where only root may look. */
+function asNobody(workspace: Workspace) {
+  const copy = workspace.path('volley');
+  cpSync(dirname(COMMAND), join(copy, 'dist'), { recursive: true });
+  cpSync(join(dirname(COMMAND), '../package.json'), join(copy, 'package.json'));
+  execFileSync('chmod', ['-R', 'a+rX', copy]);
+  return {
+    command: join(copy, 'dist/cli.js'),
+    nodeArguments: ['--import', 'data:text/javascript,if (process.getuid() === 0) process.seteuid(65534)'],
+  };
+}
 
 function aMountedDisk(
   workspace: Workspace,

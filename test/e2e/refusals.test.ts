@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
 
 test('input that cannot be trusted refuses the plan: exit 2, every problem of every file at once, nothing sent, no plan left', async () => {
   const workspace = await aWorkspace();
@@ -24,10 +25,15 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
     }),
   );
 
-  const { code, stdout, stderr } = await workspace.run();
+  const ended = await workspace.run();
+  const { stderr } = ended;
 
-  expect(code).toBe(2);
-  expect(stdout).toBe('');
+  const { state, exitCode, error } = readFailure(ended);
+  expect([state, exitCode, error.code]).toEqual(['refused', 2, 'bad-input']);
+  expect(error.problems).toContainEqual(
+    expect.objectContaining({ file: 'gone.csv', line: 3, message: expect.stringContaining('cannot be read') }),
+  );
+  expect(ended.stdout).not.toContain('not a number');
   expect(stderr).toMatch(/open-quote\.csv\S*: .*quote/);
   expect(stderr).toMatch(/latin\.csv\S*: .*(UTF-8|encoding)/);
   expect(stderr).toMatch(/cut\.csv\.gz\S*: .*(gzip|cut|end)/);

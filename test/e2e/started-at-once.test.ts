@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { aJob, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { until } from './command.js';
+import { readFailure } from './failure.js';
 
 test('started eight times at once, one runs; the others find the lock held, or nothing new', async () => {
   const workspace = await aWorkspace({ kind: 'latency', delayMs: 50 });
@@ -10,9 +11,9 @@ test('started eight times at once, one runs; the others find the lock held, or n
 
   const ended = await Promise.all(Array.from({ length: 8 }, () => workspace.run()));
 
-  const states = ended.map(({ code, stdout, stderr }) => {
-    if (stdout === '') return code === 75 && /Cannot (run this job|go on)/.test(stderr) ? 'turned away' : stderr;
-    return `${JSON.parse(stdout).state} ${code}`;
+  const states = ended.map(({ code, stdout }) => {
+    const { state, error } = JSON.parse(stdout);
+    return code === 75 && error.code === 'lock-held' ? 'turned away' : `${state} ${code}`;
   });
   expect(states.filter((state) => state === 'finished 0')).toHaveLength(1);
   expect(states.filter((state) => !['finished 0', 'turned away', 'nothing-new 0'].includes(state))).toEqual([]);
@@ -27,10 +28,9 @@ test('a job that another process runs is left alone: exit 75, and who runs it', 
   workspace.start(['run', 'job.yaml']);
   await until(() => workspace.requests().length === 1);
 
-  const { code, stdout, stderr } = await workspace.run();
+  const ended = await workspace.run();
 
-  expect(code).toBe(75);
-  expect(stdout).toBe('');
-  expect(stderr).toMatch(/Cannot run this job: process \d+ on \S+ is running it/);
+  expect(readFailure(ended)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'lock-held' } });
+  expect(ended.stderr).toMatch(/Cannot run this job: process \d+ on \S+ is running it/);
   expect(workspace.requests()).toHaveLength(1);
 });

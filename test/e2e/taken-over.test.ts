@@ -4,6 +4,7 @@ import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { type Running, until } from './command.js';
+import { readFailure } from './failure.js';
 
 /** Longer than a lease. */
 const LATER_MS = 61_000;
@@ -33,7 +34,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
     const woken = await wake(owner);
 
     expect([code, summary.state]).toEqual([3, 'finished']);
-    expect([woken.code, woken.stdout]).toEqual([75, '']);
+    expect(readFailure(woken)).toMatchObject({ exitCode: 75, error: { code: 'lock-held' } });
     expect(woken.stderr).toContain('this process lost its lock on the job, nothing more is sent');
     expect(workspace.requests()).toHaveLength(requests);
     await expectEachOnce(workspace, { count: 120, inDoubt: 30 });
@@ -49,7 +50,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
     const woken = await wake(owner);
     const { code } = await rival.ended;
 
-    expect([woken.code, woken.stdout, code]).toEqual([75, '', 3]);
+    expect([readFailure(woken).exitCode, code]).toEqual([75, 3]);
     expect(woken.stderr).toContain('lost its lock');
     await expectEachOnce(workspace, { count: 240, inDoubt: 30 });
   });
@@ -66,7 +67,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
     const requests = workspace.requests().length;
     const woken = await wake(owner);
 
-    expect([code, woken.code, woken.stdout]).toEqual([0, 75, '']);
+    expect([code, readFailure(woken).exitCode]).toEqual([0, 75]);
     expect(workspace.runs()).toHaveLength(1);
     expect(workspace.requests()).toHaveLength(requests);
     expect(workspace.requests()).toHaveLength(30);
@@ -86,7 +87,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
     const { code, summary } = await finishWithClock(workspace);
     const woken = await wake(owner);
 
-    expect([code, woken.code, woken.stdout]).toEqual([0, 75, '']);
+    expect([code, readFailure(woken).exitCode]).toEqual([0, 75]);
     expect(woken.stderr).toContain('lost its lock');
     expect(summary).toMatchObject(JSON.parse(workspace.read(`out/sale/${summary.plan}/summary.json`)));
     expectEveryRowOnce(summary);

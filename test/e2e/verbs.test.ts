@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
 
 const VERBS = ['run', 'check', 'plan', 'apply', 'status', 'report', 'sandbox', 'schema'];
 
@@ -109,7 +110,7 @@ test.concurrent('check tells whether a job can be planned, and sends nothing; sc
 
   expect(check.code).toBe(0);
   expect(JSON.parse(check.stdout)).toEqual({ job: 'sale', steps: [{ number: 1, kind: 'sms', files: ['people.csv'] }] });
-  expect([keyless.code, keyless.stdout]).toEqual([2, '']);
+  expect(readFailure(keyless)).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
   expect(keyless.stderr).toContain('VOLLEY_API_KEY');
   expect(JSON.parse(schema.stdout)).toHaveProperty('properties.steps');
   expect(workspace.requests()).toEqual([]);

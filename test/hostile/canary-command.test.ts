@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEYS } from '../commands/a-single-call.js';
 import { COMMAND, Running } from '../e2e/command.js';
+import { readFailure } from '../e2e/failure.js';
 import { SandboxProcess, sandboxOf } from '../sandbox/sandbox-process.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
@@ -106,11 +107,10 @@ describe.concurrent(`the built command, with NODE_DEBUG=${DEBUG}`, () => {
 test.each(['stream', 'undici', 'fetch', 'net,STREAM', 'str*', '*'])(
   'the built command refuses NODE_DEBUG=%s, by which Node would print bytes and addresses',
   async (debug) => {
-    const { code, stdout, stderr } = await new Running(['plan', 'sale.yaml'], { cwd: root, env: { NODE_DEBUG: debug } })
-      .ended;
+    const ended = await new Running(['plan', 'sale.yaml'], { cwd: root, env: { NODE_DEBUG: debug } }).ended;
 
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/^Cannot start: NODE_DEBUG makes Node print/m);
+    expect(readFailure(ended)).toMatchObject({ exitCode: 2, error: { code: 'unsafe-environment' } });
+    expect(ended.stderr).toMatch(/^Cannot start: NODE_DEBUG makes Node print/m);
   },
 );
 

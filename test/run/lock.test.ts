@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Files } from '../../src/files.js';
 import { acquireLock, LEASE_MS, type Lock, readLockOwner } from '../../src/run/lock.js';
+import { aMemoryDisk } from '../a-memory-disk.js';
 import { aJobDirectory, DIRECTORY, LOST, pathOf } from './a-job-directory.js';
 import { FakeClock } from './fake-clock.js';
 
@@ -85,7 +86,6 @@ describe('taking the lock', () => {
   });
 
   test.each([
-    ['empty: made, and not written yet', ''],
     ['torn', '{"host":"b","pi'],
     ['something else', '[]'],
     ['without an owner', JSON.stringify({ renewedAt: 1_800_000_000_000, state: 'held' })],
@@ -97,6 +97,53 @@ describe('taking the lock', () => {
     job.clock.jump({ wallMs: 1, steadyMs: 0 });
     expect((await job.take()).epoch).toBe(8);
   });
+
+  test("whose file is empty is nobody's, two seconds after it was made: a process died, or a disk was full, before it was written", async () => {
+    const job = aJobDirectory();
+    job.put(7, '');
+    job.clock.jump({ wallMs: 1_999, steadyMs: 0 });
+    await expect(job.take()).rejects.toMatchObject({
+      code: 'lock-held',
+      message: 'Cannot run this job: another process is taking it, or died while it took it',
+      hint: expect.stringContaining('free in 1 s'),
+    });
+    expect(await readLockOwner(job.deps(), DIRECTORY)).toBeDefined();
+    job.clock.jump({ wallMs: 1, steadyMs: 0 });
+    expect(await readLockOwner(job.deps(), DIRECTORY)).toBeUndefined();
+    expect((await job.take()).epoch).toBe(8);
+  });
+
+  test('whose file is empty, and is written just when another takes it, is left to at most one of them', async () => {
+    const job = aJobDirectory();
+    job.put(7, '');
+    job.clock.jump({ wallMs: 2_000, steadyMs: 0 });
+    const files: Files = {
+      ...job.files,
+      createExclusive: async (path, text) => {
+        const isMade = await job.files.createExclusive(path, text);
+        job.put(7, JSON.stringify({ host: 'b', pid: 9, instance: 'x', renewedAt: job.clock.now(), state: 'held' }));
+        return isMade;
+      },
+    };
+    await expect(job.take({ files })).rejects.toMatchObject({ code: 'lock-held' });
+    expect(job.lockFiles()).toEqual(['lock-000007.json']);
+  });
+
+  test.each(['open', 'write', 'sync'])(
+    'that a full disk does not let be written (%s) is not there, and free at once',
+    async (operation) => {
+      const disk = aMemoryDisk();
+      const deps = { ...aJobDirectory().deps(), files: disk.files };
+      disk.onOperation = (each) => {
+        if (each !== `${operation} ${DIRECTORY}/lock-000001.json`) return;
+        disk.onOperation = () => {};
+        disk.failAt(1, 'ENOSPC');
+      };
+      await expect(acquireLock(deps, DIRECTORY)).rejects.toThrow('ENOSPC');
+      expect(disk.list(DIRECTORY)).toEqual([]);
+      expect((await acquireLock(deps, DIRECTORY)).epoch).toBe(1);
+    },
+  );
 
   test('fails when others took and released it, twice, between the look and the taking', async () => {
     const job = aJobDirectory();

@@ -1,0 +1,216 @@
+import { cpSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, people } from './a-job.js';
+import { aWorkspace, type Finished, type Workspace } from './a-workspace.js';
+import { until } from './command.js';
+import { readFailure } from './failure.js';
+
+/** A number of a person, and a secret, that stand in what is read. */
+const PERSON = '+6591000002';
+const SECRET = 'hunter2-hunter2';
+
+/** Each verb on a job or a run, as it is given where all is well. */
+const VERBS: Readonly<Record<string, (run: string) => string[]>> = {
+  run: () => ['run', 'job.yaml'],
+  plan: () => ['plan', 'job.yaml', '--again'],
+  apply: (run) => ['apply', run],
+  status: (run) => ['status', run],
+  report: (run) => ['report', run],
+  settle: (run) => ['settle', run, '--assume', 'not-sent', '--confirm', '10'],
+  retry: (run) => ['retry', run, '--only', 'rejected'],
+};
+const NAMES = Object.keys(VERBS);
+
+/** Something that is put before the command is loaded. */
+const preload = (text: string) => ['--import', `data:text/javascript,${encodeURIComponent(text)}`];
+
+const UNFORESEEN = preload(`import fs from 'node:fs';
+const { readFile } = fs.promises;
+fs.promises.readFile = async (path, ...more) => {
+  if (!/job\\.yaml$|plan\\.json$/.test(path)) return readFile(path, ...more);
+  throw new TypeError('of ${PERSON} and ${SECRET}');
+};`);
+
+/** The lock cannot be written; nor can anything that is read be opened. */
+const FULL_DISK = preload(`import fs from 'node:fs';
+const { open } = fs.promises;
+fs.promises.open = async (path, ...more) => {
+  if (!/lock-|journal/.test(path)) return open(path, ...more);
+  throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'open', path });
+};`);
+
+/** An ended run of 50 rows: ten in doubt, and some that the service refused. */
+async function anEndedRun(): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aWorkspace({ kind: 'reject-rows', nth: 1, rows: 0.1 }, { kind: 'reset-after', nth: 2 });
+  workspace.write('people.csv', people(50));
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(3);
+  return { workspace, run: `out/sale/${workspace.runs()[0]}` };
+}
+
+function readObject({ code, stdout, stderr }: Finished) {
+  expect(stdout, stderr).toMatch(/^\{.*\}\n$/);
+  const object = JSON.parse(stdout);
+  expect(object).toMatchObject({ state: expect.any(String), exitCode: expect.any(Number) });
+  expect(object).toHaveProperty('error');
+  return { code, object };
+}
+
+describe.concurrent.each(NAMES)('%s writes one JSON object', (name) => {
+  let workspace: Workspace;
+  let args: string[];
+  beforeAll(async () => {
+    const ended = await anEndedRun();
+    workspace = ended.workspace;
+    args = VERBS[name]?.(ended.run) ?? [];
+  });
+  const start = (more: string[] = [], nodeArguments: string[] = []) =>
+    workspace.finish(workspace.start([...args, ...more], { nodeArguments }));
+
+  test('where its flags are misused (2)', async () => {
+    const failure = readFailure(await start(['--nope']));
+    expect(failure).toMatchObject({ state: 'refused', exitCode: 2, error: { code: 'bad-flag' } });
+    expect(failure.error.hint).toContain(`volley ${name} --help`);
+  });
+
+  test('where what it is given is not there (2)', async () => {
+    const failure = readFailure(await workspace.volley(name, 'no-such', ...args.slice(2)));
+    expect(failure).toMatchObject({ state: 'refused', exitCode: 2 });
+    expect(failure.error.message).toContain('no-such');
+  });
+
+  test('where the disk is full (75), and the path is named', async () => {
+    const failure = readFailure(await start([], FULL_DISK));
+    expect(failure).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'ENOSPC' } });
+    expect(failure.error.message).toContain(workspace.path('out/sale/'));
+    expect(failure.error.hint).toContain('run the same command');
+  });
+
+  test('where it fails in a way that nobody foresaw (4), without what the error says', async () => {
+    const ended = await start([], UNFORESEEN);
+    expect(readFailure(ended)).toMatchObject({ state: 'failed', exitCode: 4, error: { code: 'unexpected' } });
+    expect(ended.stdout).not.toContain(PERSON.slice(3));
+    expect(ended.stdout).not.toContain(SECRET);
+  });
+
+  test('and none for a person, who reads why on stderr', async () => {
+    const { code, stdout, stderr } = await start(['--no-json'], FULL_DISK);
+    expect([code, stdout]).toEqual([75, '']);
+    expect(stderr).toContain('ENOSPC');
+  });
+
+  test('where all is well: no error, and the code it ends with', async () => {
+    const { code, object } = readObject(await start());
+    expect(object.error).toBeNull();
+    // Of `report` it is the run's, which had rows in doubt.
+    expect([code, object.exitCode]).toEqual(name === 'report' ? [0, 3] : [code, code]);
+    expect([0, 1, 3]).toContain(code);
+  });
+});
+
+describe.concurrent('one JSON object on stdout', () => {
+  test.each([
+    ['run', ['run', 'job.yaml']],
+    ['plan', ['plan', 'job.yaml']],
+  ])('%s that a guard stops (4) has the figures of the plan, too', async (_, args) => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(9)}Nobody,\n`);
+    workspace.writeJob(aJob(workspace, { guards: { maxRejectedPercent: 5, maxMessages: 8 } }));
+
+    const ended = await workspace.volley(...args);
+
+    const failure = readFailure(ended);
+    expect(failure).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
+    expect(failure.error.problems.map(({ file, line }) => [file, line])).toEqual([
+      ['step 1 (sms)', null],
+      ['plan', null],
+    ]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ job: 'sale', plan: workspace.runs()[0], steps: [{ number: 1 }] });
+    const applied = readFailure(await workspace.volley('apply', `out/sale/${workspace.runs()[0]}`));
+    expect(applied).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
+  });
+
+  test('problems have file and line, apart', async () => {
+    const workspace = await aWorkspace();
+    workspace.writeJob(aJob(workspace, { colour: 'red' }));
+    const { error } = readFailure(await workspace.run());
+    expect(error).toMatchObject({ code: 'bad-job', problems: [{ file: 'job.yaml', line: 1 }] });
+  });
+
+  test('run that finished an older run first, and then fails, says both', async () => {
+    const workspace = await aWorkspace({ kind: 'reset-before', nth: 2 });
+    workspace.write('people.csv', people(20));
+    const steps = [anSmsStep()];
+    workspace.writeJob(aJob(workspace, { steps, service: { giveUpAfterSeconds: 1 } }));
+    const stopped = await workspace.run();
+    expect(stopped.code).not.toBe(0);
+    workspace.setFaults();
+    workspace.write('more.csv', 'name\nNobody\n');
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people.csv', 'more.csv'] } })] }));
+
+    const ended = await workspace.run();
+
+    expect(readFailure(ended)).toMatchObject({ state: 'refused', exitCode: 2, error: { code: 'bad-input' } });
+    const { earlier } = JSON.parse(ended.stdout);
+    if (stopped.code === 75) expect(earlier).toMatchObject([{ plan: stopped.summary.plan, state: 'finished' }]);
+  });
+
+  test('a run that a 401 stops says so in `error`; so does one that a signal stopped', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(20));
+    workspace.writeJob(aJob(workspace));
+    const refused = await workspace.finish(workspace.start(['run', 'job.yaml'], { env: { VOLLEY_API_KEY: SECRET } }));
+    expect(readFailure(refused)).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'unauthorized' } });
+    expect(refused.stdout).not.toContain(SECRET);
+
+    workspace.setFaults({ kind: 'latency', delayMs: 500 });
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    running.signal('SIGTERM');
+    const stopped = readFailure(await running.ended);
+    expect(stopped).toMatchObject({
+      state: 'stopped',
+      exitCode: 75,
+      error: { code: 'interrupted', message: 'SIGTERM' },
+    });
+  });
+
+  test('a second signal leaves at once, and says so', async () => {
+    const workspace = await aWorkspace({ kind: 'stall', nth: 1 });
+    workspace.write('people.csv', people(20));
+    workspace.writeJob(aJob(workspace));
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 1);
+    running.signal('SIGHUP');
+    await running.says('nothing new is sent');
+    running.signal('SIGTERM');
+
+    const failure = readFailure(await running.ended);
+
+    expect(failure).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'interrupted' } });
+    expect(failure.error.message).toContain('SIGTERM came a second time');
+  });
+
+  test('a command line without a verb, or with one that there is not', async () => {
+    const workspace = await aWorkspace();
+    for (const args of [[], ['rnu', 'job.yaml'], ['run']]) {
+      expect(readFailure(await workspace.volley(...args))).toMatchObject({ exitCode: 2, error: { code: 'bad-flag' } });
+    }
+  });
+
+  test('a single call that is refused has one object, its own', async () => {
+    const workspace = await aWorkspace();
+    workspace.writeJob(aJob(workspace));
+    const ended = await workspace.volley('verify', 'check', 'no-such-session', '--job', 'nothing.yaml');
+    expect(readFailure(ended)).toMatchObject({ exitCode: 2, error: { code: 'bad-job' } });
+  });
+
+  test('a copy of a run is refused with one', async () => {
+    const { workspace, run } = await anEndedRun();
+    cpSync(workspace.path(run), workspace.path('copy'), { recursive: true });
+    expect(readFailure(await workspace.volley('status', 'copy'))).toMatchObject({
+      exitCode: 2,
+      error: { code: 'bad-plan' },
+    });
+  });
+});
