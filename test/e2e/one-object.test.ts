@@ -56,7 +56,8 @@ function readObject({ code, stdout, stderr }: Finished) {
   return { code, object };
 }
 
-describe.concurrent.each(NAMES)('%s writes one JSON object', (name) => {
+// One after the other: only one process at a time works on a job.
+describe.each(NAMES)('%s writes one JSON object', (name) => {
   let workspace: Workspace;
   let args: string[];
   beforeAll(async () => {
