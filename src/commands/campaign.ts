@@ -3,7 +3,7 @@ import { ServiceError, UserError } from '../errors.js';
 import type { CampaignStep, CampaignTarget } from '../job/job.js';
 import { EXIT } from '../report/exit-code.js';
 import { emptyBalance } from '../report/summary.js';
-import { readCampaign } from '../service/campaign.js';
+import { CAMPAIGN_FIELDS, readCampaign } from '../service/campaign.js';
 import { meaningOf, stateOf } from '../service/campaign-states.js';
 import { CAMPAIGN_CHANGES } from '../service/documented.js';
 import type { CallService } from '../service/endpoint.js';
@@ -21,13 +21,13 @@ export interface CampaignFlags {
   readonly json: boolean | undefined;
 }
 
-/** `volley campaign status ID`: how a campaign stands; changes nothing. */
+/** `volley campaign status ID`: how a campaign stands; changes nothing. As JSON it has every field of the contract, null where the answer has none. */
 export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Promise<number> {
   const campaignId = parseCampaignId(flags.id);
   const campaign = await callService(terminal, { ...flags, area: 'campaign' }, ({ call }) =>
     call(readCampaign, { campaignId }),
   );
-  const { id, name, status, isEnabled, isDynamic, recordCount } = campaign;
+  const { id, name, status, isEnabled, isDynamic, recordCount, fields } = campaign;
   const [state, meaning] = [stateOf(status), meaningOf(status)];
   const json = {
     campaign: id,
@@ -38,6 +38,7 @@ export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Pr
     isEnabled: isEnabled ?? null,
     isDynamic: isDynamic ?? null,
     recordCount: recordCount ?? null,
+    fields: { ...Object.fromEntries(CAMPAIGN_FIELDS.map((field) => [field, null])), ...fields },
   };
   const notes = [
     ...(isDynamic === false ? ['not dynamic'] : []),

@@ -16,15 +16,17 @@ interface GatewayFlags {
 export interface WebhookFlags extends GatewayFlags {
   readonly name: string;
   readonly url: string;
+  /** The contract's "Chat API Version"; undefined: the one that it asks for. */
+  readonly version: string | undefined;
 }
 
 /** `volley gateway webhook NAME URL`: makes a webhook, a second one of the same name each time. */
 export async function makeWebhook(flags: WebhookFlags, terminal: Terminal): Promise<number> {
-  const { name, url } = flags;
-  refuseBlank('create a webhook', { 'its name': name });
+  const { name, url, version } = flags;
+  refuseBlank('create a webhook', { 'its name': name, '--api-version': version });
   assertUrl(url);
   const { webhookId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
-    call(createWebhook, { name, url }),
+    call(createWebhook, { name, url, ...keepGiven({ version }) }),
   );
   const text = `Made webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
   await printResult(terminal, flags, { json: { webhookId, name }, text });

@@ -170,7 +170,7 @@ async function printSession(
   told: { json: boolean | undefined; more?: object; before?: readonly string[]; after?: readonly string[] },
   terminal: Terminal,
 ): Promise<void> {
-  const { sessionId, status, attempt, expiresAt, retryAfter, destination } = session;
+  const { sessionId, status, attempt, expiresAt, retryAfter, destination, verifyUri, resourceUri } = session;
   const json = {
     sessionId,
     status,
@@ -178,6 +178,8 @@ async function printSession(
     expiresAt: expiresAt ?? null,
     retryAfter: retryAfter ?? null,
     destination: destination ?? null,
+    verifyUri: verifyUri ?? null,
+    resourceUri: resourceUri ?? null,
     ...told.more,
   };
   const isOver = FINAL.has(status);

@@ -24,10 +24,11 @@ export function fillService(written: WrittenService, directory: string): Service
 }
 
 /** Both are '' where a job gives no account: rules-access.ts has seen that no step needs it. */
-function fillAccount(written: WrittenService): Pick<ServiceSettings, 'account' | 'subAccountId'> {
+function fillAccount(written: WrittenService): Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId'> {
   const account = written.account ?? (written.sandbox ? SANDBOX_ACCOUNT : '');
   const ownSubAccount = account === '' ? '' : `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`;
-  return { account, subAccountId: written.subAccountId ?? ownSubAccount };
+  const { accountId, subAccountId = ownSubAccount } = written;
+  return { account, ...(accountId === undefined ? {} : { accountId }), subAccountId };
 }
 
 const SANDBOX_BASES: Readonly<Record<Area, string>> = {
@@ -50,7 +51,7 @@ function fillBases(written: WrittenService): Readonly<Record<Area, string>> {
     contacts: fillBase('contacts', regional.contacts),
     verification: fillBase('verification', regional.verification),
     gateway: fillBase('gateway', GATEWAY_BASE),
-    campaign: fillBase('campaign', written.ccPlatform === undefined ? '' : formCampaignBase(written.ccPlatform)),
+    campaign: fillBase('campaign', formCampaignBase(written.ccPlatform) ?? ''),
     chat: fillBase('chat', CHAT_BASE),
   };
 }

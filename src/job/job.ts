@@ -23,6 +23,8 @@ export interface ServiceSettings {
   /** Start the embedded sandbox and talk to it; bases and credentials are then its own. */
   readonly sandbox: boolean;
   readonly account: string;
+  /** Of the account in the contacts area, where that is not `account`. */
+  readonly accountId?: string | undefined;
   readonly subAccountId: string;
   /** Origin of each area, and a path prefix where the job gives one; no trailing slash. '' where nothing says it: no step needs it then. */
   readonly bases: Readonly<Record<Area, string>>;
@@ -36,7 +38,7 @@ export interface ServiceSettings {
 }
 
 /** Where an account and its areas are: all that forms the address of a request. */
-export type Addresses = Pick<ServiceSettings, 'account' | 'subAccountId' | 'bases' | 'gatewayPaths'>;
+export type Addresses = Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId' | 'bases' | 'gatewayPaths'>;
 
 /** Paths of the chat gateway that the contract does not show; `{conversationId}` stands for the conversation's id. */
 export interface GatewayPaths {
@@ -241,7 +243,12 @@ export interface NewChannel {
   readonly description: string | undefined;
   /** Id of the queue that conversations go to which name none. */
   readonly queue: string;
-  readonly webhook: { readonly name: string; readonly url: string };
+  readonly webhook: {
+    readonly name: string;
+    readonly url: string;
+    /** The contract's "Chat API Version"; undefined: as service/documented.ts has it. */
+    readonly version?: string | undefined;
+  };
 }
 
 export type CampaignTarget = 'RUNNING' | 'PAUSED' | 'PURGED' | 'STOPPED';

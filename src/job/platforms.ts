@@ -1,4 +1,4 @@
-import { CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../service/documented.js';
+import { BELL_CANADA_BASE, CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../service/documented.js';
 
 /** What is wrong with a platform of the contact center, as "expected …"; undefined when it forms an address. */
 export function findPlatformFault(text: string): string | undefined {
@@ -7,7 +7,15 @@ export function findPlatformFault(text: string): string | undefined {
   return `expected one of ${regions} and up to 21 letters, digits or hyphens behind it, such as na12`;
 }
 
-/** The address of a platform's contact center; the platform must be faultless. */
-export function formCampaignBase(platform: string): string {
+/** The address of a platform's contact center, which must be faultless; undefined where it forms none: that of Bell Canada is its own. */
+export function formCampaignBase(platform: string | undefined): string | undefined {
+  if (platform === undefined || isOfBellCanada(platform)) return undefined;
   return CAMPAIGN_BASE_FORM.replace('{ccPlatform}', platform.toLowerCase());
 }
+
+export function isOfBellCanada(platform: string): boolean {
+  return /^BC/i.test(platform);
+}
+
+/** For a hint. */
+export const DOCUMENTED_ADDRESS = `the documentation has ${BELL_CANADA_BASE} for BC2`;

@@ -1,6 +1,7 @@
 import type { Area } from '../domain.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SUB_ACCOUNT_ID } from './defaults.js';
 import { type Finding, valueAt } from './finding.js';
+import { DOCUMENTED_ADDRESS, isOfBellCanada } from './platforms.js';
 import { REGIONAL_AREAS } from './regions.js';
 import { AREA_OF_KIND, isMapping, listSteps } from './written-steps.js';
 
@@ -13,6 +14,7 @@ export function requireAccess(job: unknown): Finding[] {
   return [
     ...requireAccount(service, areas),
     ...requirePlatform(service, areas),
+    ...requireBellCanadaBase(service),
     ...requireCredentials(service, areas),
     ...requireActionToken(job),
     ...misnamed,
@@ -42,6 +44,19 @@ function requirePlatform(service: Record<string, unknown>, areas: readonly Area[
       at: ['service', 'ccPlatform'],
       message: 'service.ccPlatform is missing, expected the platform of the contact center, such as na12',
       hint: 'A step of this job uses campaign. Write ccPlatform: <platform> as it stands in the address https://vcc-<platform>.8x8.com, or bases: { campaign: https://… }.',
+    },
+  ];
+}
+
+/** Whatever the steps: nothing else is reached by a platform. */
+function requireBellCanadaBase({ ccPlatform, bases }: Record<string, unknown>): Finding[] {
+  if (typeof ccPlatform !== 'string' || !isOfBellCanada(ccPlatform)) return [];
+  if (valueAt(bases, ['campaign']) !== undefined) return [];
+  return [
+    {
+      at: ['service', 'bases', 'campaign'],
+      message: `service.bases.campaign is missing, expected the address of the contact center: ${ccPlatform} is a platform of Bell Canada, which forms none`,
+      hint: `Write bases: { campaign: https://… } as it stands in the address of your contact center; ${DOCUMENTED_ADDRESS}.`,
     },
   ];
 }

@@ -12,6 +12,9 @@ const newChannel = z.strictObject({
     .strictObject({
       name: lineOfText().max(MAX_WEBHOOK_NAME).describe('Name of the webhook.'),
       url: webAddress().describe('Address that the service posts events to.'),
+      version: lineOfText()
+        .optional()
+        .describe('Chat API Version of the webhook; the one that the service asks for when not given.'),
     })
     .describe('Where events of the conversations go.'),
 });

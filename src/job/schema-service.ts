@@ -6,6 +6,9 @@ import { DEFAULT_REGION, findBaseFault, REGIONS } from './regions.js';
 import { writtenCredentials } from './schema-credentials.js';
 import { lineOfText } from './schema-values.js';
 
+/** Documented, of the contacts area: a UUID with or without its dashes. */
+const ACCOUNT_ID = /^[0-9A-Fa-f]{8}-?(?:[0-9A-Fa-f]{4}-?){3}[0-9A-Fa-f]{12}$/;
+
 const writtenBases = z
   .strictObject({
     sms: baseAddress().optional().describe('Address of the SMS area.'),
@@ -65,6 +68,11 @@ export const writtenService = z
       .regex(/^(?!\.{1,2}$)[A-Za-z0-9\-._&]{1,50}$/, 'expected up to 50 of A-Z a-z 0-9 - . _ &')
       .optional()
       .describe('Identifier of the account.'),
+    accountId: z
+      .string()
+      .regex(ACCOUNT_ID, 'expected a UUID, such as 0a1b2c3d-0000-4000-8000-0123456789ab')
+      .optional()
+      .describe('UUID of the account, in addresses of contacts; account when not given.'),
     subAccountId: z
       .string()
       .regex(SUB_ACCOUNT_ID, 'expected 3 to 50 of A-Z a-z 0-9 - . _ &')

@@ -4,6 +4,7 @@ import { type Problem, UserError } from '../errors.js';
 import { SUB_ACCOUNT_ID } from '../job/defaults.js';
 import { fillService } from '../job/fill-service.js';
 import type { GatewayPaths, Limits, ServiceSettings, Step, Timeouts } from '../job/job.js';
+import { DOCUMENTED_ADDRESS } from '../job/platforms.js';
 import type { Region } from '../job/regions.js';
 import { rowLimits, smsLimits } from '../job/schema-limits.js';
 import { writtenService } from '../job/schema-service.js';
@@ -19,6 +20,8 @@ export interface ServiceOptions {
   /** Forms the address of `campaign`, such as na12. */
   readonly ccPlatform?: string | undefined;
   readonly account: string;
+  /** UUID of the account, in addresses of contacts; `account` where not given. */
+  readonly accountId?: string | undefined;
   /** `<account>_hq` where not given. */
   readonly subAccountId?: string | undefined;
   readonly gatewayPaths?: Partial<GatewayPaths> | undefined;
@@ -58,6 +61,7 @@ const schema = writtenService
     region: true,
     bases: true,
     ccPlatform: true,
+    accountId: true,
     subAccountId: true,
     gatewayPaths: true,
     timeouts: true,
@@ -113,6 +117,10 @@ export function readOptions(given: ServiceOptions): ReadOptions {
   if (!checked.success) throw refuse(checked.error.issues.flatMap(describeIssue));
   const { credentials, limits, ...service } = checked.data;
   const settings = fillService({ ...service, sandbox: false }, '.');
+  if (service.ccPlatform !== undefined && settings.bases.campaign === '') {
+    const message = `expected the address of the contact center, for ${service.ccPlatform} forms none`;
+    throw refuse([{ where: 'bases.campaign', message: `${message}; ${DOCUMENTED_ADDRESS}` }]);
+  }
   if (!SUB_ACCOUNT_ID.test(settings.subAccountId)) {
     const message = `expected one of 3 to 50 characters, which ${settings.subAccountId} is not`;
     throw refuse([{ where: 'subAccountId', message }]);

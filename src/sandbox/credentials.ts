@@ -17,6 +17,8 @@ export interface SandboxCredentials {
 /** An account beside `acme`. Its subaccount defaults to `<account>_hq`, its key to the sandbox's test key. */
 export interface SandboxAccount {
   readonly account: string;
+  /** Its UUID, by which contacts know it too. */
+  readonly accountId?: string | undefined;
   readonly apiKey?: string;
   readonly subAccountIds?: readonly string[];
 }
@@ -60,11 +62,11 @@ export interface Keyring {
 export function createKeyring(accounts: readonly SandboxAccount[]): Keyring {
   const accountsOfKey = new Map<string, Set<string>>();
   const subAccountsOfKey = new Map<string, Set<string>>();
-  for (const { account, apiKey = TEST_CREDENTIALS.apiKey, subAccountIds = [`${account}_hq`] } of [
+  for (const { account, accountId = account, apiKey = TEST_CREDENTIALS.apiKey, subAccountIds = [`${account}_hq`] } of [
     { account: TEST_CREDENTIALS.account },
     ...accounts,
   ] satisfies SandboxAccount[] as SandboxAccount[]) {
-    accountsOfKey.set(apiKey, new Set([...(accountsOfKey.get(apiKey) ?? []), account]));
+    accountsOfKey.set(apiKey, new Set([...(accountsOfKey.get(apiKey) ?? []), account, accountId]));
     subAccountsOfKey.set(apiKey, new Set([...(subAccountsOfKey.get(apiKey) ?? []), ...subAccountIds]));
   }
 

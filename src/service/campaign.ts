@@ -25,9 +25,36 @@ export interface Campaign {
   readonly isEnabled: boolean | undefined;
   readonly isDynamic: boolean | undefined;
   readonly recordCount: number | undefined;
-  /** All else, under the contract's names. */
+  /** All that the answer has, under the contract's names. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
+
+/** Contract: "Campaign (status read response)", all of it, in its order. */
+export const CAMPAIGN_FIELDS = [
+  'campaign-name',
+  'campaign-id',
+  'enabled',
+  'status',
+  'no-of-records',
+  'caller-id',
+  'queue-id',
+  'start-time',
+  'end-time',
+  'actual-stop-time',
+  'daily-start-time',
+  'daily-end-time',
+  'actual-run-time',
+  'retry-interval',
+  'max-retry',
+  'abandon-max-retry',
+  'max-ring-time',
+  'integration-type',
+  'calling-window',
+  'schedule-name',
+  'timezone',
+  'dynamic-campaign',
+  'sequential',
+] as const;
 
 /** Endpoint 6, with the Data Request Token: `stats`, and `.json` at the end. */
 export const readCampaign: Endpoint<CampaignInput, Campaign> = {
@@ -69,7 +96,6 @@ export function readCampaignBody(body: unknown): Campaign | undefined {
     enabled,
     'dynamic-campaign': dynamic,
     'no-of-records': records,
-    ...fields
   } = campaign;
   const id = readInteger(writtenId);
   const status = readInteger(writtenStatus);
@@ -81,7 +107,7 @@ export function readCampaignBody(body: unknown): Campaign | undefined {
     isEnabled: readYesOrNo(enabled),
     isDynamic: readYesOrNo(dynamic),
     recordCount: readInteger(records),
-    fields,
+    fields: campaign,
   };
 }
 

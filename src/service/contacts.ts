@@ -24,9 +24,12 @@ export const createContact: Endpoint<Contact, ContactAnswer> = {
   read: readContactAnswer,
 };
 
-/** How a contact is posted, from its JSON text. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file). */
+/**
+ * How a contact is posted, from its JSON text. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file).
+ * Documented: the account of this area is a UUID; a job that has one says so as `accountId`.
+ */
 export function contactRequest(service: Addresses, body: Buffer): WireRequest {
-  const account = encodeURIComponent(service.account);
+  const account = encodeURIComponent(service.accountId ?? service.account);
   return jsonRequest({ base: service.bases.contacts, path: `/accounts/${account}/contacts` }, body);
 }
 

@@ -22,8 +22,10 @@ export const DEFAULT_GATEWAY_PATHS: GatewayPaths = {
   conversation: `${CONVERSATIONS_PATH}/{conversationId}`,
   messages: `${CONVERSATIONS_PATH}/{conversationId}/messages`,
 };
-/** Documented: the one value of a webhook's `version`. The reference calls the setting "Chat API Version", its value "Chat Gateway". */
-export const WEBHOOK_VERSION = 'Chat Gateway v1.0';
+/** The reference: the value that a webhook's "Chat API Version" must have. The documentation writes it as "Chat Gateway v1.0"; a job may say so. */
+export const WEBHOOK_VERSION = 'Chat Gateway';
+/** Documented, one where a webhook's fields are listed, the other where it says which of them are required: both are sent. */
+export const WEBHOOK_VERSION_FIELDS = ['version', 'notificationVersion'] as const;
 /** Documented: the one type of channel that can be made by a call. */
 export const CHANNEL_TYPE = 'ChatAPI';
 /** The reference, "Conversation"; documented for a channel's routing too. */
@@ -59,6 +61,8 @@ export const RESEND_TOO_EARLY_STATUS = 403;
 
 /** Documented; `{ccPlatform}` in lower case. The reference has the platform as a part of the address. */
 export const CAMPAIGN_BASE_FORM = 'https://vcc-{ccPlatform}.8x8.com';
+/** Documented, of the platform BC2: those of Bell Canada have addresses of their own, which no rule forms. */
+export const BELL_CANADA_BASE = 'https://odcc2.bell.ca';
 /** The reference, endpoint 6: what a ccPlatform starts with, and where that is. */
 export const CAMPAIGN_PLATFORMS = {
   NA: 'North America',

@@ -1,5 +1,5 @@
 import { type Response, readJsonBody } from './answer.js';
-import { CHANNEL_TYPE, QUEUE_ASSIGNMENT, WEBHOOK_VERSION } from './documented.js';
+import { CHANNEL_TYPE, QUEUE_ASSIGNMENT, WEBHOOK_VERSION, WEBHOOK_VERSION_FIELDS } from './documented.js';
 import { type Endpoint, encodeJson } from './endpoint.js';
 import { gatewayRequest } from './gateway.js';
 import { isObject, readId, readText } from './json-value.js';
@@ -10,7 +10,7 @@ export interface WebhookInput {
   /** Where the client application listens. */
   readonly url: string;
   /** The contract's "Chat API Version"; WEBHOOK_VERSION where not given. */
-  readonly version?: string;
+  readonly version?: string | undefined;
 }
 
 export interface CreatedWebhook {
@@ -36,7 +36,10 @@ export const createWebhook: Endpoint<WebhookInput, CreatedWebhook> = {
   area: 'gateway',
   isRepeatable: () => false,
   request: (service, { name, url, version = WEBHOOK_VERSION }) =>
-    gatewayRequest({ service, path: service.gatewayPaths.webhooks }, encodeJson({ name, uri: url, version })),
+    gatewayRequest(
+      { service, path: service.gatewayPaths.webhooks },
+      encodeJson({ name, uri: url, ...Object.fromEntries(WEBHOOK_VERSION_FIELDS.map((field) => [field, version])) }),
+    ),
   read: (response, { name }) => {
     const webhookId = readNewId(response, { name, field: 'webHookId' });
     return webhookId === undefined ? undefined : { webhookId };

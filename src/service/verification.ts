@@ -52,6 +52,10 @@ export interface Session {
   readonly retryAfter: string | undefined;
   /** E.164, with the plus. */
   readonly destination: string | undefined;
+  /** Path of the session, as a creation's answer has it. */
+  readonly verifyUri: string | undefined;
+  /** Path of the session, as a read's answer has it. */
+  readonly resourceUri: string | undefined;
 }
 
 /** Endpoint 1. Sends an SMS: sent twice, a person gets two. */
@@ -106,6 +110,8 @@ export function readSessionBody(body: unknown): Session | undefined {
     expiresAt: readTime(body.expiresAt),
     retryAfter: readTime(body.nextSmsAfter ?? body.retryAfter),
     destination: readDestination(body.destination),
+    verifyUri: readText(body.verifyUri),
+    resourceUri: readText(body.resourceUri),
   };
 }
 

@@ -21,11 +21,16 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
         brief(command, 'gateway webhook <name> <url> --job <file>', terminal)
           .positional('name', textArgument('Name of the webhook; one of this name is made each time'))
           .positional('url', textArgument('Where a listener can be reached from the service'))
-          .options(single)
+          .options({
+            'api-version': textOption('Chat API Version (default: the one that the service asks for)'),
+            ...single,
+          })
           .example('$0 gateway webhook desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', ''),
-      ({ name, url, job, json }) =>
+      ({ name, url, apiVersion: version, job, json }) =>
         finish(
-          import('../commands/gateway.js').then(({ makeWebhook }) => makeWebhook({ name, url, job, json }, terminal)),
+          import('../commands/gateway.js').then(({ makeWebhook }) =>
+            makeWebhook({ name, url, version, job, json }, terminal),
+          ),
         ),
     )
     .command(

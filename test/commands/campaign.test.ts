@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type SetCampaignFlags, setCampaign, showCampaign } from '../../src/commands/campaign.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import { CAMPAIGN_FIELDS } from '../../src/service/campaign.js';
 import { aCaller, aSandbox, aService, CREDENTIALS } from './a-single-call.js';
 
 async function aDialer() {
@@ -29,6 +30,25 @@ describe('volley campaign status', () => {
       meaning: 'manual paused: paused, queued records continue to be processed',
       isEnabled: true,
       isDynamic: true,
+    });
+  });
+
+  test('as JSON has all 23 fields of the contract under their own names, and others that the answer has', async () => {
+    const { show, json, sandbox } = await aDialer();
+    const asked = await fetch(`${sandbox.origin}/_sandbox/campaigns/500`, {
+      method: 'PUT',
+      body: JSON.stringify({ 'campaign-name': 'mine', status: 9, 'caller-id': 6531234567, timezone: 'Asia/Singapore' }),
+    });
+    expect(asked.status).toBe(200);
+    await show('500');
+    const { fields } = json();
+    expect(Object.keys(fields)).toEqual(expect.arrayContaining([...CAMPAIGN_FIELDS]));
+    expect(CAMPAIGN_FIELDS).toHaveLength(23);
+    expect(fields).toMatchObject({
+      'campaign-id': 500,
+      'campaign-name': 'mine',
+      'caller-id': 6531234567,
+      timezone: 'Asia/Singapore',
     });
   });
 

@@ -16,7 +16,7 @@ async function aGateway() {
   const caller = aCaller(aService(sandbox.origin));
   const { flags, terminal, json } = caller;
   const aChannel = async () => {
-    await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, ...flags }, terminal);
+    await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version: undefined, ...flags }, terminal);
     const { webhookId } = json();
     await makeChannel({ name: 'desk', webhook: webhookId, queue: '100', description: 'Help', ...flags }, terminal);
     return json().channelId as string;
@@ -80,7 +80,7 @@ describe('volley gateway', () => {
     const url = 'hooks.example.com/hook/s3cret';
     await expect(update('5', {})).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
     await expect(send('5', ' ')).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
-    await expect(makeWebhook({ name: 'desk', url, ...flags }, terminal)).rejects.toMatchObject({
+    await expect(makeWebhook({ name: 'desk', url, version: undefined, ...flags }, terminal)).rejects.toMatchObject({
       code: 'bad-flag',
       message: expect.not.stringContaining('s3cret'),
     });
@@ -91,7 +91,7 @@ describe('volley gateway', () => {
     const { update, flags, terminal, requests } = await aGateway();
     const channel = { name: 'desk', webhook: '7', queue: '100', description: undefined, ...flags };
     for (const [named, calling] of [
-      ['its name', makeWebhook({ name: '', url: URL_OF_NOBODY, ...flags }, terminal)],
+      ['its name', makeWebhook({ name: '', url: URL_OF_NOBODY, version: undefined, ...flags }, terminal)],
       ['its name', makeChannel({ ...channel, name: ' ' }, terminal)],
       ['--webhook', makeChannel({ ...channel, webhook: '' }, terminal)],
       ['--queue', makeChannel({ ...channel, queue: '' }, terminal)],
@@ -105,9 +105,19 @@ describe('volley gateway', () => {
     expect(requests()).toEqual([]);
   });
 
+  test('makes a webhook of the version that is asked for', async () => {
+    const { sandbox, flags, terminal } = await aGateway();
+    for (const version of [undefined, 'Chat Gateway v1.0']) {
+      await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version, ...flags }, terminal);
+    }
+    const versions: unknown[] = [];
+    for await (const entry of sandbox.readLedger()) versions.push('version' in entry && entry.version);
+    expect(versions).toEqual(['Chat Gateway', 'Chat Gateway v1.0']);
+  });
+
   test('says in plain words on a terminal what was made', async () => {
     const { said, flags, terminal } = await aGateway();
-    await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, ...flags, json: false }, terminal);
+    await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version: undefined, ...flags, json: false }, terminal);
     expect(said.stdout).toMatch(/^Made webhook desk: \S+\n$/);
   });
 });

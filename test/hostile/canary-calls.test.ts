@@ -22,7 +22,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'campaign set': (flags, terminal) => setCampaign({ ...flags, id: '101', target: 'PAUSED' }, terminal),
   'chat read': (flags, terminal) => readChat({ ...flags, room: undefined, pageSize: undefined }, terminal),
   'chat post': (flags, terminal) => postChat({ ...flags, room: undefined, text: 'Hi' }, terminal),
-  'gateway webhook': (flags, terminal) => makeWebhook({ ...flags, name: 'Events', url }, terminal),
+  'gateway webhook': (flags, terminal) => makeWebhook({ ...flags, name: 'Events', url, version: undefined }, terminal),
   'gateway channel': (flags, terminal) =>
     makeChannel({ ...flags, name: 'Bot', webhook: '1', queue: '101', description: undefined }, terminal),
   'gateway update': (flags, terminal) =>

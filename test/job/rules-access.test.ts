@@ -200,7 +200,7 @@ describe('the contact center', () => {
     ['ca-1', 'https://vcc-ca-1.8x8.com'],
     ['AP1', 'https://vcc-ap1.8x8.com'],
     ['au2', 'https://vcc-au2.8x8.com'],
-    ['bcx9', 'https://vcc-bcx9.8x8.com'],
+    ['sbx9', 'https://vcc-sbx9.8x8.com'],
     ['SB7', 'https://vcc-sb7.8x8.com'],
   ])('on the platform %s is at %s', (ccPlatform, base) => {
     expect(baseOf({ ccPlatform })).toBe(base);
@@ -230,6 +230,40 @@ describe('the contact center', () => {
       'A step of this job uses campaign. Write ccPlatform: <platform> as it stands in the address https://vcc-<platform>.8x8.com, or bases: { campaign: https://… }.',
     ]);
     expect(() => parseJob(text({ bases: { campaign: 'https://cc.example' } }), 'a.yaml')).not.toThrow();
+  });
+
+  test.each(['BC2', 'bc1', 'BC'])('of Bell Canada (%s) must be given: no rule forms it', (ccPlatform) => {
+    const service = (changes: object) => aService({ credentials: allCredentials(), ccPlatform, ...changes });
+    for (const steps of [[aCampaignStep(), anSmsStep()], [anSmsStep()]]) {
+      const text = aJobFile({ service: service({}), steps });
+      expect(messagesOf(text)).toEqual([
+        `service.bases.campaign is missing, expected the address of the contact center: ${ccPlatform} is a platform of Bell Canada, which forms none`,
+      ]);
+      expect(hintsOf(text).join()).toContain('https://odcc2.bell.ca');
+    }
+    const given = aJobFile({
+      service: service({ bases: { campaign: 'https://odcc2.bell.ca' } }),
+      steps: [aCampaignStep(), anSmsStep()],
+    });
+    expect(parseJob(given, 'a.yaml').service.bases.campaign).toBe('https://odcc2.bell.ca');
+  });
+});
+
+describe('the account of contacts', () => {
+  const UUID = '0a1b2c3d-0000-4000-8000-0123456789ab';
+
+  test('is a UUID beside account, and is nowhere where the job gives none', () => {
+    const written = (changes: Record<string, unknown>) =>
+      parseJob(aJobFile({ service: aService(changes) }), 'a.yaml').service;
+    expect(written({ accountId: UUID })).toMatchObject({ account: 'acme', accountId: UUID, subAccountId: 'acme_hq' });
+    expect(written({ accountId: UUID.replaceAll('-', '') }).accountId).toBe(UUID.replaceAll('-', ''));
+    expect(written({})).not.toHaveProperty('accountId');
+  });
+
+  test.each(['acme', '', `${UUID}0`, '../x'])('that is %j is refused', (accountId) => {
+    expect(messagesOf(aJobFile({ service: aService({ accountId }) }))).toEqual([
+      expect.stringContaining('expected a UUID, such as 0a1b2c3d-0000-4000-8000-0123456789ab'),
+    ]);
   });
 });
 

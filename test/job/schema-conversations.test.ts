@@ -31,6 +31,8 @@ describe('a conversations step', () => {
       channel: { ...NEW_CHANNEL, description: undefined },
       queue: undefined,
     });
+    const webhook = { ...NEW_CHANNEL.webhook, version: 'Chat Gateway v1.0' };
+    expect(filled({ channel: { ...NEW_CHANNEL, webhook } })).toMatchObject({ channel: { webhook } });
     const described = { ...NEW_CHANNEL, description: 'The bot of the shop' };
     expect(filled({ channel: described }).channel).toEqual(described);
   });

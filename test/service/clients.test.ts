@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
     answer: { body: { id: '12' } },
     line: 'POST /chat-gateway/v1/webhooks',
     headers: { ...HAL_BODY, ...API_KEY },
-    body: '{"name":"events","uri":"https://client.example/events","version":"Chat Gateway v1.0"}',
+    body: '{"name":"events","uri":"https://client.example/events","version":"Chat Gateway","notificationVersion":"Chat Gateway"}',
   },
   {
     name: 'gateway.createChannel',

@@ -26,6 +26,8 @@ describe('contact call', () => {
   });
 
   test('encodes the account', () => {
+    const accountId = '0a1b2c3d-0000-4000-8000-0123456789ab';
+    expect(contactRequest(aService({ account: 'acme', accountId }), BODY).path).toBe(`/accounts/${accountId}/contacts`);
     expect(contactRequest(aService({ account: 'a&b/c?d#e' }), BODY).path).toBe('/accounts/a%26b%2Fc%3Fd%23e/contacts');
   });
 });

@@ -128,6 +128,13 @@ describe('a call to the gateway', () => {
     expect(createConversation.isRepeatable({ channelId: '25', user: {} })).toBe(false);
     expect(sendMessage.isRepeatable(MESSAGE)).toBe(false);
     expect(createWebhook.isRepeatable(WEBHOOK)).toBe(false);
+  });
+
+  test('names its version under both names of the documentation, that of the reference where none is given', () => {
+    const bodyOf = (version?: string) =>
+      JSON.parse(createWebhook.request(someAddresses(), { ...WEBHOOK, version }).body?.toString() ?? '');
+    expect(bodyOf()).toMatchObject({ version: 'Chat Gateway', notificationVersion: 'Chat Gateway' });
+    expect(bodyOf('v1.0')).toMatchObject({ version: 'v1.0', notificationVersion: 'v1.0' });
     expect(createChannel.isRepeatable(CHANNEL)).toBe(false);
   });
 });

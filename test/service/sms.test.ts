@@ -75,10 +75,16 @@ describe('sms batch answer', () => {
   });
 
   test('leaves out what is no message, and gives empty words where a message lacks them', () => {
-    const messages = [null, 'x', [message], {}, { umid: 7, clientMessageId: 8, status: 'QUEUED' }];
+    const messages = [
+      null,
+      'x',
+      [message],
+      {},
+      { umid: 7, clientMessageId: 8, destination: 6591234567, status: 'QUEUED' },
+    ];
     expect(readSmsBatchAnswer({ messages })?.messages).toEqual([
       { umid: '', clientMessageId: undefined, destination: '', code: '', description: '' },
-      { umid: '', clientMessageId: 8, destination: '', code: '', description: '' },
+      { umid: '', clientMessageId: 8, destination: '6591234567', code: '', description: '' },
     ]);
   });
 });

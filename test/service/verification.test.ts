@@ -33,6 +33,13 @@ describe('a session', () => {
     expect(createAnswer(body)).toEqual(NORMALIZED);
   });
 
+  test('keeps the path of the session, as each of its two forms has it', () => {
+    const path = `/api/v2/subaccounts/acme_hq/sessions/${ID}`;
+    expect(createAnswer({ ...AS_READ, verifyUri: path })).toMatchObject({ verifyUri: path, resourceUri: undefined });
+    expect(readAnswer({ ...AS_READ, resourceUri: path })).toMatchObject({ verifyUri: undefined, resourceUri: path });
+    expect(readAnswer({ ...AS_READ, resourceUri: 7 })).toMatchObject({ resourceUri: undefined });
+  });
+
   test('keeps a status that it does not know', () => {
     expect(readAnswer({ ...AS_READ, status: 'BLOCKED' })?.status).toBe('BLOCKED');
   });
