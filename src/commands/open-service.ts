@@ -54,15 +54,15 @@ export async function openService(
   };
 }
 
-async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, jobDirectory: string) {
-  const [{ startSandbox }, { TEST_CREDENTIALS }] = await Promise.all([
-    import('../sandbox/sandbox.js'),
-    import('../sandbox/credentials.js'),
-  ]);
+/** How long receipts and events that have their turn are waited for at the end: a listener beside the job gets them all. */
+const LAST_EVENTS_MS = 5_000;
+
+async function startEmbeddedSandbox({ account, accountId, subAccountId }: ServiceSettings, jobDirectory: string) {
+  const { startSandbox } = await import('../sandbox/sandbox.js');
   const dataDirectory = join(jobDirectory, SANDBOX_DIRECTORY);
   await nodeFiles.makeDirectory(dataDirectory);
-  const accounts = account === TEST_CREDENTIALS.account ? [] : [{ account, subAccountIds: [subAccountId] }];
-  const { origin, credentials, readWebhooks, close } = await startSandbox({ dataDirectory, accounts });
+  const accounts = [{ account, accountId, subAccountIds: [subAccountId] }];
+  const { origin, credentials, readWebhooks, flushWebhooks, close } = await startSandbox({ dataDirectory, accounts });
   const { apiKey, gatewayKey, chatKey, campaign } = credentials;
   const secrets: ServiceSecrets = {
     sms: apiKey,
@@ -86,7 +86,11 @@ async function startEmbeddedSandbox({ account, subAccountId }: ServiceSettings, 
     taken = readWebhooks().outside;
     return Math.max(0, taken - before);
   };
-  return { bases, secrets, takeNotDelivered, close };
+  const flushThenClose = async () => {
+    await flushWebhooks(LAST_EVENTS_MS);
+    await close();
+  };
+  return { bases, secrets, takeNotDelivered, close: flushThenClose };
 }
 
 export function assertSafeEnvironment({ env }: Terminal): void {

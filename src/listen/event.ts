@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** `gateway`: an event of the chat gateway that the contract names; `receipt`: a delivery receipt of an SMS; `unknown`: any other object. */
+/** `gateway`: an event of the chat gateway that the contract or its documentation names; `receipt`: a delivery receipt of an SMS; `unknown`: any other object. */
 export type EventKind = 'gateway' | 'receipt' | 'unknown';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -13,19 +13,30 @@ export interface ArrivedEvent {
   readonly event: JsonObject;
   /** The body's own text: figures keep all their digits, and fields their order. */
   readonly text: string;
+  /** The header `x-8x8-signature`, where there was one. */
+  readonly signature?: string;
+}
+
+/** What of a delivery stands in its headers. */
+export interface EventHeaders {
+  /** `x-8x8-event-id` */
+  readonly eventId: string | undefined;
+  /** `x-8x8-signature`: by it can be told later that the body is the service's own. */
+  readonly signature: string | undefined;
 }
 
 /** Contract, section Events: all that it names. */
 const GATEWAY_EVENTS = new Set<unknown>(['QUEUED', 'AGENT_JOINED', 'ACTIVITY', 'MESSAGE']);
+/** Documented: asks, when a webhook is made, whether somebody listens; it wants a 2xx, and belongs to no conversation. */
+const WEBHOOK_CHECK = 'WEB_HOOK_VERIFY';
 /** What an id is made of as it stands; anything else is digested, so that no sender decides how long a line's head gets. */
 const PLAIN_ID = /^[\x21-\x7e]{1,128}$/;
 const PLAIN_PART = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /**
  * Reads the body of a delivery: UTF-8 that is one JSON object, of whatever content. Undefined when it is anything else.
- * `eventId` is the header `x-8x8-event-id`, where there was one.
  */
-export function readEvent(body: Uint8Array, eventId: string | undefined): ArrivedEvent | undefined {
+export function readEvent(body: Uint8Array, { eventId, signature }: EventHeaders): ArrivedEvent | undefined {
   let text: string;
   let event: unknown;
   try {
@@ -36,12 +47,14 @@ export function readEvent(body: Uint8Array, eventId: string | undefined): Arrive
   }
   if (!isObject(event)) return undefined;
   const kind = classifyEvent(event);
-  return { kind, id: identifyEvent({ kind, event, text, eventId }), event, text };
+  const signed = signature === undefined ? {} : { signature };
+  return { kind, id: identifyEvent({ kind, event, text, eventId }), event, text, ...signed };
 }
 
 function classifyEvent(event: JsonObject): EventKind {
   const { eventType, conversationId, namespace, payload } = event;
   if (GATEWAY_EVENTS.has(eventType) && typeof conversationId === 'string') return 'gateway';
+  if (eventType === WEBHOOK_CHECK) return 'gateway';
   const isReceipt =
     namespace === 'SMS' &&
     eventType === 'outbound_message_status_changed' &&

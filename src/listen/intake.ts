@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { readEvent } from './event.js';
+import { type EventHeaders, readEvent } from './event.js';
 import { encodeEventLine, type StoredEvent } from './event-line.js';
 import type { EventWriter } from './event-writer.js';
 import type { KeySet } from './key-set.js';
@@ -35,19 +35,19 @@ export interface IntakeDeps {
 }
 
 /** Takes one delivery, and resolves when its event is durable, now or since earlier. Rejects when the file cannot be written. */
-export type TakeEvent = (body: Uint8Array, eventId: string | undefined) => Promise<'written' | 'duplicate' | 'bad'>;
+export type TakeEvent = (body: Uint8Array, headers: EventHeaders) => Promise<'written' | 'duplicate' | 'bad'>;
 
 /** Of deliveries of one event, however many come and when, one is written; each waits until it is durable. */
 export function createIntake({ clock, writer, known, counts, onWritten }: IntakeDeps): TakeEvent {
   const underWay = new Map<string, Promise<void>>();
 
-  return async (body, eventId) => {
-    const arrived = readEvent(body, eventId);
+  return async (body, headers) => {
+    const arrived = readEvent(body, headers);
     if (arrived === undefined) {
       counts.bad += 1;
       return 'bad';
     }
-    const { kind, id, event } = arrived;
+    const { kind, id, event, signature } = arrived;
     counts.received += 1;
     const writing = underWay.get(id);
     if (writing !== undefined || known.has(id)) {
@@ -66,7 +66,7 @@ export function createIntake({ clock, writer, known, counts, onWritten }: Intake
     }
     counts.written += 1;
     if (kind === 'unknown') counts.unknown += 1;
-    onWritten({ receivedAt, kind, id, event });
+    onWritten({ receivedAt, kind, id, event, ...(signature === undefined ? {} : { signature }) });
     return 'written';
   };
 }

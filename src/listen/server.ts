@@ -5,6 +5,7 @@ import type { ListenLimits } from './limits.js';
 
 /** Known by the service's documentation: the same for each delivery of an event. */
 const EVENT_ID_HEADER = 'x-8x8-event-id';
+const SIGNATURE_HEADER = 'x-8x8-signature';
 const BODY_TYPE = 'application/json';
 /** A refused body up to this is read and dropped; for a larger one the connection is not worth keeping. */
 const DROPPED_BYTES = 64 * 1024;
@@ -69,9 +70,12 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 
   app.post('/*', { onRequest: admit }, async (request, reply) => {
     const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-    const eventId = request.headers[EVENT_ID_HEADER];
+    const read = (name: string) => {
+      const value = request.headers[name];
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    };
     try {
-      const taken = await take(body, typeof eventId === 'string' ? eventId : undefined);
+      const taken = await take(body, { eventId: read(EVENT_ID_HEADER), signature: read(SIGNATURE_HEADER) });
       return taken === 'bad' ? answer(reply, 400, 'the body is no JSON object') : answer(reply, 200, taken);
     } catch {
       return answer(reply, 503, 'events cannot be written');

@@ -67,6 +67,8 @@ export interface Sandbox {
   setFaults(faults: readonly FaultInput[]): void;
   /** What became of receipts and events so far. */
   readWebhooks(): WebhookCounts;
+  /** Waits, so long at most, until each receipt and event whose turn it is has been tried. */
+  flushWebhooks(withinMs: number): Promise<void>;
   /** Forgets everything that was accepted; campaigns are what they were at first. */
   clearLedger(): Promise<void>;
   /** Ends all connections; what was accepted is on disk when it resolves. */
@@ -105,7 +107,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createServer(areas, { clock, requests, faults, closing: closing.signal });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
-  addWebhookControl(app, webhooks);
+  addWebhookControl(app, { webhooks, now: () => clock.now() });
   for (const area of areas) area.addControl?.(app);
   const close = async () => {
     closing.abort();
@@ -124,6 +126,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     readLedger: () => ledger.read(),
     readRequests: () => requests.read(),
     readWebhooks: () => webhooks.counts,
+    flushWebhooks: async (withinMs) => {
+      const flushed = new AbortController();
+      await Promise.race([webhooks.rest(), clock.sleep(withinMs, flushed.signal)]);
+      flushed.abort();
+    },
     setFaults: (written) => faults.set(written),
     clearLedger,
     close,

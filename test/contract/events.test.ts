@@ -142,7 +142,8 @@ const SILENT: readonly [string, (client: Client) => Promise<Answered>][] = [
 test.each(SILENT)('Events, %s has none', async (_, call) => {
   const { client, receiver } = await aTold();
   expectAccepted(await call(client));
-  expect(await settle(client)).toMatchObject({ delivered: 0, failedAttempts: 0 });
+  expect(await settle(client)).toMatchObject({ delivered: 1, failedAttempts: 0 });
+  expect(receiver.checks).toHaveLength(1);
   expect(receiver.received).toEqual([]);
 });
 

@@ -55,7 +55,8 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
       expect(handed.map(({ assignment }) => (assignment as { id: string }).id).sort()).toEqual(
         ['100', '102', '101', '101', '101', '100'].sort(),
       );
-      expectOnly(ledger, 'gateway', 6);
+      expectOnly(ledger, 'gateway', 8);
+      expect(ledger.map((entry) => entry.area === 'gateway' && entry.kind).slice(0, 2)).toEqual(['webhook', 'channel']);
     },
   },
   'number-check': {

@@ -231,3 +231,19 @@ describe('a disk that fails', () => {
     expect((await listener.post({ a: 2 }))[0]).toBe(503);
   });
 });
+
+test('an event with a signature is kept with it, one without has none, and both are read again', async () => {
+  const { post, events } = await aListener();
+  const signature = 'eyJhbGciOiJSUzI1NiIsImI2NCI6ZmFsc2V9..c2lnbmF0dXJl';
+  const [signed, plain] = [aGatewayEvent(), aGatewayEvent({ conversationId: 'c-2' })];
+  await post(signed, { headers: { [ID]: 'e-1', 'x-8x8-signature': signature } });
+  await post(plain, { headers: { [ID]: 'e-2' } });
+  const check = { notificationVersion: 'Chat Gateway', eventType: 'WEB_HOOK_VERIFY' };
+  expect(await post(check, { headers: { 'x-8x8-signature': 'a"b' } })).toEqual([200, 'written']);
+  expect(events()).toMatchObject([
+    { id: 'event:e-1', event: signed, signature },
+    { id: 'event:e-2', event: plain },
+    { kind: 'gateway', event: check, signature: 'a"b' },
+  ]);
+  expect(events()[1]).not.toHaveProperty('signature');
+});

@@ -11,7 +11,7 @@ const AT = '2026-11-21T12:00:00.000Z';
 
 function aLine(body: unknown, eventId?: string): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return encodeEventLine(readEvent(Buffer.from(text), eventId)!, AT);
+  return encodeEventLine(readEvent(Buffer.from(text), { eventId, signature: undefined })!, AT);
 }
 
 async function readText(text: string) {

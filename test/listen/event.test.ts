@@ -4,12 +4,16 @@ import { aGatewayEvent, aReceipt } from './events.js';
 
 function read(body: unknown, eventId?: string) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return readEvent(Buffer.from(text), eventId);
+  return readEvent(Buffer.from(text), { eventId, signature: undefined });
 }
 
 describe('kind of an event', () => {
   test.each(['QUEUED', 'AGENT_JOINED', 'ACTIVITY', 'MESSAGE'])('is gateway for %s of a conversation', (eventType) => {
     expect(read(aGatewayEvent({ eventType }))?.kind).toBe('gateway');
+  });
+
+  test('is gateway for the question to a webhook that was made, which has no conversation', () => {
+    expect(read({ notificationVersion: 'Chat Gateway', eventType: 'WEB_HOOK_VERIFY' })?.kind).toBe('gateway');
   });
 
   test('is receipt for a status of an SMS', () => {
@@ -106,7 +110,9 @@ describe('body', () => {
   });
 
   test('that is not UTF-8 is no event', () => {
-    expect(readEvent(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), undefined)).toBeUndefined();
+    expect(
+      readEvent(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), { eventId: undefined, signature: undefined }),
+    ).toBeUndefined();
   });
 
   test('is kept letter by letter, without a byte order mark and blanks around it', () => {

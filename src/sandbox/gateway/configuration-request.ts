@@ -23,10 +23,13 @@ const MAX_CHANNEL_NAME = 255;
 
 export function readWebhookRequest(body: unknown): WebhookRequest | Problem {
   if (!isObject(body)) return MALFORMED;
-  const { name, uri, version } = body;
+  // The documentation has the field under both names.
+  const { name, uri, notificationVersion, version = notificationVersion } = body;
   if (!isText(name, MAX_WEBHOOK_NAME)) return invalid(`name must be a text of 1 to ${MAX_WEBHOOK_NAME} characters`);
   if (!isWebAddress(uri)) return invalid('uri must be an absolute http or https address');
-  if (!isVersion(version)) return invalid(`version must be ${WEBHOOK_VERSIONS.join(' or ')}`);
+  if (!isVersion(version) || !isVersion(notificationVersion ?? version)) {
+    return invalid(`version must be ${WEBHOOK_VERSIONS.join(' or ')}`);
+  }
   return { name, uri, version };
 }
 

@@ -1,8 +1,8 @@
 import type { AreaDeps } from '../area.js';
 import type { Fields } from '../ledger/entry-head.js';
 import type { GatewayRow } from './entry.js';
-import { buildEvent, buildTypingEvent } from './event.js';
-import { EventLane } from './event-lane.js';
+import { buildCheckEvent, buildEvent, buildTypingEvent } from './event.js';
+import { CheckLane, EventLane } from './event-lane.js';
 import { Switchboard } from './switchboard.js';
 
 /** Does what was checked: changes the state, writes it down, and tells the webhook, in this order. */
@@ -17,7 +17,7 @@ export class Desk {
 
   /** `request` is the number of the HTTP request, 0 for what an agent does. In the ledger when it resolves, to its time in ms since 1970. */
   async accept(row: GatewayRow, request: number): Promise<number> {
-    const { clock, ledger } = this.#deps;
+    const { clock, ledger, newId, webhooks } = this.#deps;
     const at = clock.now();
     // Nothing is awaited between the check and the change: of two calls at once, one comes second.
     this.board.apply(row, new Date(at).toISOString());
@@ -25,6 +25,7 @@ export class Desk {
     await ledger.append({ at, area: 'gateway', request }, [row]);
     const event = conversation === undefined ? undefined : buildEvent(row, conversation, at);
     if (conversation !== undefined && event !== undefined) this.#tell(conversation.conversationId, event);
+    if (row.kind === 'webhook') webhooks.send(new CheckLane(row.uri, newId(), buildCheckEvent(row.version)));
     return at;
   }
 

@@ -5,6 +5,27 @@ import type { Lane, Post } from '../webhook/lane.js';
 const RETRY_DELAYS_MS = [1_000, 2_000, 5_000, 10_000];
 const LAST_RETRY_DELAY_MS = 10_000;
 
+/** The question to a webhook that was made whether somebody listens. It is asked once: the webhook is there, whatever the answer. */
+export class CheckLane implements Lane {
+  readonly url: string;
+  readonly #post: Post;
+
+  constructor(url: string, id: string, event: Fields) {
+    this.url = url;
+    this.#post = { headers: { 'x-8x8-event-id': id, 'x-8x8-retry': '0' }, body: event };
+  }
+
+  build(): Post {
+    return this.#post;
+  }
+
+  retryDelayMs(): undefined {
+    return undefined;
+  }
+
+  advance(): void {}
+}
+
 /** The events of one conversation on their way to its webhook, in order. */
 export class EventLane implements Lane {
   readonly url: string;

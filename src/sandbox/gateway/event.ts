@@ -24,6 +24,11 @@ export function buildEvent(row: GatewayRow, conversation: Conversation, timestam
   }
 }
 
+/** Documented: asks whether somebody listens at the address of a webhook that was made; it has no conversation and no time. */
+export function buildCheckEvent(version: string): Fields {
+  return { notificationVersion: version, eventType: 'WEB_HOOK_VERIFY' };
+}
+
 /** An agent types; this changes nothing, so it is in no ledger. */
 export function buildTypingEvent(conversationId: string, agentId: string, timestamp: number): Fields {
   const value = { users: [{ type: 'agent', id: agentId }] };

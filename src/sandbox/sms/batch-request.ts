@@ -31,10 +31,11 @@ const MAX_CLIENT_MESSAGE_ID = 350;
 const MAX_TEMPLATE_SOURCE = 16;
 const MAX_SCHEDULE_DAYS = 7;
 
-/** Checks a whole body, first fault first. `now` in ms since 1970. */
+/** Checks a whole body, first fault first: with `messages`, or in the compact form with `destinations`. `now` in ms since 1970. */
 export function readBatchRequest(body: unknown, now: number): BatchRequest | Refusal {
   if (!isObject(body)) return { code: ERROR_CODE.invalidParameter, message: 'Request body must be a JSON object' };
-  const { clientBatchId, includeMessagesInResponse, template = {}, messages } = body;
+  const { clientBatchId, includeMessagesInResponse, template = {} } = body;
+  const messages = expandDestinations(body);
   const refusal =
     refuseClientBatchId(clientBatchId) ??
     refuseInclude(includeMessagesInResponse) ??
@@ -47,6 +48,13 @@ export function readBatchRequest(body: unknown, now: number): BatchRequest | Ref
     template: template as MessageFields,
     messages: messages as MessageRequest[],
   };
+}
+
+/** Both forms at once are none. */
+function expandDestinations({ messages, destinations }: Record<string, unknown>): unknown {
+  if (destinations === undefined) return messages;
+  if (messages !== undefined) return 'both';
+  return Array.isArray(destinations) ? destinations.map((destination) => ({ destination })) : destinations;
 }
 
 function refuseClientBatchId(value: unknown): Refusal | undefined {
@@ -69,7 +77,9 @@ function refuseTemplate(template: unknown, now: number): Refusal | undefined {
 
 function refuseMessages(messages: unknown, now: number): Refusal | undefined {
   if (messages === undefined) return { code: ERROR_CODE.messagesMissing, message: 'Messages are missing' };
-  if (!Array.isArray(messages)) return { code: ERROR_CODE.invalidParameter, message: 'messages must be an array' };
+  if (!Array.isArray(messages)) {
+    return { code: ERROR_CODE.invalidParameter, message: 'One of messages and destinations must be an array' };
+  }
   if (messages.length === 0) return { code: ERROR_CODE.messagesMissing, message: 'Messages are missing' };
   if (messages.length > MAX_MESSAGES) {
     return { code: ERROR_CODE.tooManyMessages, message: `Too many messages. Max allowed is ${MAX_MESSAGES}` };

@@ -130,8 +130,11 @@ const QUOTA_EXCEEDED = {
 };
 
 function readDestinations(body: unknown): readonly string[] {
-  if (typeof body !== 'object' || body === null || !('messages' in body) || !Array.isArray(body.messages)) return [];
-  return body.messages.map((message) => (typeof message?.destination === 'string' ? message.destination : ''));
+  if (typeof body !== 'object' || body === null) return [];
+  const { messages, destinations } = body as Partial<Record<string, unknown>>;
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+  if (Array.isArray(messages)) return messages.map((message) => textOf(message?.destination));
+  return Array.isArray(destinations) ? destinations.map(textOf) : [];
 }
 
 /** A row that the service would accept is refused where a fault says so. */

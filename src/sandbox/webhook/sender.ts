@@ -65,6 +65,7 @@ export class WebhookSender {
   #inFlight = 0;
   #counts = { ...NOTHING };
   #waiting: (() => void)[] = [];
+  #resting: (() => void)[] = [];
   #ending = createEnding();
   #isClosed = false;
 
@@ -116,6 +117,11 @@ export class WebhookSender {
     if (this.#counts.pending > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Resolves when no POST is under way or has its turn; for those that wait for another attempt it does not wait. */
+  async rest(): Promise<void> {
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#resting.push(resolve));
+  }
+
   /** Forgets everything that has not been delivered, and counts from 0. What is on its way at this moment may still arrive. */
   clear(): void {
     this.#ending.abort();
@@ -153,6 +159,8 @@ export class WebhookSender {
       if (this.#jobs.get(job.lane) === job) this.#conclude(job, isTaken);
     }
     this.#inFlight -= 1;
+    if (this.#inFlight > 0) return;
+    for (const tell of this.#resting.splice(0)) tell();
   }
 
   async #post({ lane, attempt }: Job): Promise<boolean> {

@@ -61,6 +61,16 @@ test('§Channel: webhooks and channels have ids of their own, and no webhook has
 });
 
 test.each([
+  ['version alone', { version: 'Chat Gateway' }],
+  ['notificationVersion alone', { version: undefined, notificationVersion: 'Chat Gateway' }],
+  ['both', { version: 'Chat Gateway', notificationVersion: 'Chat Gateway' }],
+])('§Webhook: webhook is made with %s', async (_, more) => {
+  const client = await aClient();
+  const { status, body } = await ask(client, aWebhook(URI, more), WEBHOOKS);
+  expect([status, body.version]).toEqual([200, 'Chat Gateway']);
+});
+
+test.each([
   ['no name', { name: undefined }],
   ['an empty name', { name: '' }],
   ['a name of 257', { name: 'n'.repeat(257) }],
@@ -69,6 +79,8 @@ test.each([
   ['a uri of another protocol', { uri: 'ftp://bot.example/events' }],
   ['no version', { version: undefined }],
   ['another version', { version: 'v2.0' }],
+  ['another notificationVersion', { notificationVersion: 'v2.0' }],
+  ['another notificationVersion alone', { version: undefined, notificationVersion: 'v2.0' }],
 ])('§Webhook: webhook is refused with 400 for %s', async (_, more) => {
   const client = await aClient();
   const { status, headers, body } = await ask(client, aWebhook(URI, more), WEBHOOKS);

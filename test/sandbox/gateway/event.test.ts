@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aClient, aClock, NOON } from '../sandbox-client.js';
-import { aReceiver, type Received } from '../webhook/receiver.js';
-import { look, openChannel, openConversation, play, settle, update, write } from './gateway-client.js';
+import { aDeafUrl, aReceiver, type Received } from '../webhook/receiver.js';
+import { look, openChannel, openConversation, play, settle, update, VERSION, write } from './gateway-client.js';
 
 const types = (received: readonly Received[]) => received.map(({ body }) => body.eventType);
 
@@ -14,7 +14,8 @@ test('§Events: QUEUED, AGENT_JOINED, ACTIVITY and MESSAGE reach the webhook of 
   await play(client, conversationId, 'type');
   await play(client, conversationId, 'message', { text: 'How can I help?' });
   await write(client, conversationId, { authorType: 'user', text: 'My parcel is lost' });
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 5, givenUp: 0, failedAttempts: 0, outside: 0 });
+  // And the question to the webhook whether somebody listens.
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 6, givenUp: 0, failedAttempts: 0, outside: 0 });
   const head = (eventType: string) => ({ eventType, conversationId, timestamp: NOON });
   expect(receiver.received.map(({ body }) => body)).toEqual([
     { ...head('QUEUED'), data: { queueId: '101', queueName: 'Support' } },
@@ -31,7 +32,7 @@ test('§Events: every event has an id of its own, which stays over repetitions, 
   const channelId = await openChannel(client, receiver.url());
   const conversationId = await openConversation(client, { channelId });
   await play(client, conversationId, 'join');
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 3, outside: 0 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 3, givenUp: 0, failedAttempts: 3, outside: 0 });
   expect(types(receiver.received)).toEqual(['QUEUED', 'QUEUED', 'QUEUED', 'AGENT_JOINED', 'AGENT_JOINED']);
   expect(receiver.received.map(({ headers }) => headers['x-8x8-retry'])).toEqual(['0', '1', '2', '0', '1']);
   const ids = receiver.received.map(({ headers }) => headers['x-8x8-event-id']);
@@ -46,7 +47,7 @@ test('§Events: an event is repeated until it is answered 2xx, and never given u
   const clock = aClock();
   const client = await aClient({ clock });
   await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 40, outside: 0 });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 40, outside: 0 });
   expect(clock.slept).toHaveLength(40);
   expect(clock.slept.slice(0, 5)).toEqual([1000, 2000, 5000, 10_000, 10_000]);
 });
@@ -99,4 +100,21 @@ test('sandbox closes while a webhook never answers', async () => {
   await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
   await receiver.arrival(1);
   await client.sandbox.close();
+});
+
+test('Open point, Events: who makes a webhook is asked there once whether somebody listens, by WEB_HOOK_VERIFY', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient({ clock: aClock() });
+  await openChannel(client, receiver.url());
+  expect(await settle(client)).toMatchObject({ delivered: 1, failedAttempts: 0 });
+  expect(receiver.checks).toMatchObject([
+    { path: '/hook', headers: { 'x-8x8-event-id': expect.stringMatching(/./), 'x-8x8-retry': '0' } },
+  ]);
+  expect(receiver.checks[0]?.body).toEqual({ notificationVersion: VERSION, eventType: 'WEB_HOOK_VERIFY' });
+});
+
+test('Open point, Events: a webhook at which nobody listens is made all the same, and asked no second time', async () => {
+  const client = await aClient({ clock: aClock() });
+  expect(await openChannel(client, await aDeafUrl())).toEqual(expect.any(String));
+  expect(await settle(client)).toMatchObject({ delivered: 0, givenUp: 1, failedAttempts: 1 });
 });

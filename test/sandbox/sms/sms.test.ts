@@ -294,3 +294,29 @@ test("cancel answers 404 with code 1300 for an unknown batch and for another sub
     [404, 1300],
   ]);
 });
+
+test('batch in the compact form of the documentation is one of messages that say nothing but their numbers', async () => {
+  const client = await aClient();
+  const { messages: _, ...rest } = aBatch();
+  const { status, body } = await client.sendBatch({ ...rest, destinations: ['+6590000001', '6590000002', 'x'] });
+  expect([status, body.acceptedCount, body.rejectedCount]).toEqual([200, 2, 1]);
+  expect(body.messages.map((row: { clientMessageId: unknown }) => row.clientMessageId)).toEqual([null, null, null]);
+  expect((await client.sms()).map(({ destination, text, source }) => [destination, text, source])).toEqual([
+    ['+6590000001', 'Hi there', 'ACME'],
+    ['6590000002', 'Hi there', 'ACME'],
+  ]);
+  expect([...client.sandbox.readRequests()]).toMatchObject([{ messages: 3 }]);
+});
+
+test.each([
+  ['both forms at once', { destinations: ['+6590000001'] }, 1000],
+  ['destinations that are no list', { messages: undefined, destinations: '+6590000001' }, 1000],
+  ['no destinations', { messages: undefined, destinations: [] }, 3012],
+  ['10,001 destinations', { messages: undefined, destinations: Array(10_001).fill('+6590000001') }, 3013],
+  ['a destination that is a number', { messages: undefined, destinations: [6590000001] }, 1002],
+])('batch with %s is refused', async (_, more, code) => {
+  const client = await aClient();
+  const { status, body } = await client.sendBatch(aBatch(1, more));
+  expect([status, body.code]).toEqual([400, code]);
+  expect(await client.sms()).toEqual([]);
+});

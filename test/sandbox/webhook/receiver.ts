@@ -15,6 +15,8 @@ export type Behaviour = number | 'reset' | 'hang';
 /** Somebody's webhook on a local port: keeps all that arrives, and answers as it is told, or else 200. */
 export class Receiver {
   readonly received: Received[] = [];
+  /** Questions of the gateway whether somebody listens; each is answered 200, and is not among `received`. */
+  readonly checks: Received[] = [];
   mostAtOnce = 0;
   readonly #behave: (received: Received, place: number) => Behaviour | Promise<Behaviour>;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
@@ -52,6 +54,11 @@ export class Receiver {
     for await (const chunk of request) chunks.push(chunk);
     const { url: path = '', headers } = request;
     const received = { path, headers, body: JSON.parse(Buffer.concat(chunks).toString()) };
+    if (received.body?.eventType === 'WEB_HOOK_VERIFY') {
+      this.checks.push(received);
+      response.writeHead(200).end();
+      return;
+    }
     this.received.push(received);
     for (const { count, tell } of this.#waiting) if (count <= this.received.length) tell();
     this.#atOnce += 1;

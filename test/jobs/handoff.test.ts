@@ -1,0 +1,64 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Running, until } from '../e2e/command.js';
+import { eventsIn } from '../listen/a-listener.js';
+import { ROOT } from './dockerfile.js';
+
+/** Jobs and samples in a directory of their own, in which a command runs until the test is over. */
+function aDirectory() {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-handoff-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+  const start = (...args: string[]) => {
+    const running = new Running(args, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
+    onTestFinished(async () => {
+      running.signal('SIGKILL');
+      await running.ended;
+    });
+    return running;
+  };
+  return { directory, start };
+}
+
+test('the hand-off of jobs/README.md: its events are in the file of the listener, and so is what an agent does afterwards', async () => {
+  const { directory, start } = aDirectory();
+  const listener = start('listen', '--output', 'events.ndjson', '--port', '0', '--json');
+  const { port } = new URL(JSON.parse(await listener.firstLine()).origin);
+  const path = join(directory, 'jobs/handoff.yaml');
+  // As it stands but for the port: of two tests at once only one can have 8080.
+  const written = readFileSync(path, 'utf8');
+  expect(written).toContain('http://127.0.0.1:8080/');
+  writeFileSync(path, written.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
+  const events = () => eventsIn(readFileSync(join(directory, 'events.ndjson'), 'utf8'));
+
+  const { code, stdout, stderr } = await start('run', 'jobs/handoff.yaml').ended;
+
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ balance: { read: 13, accepted: 6, rejected: 7 }, notDelivered: 0 });
+  // All are there as soon as the job has ended.
+  expect(events().map(({ kind, event }) => `${kind} ${event.eventType}`)).toEqual([
+    'gateway WEB_HOOK_VERIFY',
+    ...Array(6).fill('gateway QUEUED'),
+  ]);
+
+  const sandbox = start('sandbox', '--port', '0', '--data', 'out/handoff/sandbox');
+  const { origin } = JSON.parse(await sandbox.firstLine());
+  const conversations = (await (await fetch(`${origin}/_sandbox/conversations`)).json()) as {
+    conversationId: string;
+  }[];
+  expect(conversations).toHaveLength(6);
+  const id = conversations[0]?.conversationId;
+  await fetch(`${origin}/_sandbox/conversations/${id}/join`, { method: 'POST' });
+  await fetch(`${origin}/_sandbox/conversations/${id}/message`, { method: 'POST', body: '{"text":"How can I help?"}' });
+  await until(() => events().length === 9);
+  expect(
+    events()
+      .slice(7)
+      .map(({ event }) => [event.eventType, event.conversationId]),
+  ).toEqual([
+    ['AGENT_JOINED', id],
+    ['MESSAGE', id],
+  ]);
+});
