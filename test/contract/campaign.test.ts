@@ -189,11 +189,15 @@ test.each([
   ['CA1', 'https://vcc-ca1.8x8.com'],
   ['AP1', 'https://vcc-ap1.8x8.com'],
   ['AU1', 'https://vcc-au1.8x8.com'],
-  ['BC1', 'https://vcc-bc1.8x8.com'],
   ['SB1', 'https://vcc-sb1.8x8.com'],
 ])('Endpoints, 6 and 7: ccPlatform %s forms the address %s', (platform, address) => {
   expect(findPlatformFault(platform)).toBeUndefined();
   expect(formCampaignBase(platform)).toBe(address);
+});
+
+test('Endpoints, 6 and 7: ccPlatform BC1 is a platform, Bell Canada’s, and forms no address', () => {
+  expect(findPlatformFault('BC1')).toBeUndefined();
+  expect(formCampaignBase('BC1')).toBeUndefined();
 });
 
 test.each(['US12', '12', '', 'XNA12'])('Endpoints, 6 and 7: ccPlatform does not start as %j does', (platform) => {
