@@ -1,6 +1,6 @@
 import type { Rejection } from '../domain.js';
 import { findDuplicateKey, scanJson } from './json-scan.js';
-import { listWritten } from './json-written.js';
+import { keepWriting } from './json-written.js';
 import { FORBIDDEN_NAMES } from './reader.js';
 
 /** Deeper than what any field of the service is; JSON.stringify and our own walk go down by recursion. */
@@ -26,7 +26,8 @@ export function parseJsonRow(text: string): JsonRow {
   if (!isObject(value)) return refuseRow('not-an-object', `the line is ${nameKind(value)}, expected an object`);
   const fault = findFault(value, text, scan.depth === 1 && !text.includes('\\u'), scan);
   if (fault !== undefined) return { ok: false, fault };
-  return { ok: true, values: scan.isRewritten ? { ...value, ...listWritten(text, value) } : value };
+  if (scan.isRewritten) keepWriting(text, value);
+  return { ok: true, values: value };
 }
 
 function findFault(
@@ -85,7 +86,7 @@ function findEscapeFault(text: string): Rejection | undefined {
   );
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -8,21 +8,10 @@ const CLOSING = new Set([0x7d, 0x5d]);
 const UNQUOTED = /[^"]+/y;
 
 /**
- * Those values of an object that are numbers, objects or arrays, as they are written and not as JSON.stringify would write them:
- * numbers digit by digit, strings in their shortest writing, no blanks. For a line that JSON.parse accepts.
+ * Puts in the place of an object's numbers, objects and arrays what is written, and not what JSON.stringify would write: numbers
+ * digit by digit, strings in their shortest writing, no blanks. `value` is what JSON.parse makes of the text.
  */
-export function listWritten(text: string, value: Readonly<Record<string, unknown>>): Record<string, string> {
-  const written: Record<string, string> = {};
-  for (const { key, part } of listMembers(text)) {
-    const read = value[key];
-    if (typeof read === 'number') written[key] = part.trim();
-    else if (typeof read === 'object' && read !== null) written[key] = compact(part);
-  }
-  return written;
-}
-
-/** The keys of an object, and the text of their values. */
-function* listMembers(text: string): Generator<{ key: string; part: string }> {
+export function keepWriting(text: string, value: Record<string, unknown>): void {
   let depth = 0;
   let string = '';
   let key: string | undefined;
@@ -37,11 +26,17 @@ function* listMembers(text: string): Generator<{ key: string; part: string }> {
       key = readString(string);
       start = index + 1;
     } else if (depth === 1 && key !== undefined && (code === COMMA || CLOSING.has(code))) {
-      yield { key, part: text.slice(start, index) };
+      keepPart(value, key, text.slice(start, index));
       key = undefined;
     } else if (OPENING.has(code)) depth += 1;
     else if (CLOSING.has(code)) depth -= 1;
   }
+}
+
+function keepPart(value: Record<string, unknown>, key: string, part: string): void {
+  const read = value[key];
+  if (typeof read === 'number') value[key] = part.trim();
+  else if (typeof read === 'object' && read !== null) value[key] = compact(part);
 }
 
 /** Without blanks between the parts, and with strings in their shortest writing. */
