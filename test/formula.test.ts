@@ -35,7 +35,9 @@ function strip(text: string): string {
 }
 
 function isInFront(character: string): boolean {
-  return IN_FRONT.includes(character) || /[\s\p{Cc}\p{Cf}\p{Pi}\p{Pf}]/u.test(character);
+  return (
+    IN_FRONT.includes(character) || /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Pi}\p{Pf}]/u.test(character)
+  );
 }
 
 describe('neutralizeCell', () => {
