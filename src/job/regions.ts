@@ -60,6 +60,7 @@ export function normalizeBase(text: string): string {
   return trimEndOf(`${url.origin}${url.pathname}`, '/');
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether a host is this machine itself. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,6 +1,7 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { findEncodingName } from './encoding-name.js';
+import { isLoopback } from './regions.js';
 
 /**
  * The values that a job file is made of. Each refusal is worded as "expected …", for explain.ts puts the key and what is so before it.
@@ -72,14 +73,21 @@ export function encodingLabel() {
     );
 }
 
-/** An address that the service can post to. */
+/** An address that the service can post to. `URL` would pass over blanks and control characters, and post somewhere else. */
 export function webAddress() {
   return z
     .string()
+    .refine((text) => !/[\p{C}\p{Z}]/u.test(text), 'expected an address without blanks and control characters')
     .refine(
-      (text) => URL.canParse(text) && /^https?:\/\//i.test(text),
-      'expected an address that begins with https://',
+      isPostable,
+      'expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)',
     );
+}
+
+function isPostable(text: string): boolean {
+  if (!URL.canParse(text) || !/^https?:\/\/[^/]/i.test(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || isLoopback(hostname);
 }
 
 /** Of something each second; a fraction is one in several seconds. */

@@ -1,5 +1,6 @@
 import type { Cell, Rejection, RowVerdict } from '../domain.js';
 import { listNotReplaced, PLACE_COLUMNS, REASON_COLUMNS, REJECTION_COLUMNS, STATUS_COLUMN } from '../output-columns.js';
+import { writeServiceWords } from './service-words.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -61,12 +62,14 @@ export function describeVerdict(
   { resultCells, id }: { resultCells: readonly string[]; id: string },
 ): { output: Output; about: string[] } {
   if (verdict === undefined) return { output: 'unprocessed', about: ['', '', ...resultCells] };
-  if (verdict.status === 'accepted') return { output: 'results', about: [verdict.code, ...resultCells] };
-  if (verdict.status === 'in-doubt' || verdict.status === 'not-sent') {
-    const output = verdict.status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
-    return { output, about: [verdict.code, verdict.reason, ...resultCells] };
+  const { status, code } = verdict;
+  const reason = writeServiceWords(verdict.reason);
+  if (status === 'accepted') return { output: 'results', about: [code, ...resultCells] };
+  if (status === 'in-doubt' || status === 'not-sent') {
+    const output = status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
+    return { output, about: [code, reason, ...resultCells] };
   }
-  return describeRejection({ stage: 'send', field: '', code: verdict.code, reason: verdict.reason }, id);
+  return describeRejection({ stage: 'send', field: '', code, reason }, id);
 }
 
 /** By its id a row is known again when it comes back as input, whatever was mended in it. */

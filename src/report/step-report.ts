@@ -11,7 +11,11 @@ import type { RowOutcome } from '../steps/kind.js';
 import { kindOf } from '../steps/table.js';
 import type { OutcomeIndex, PlacedOutcome } from './outcome-index.js';
 import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
+import { writeServiceWords } from './service-words.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
+
+/** Of results: what the service said of the row. */
+const WORDS_COLUMN = '_description';
 
 /** Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs whole. */
 export async function writeStepReport(
@@ -27,6 +31,7 @@ export async function writeStepReport(
   const cursor = new OutcomeCursor(index, planned.number);
   const path = rowsFile(directory, planned);
   const isRepeatable = kind.isRepeatable(step);
+  const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
   const idOf = (row: { isPlanned: boolean; index: number }) =>
     formatRowId({ run: plan.id, step: planned.number, ...row });
   const describePlanned = async (row: { facts: readonly string[]; request: number; index: number }) => {
@@ -35,7 +40,10 @@ export async function writeStepReport(
     if (retriedBy !== undefined) return describeRetried(retriedBy);
     const facts = { planId: plan.id, step: planned.number, index: row.index, facts: row.facts };
     const id = idOf({ isPlanned: true, index: row.index });
-    return describeVerdict(verdict, { resultCells: kind.resultCells(facts, outcome), id });
+    const cells = kind.resultCells(facts, outcome);
+    const words = cells[wordsAt];
+    const resultCells = words === undefined ? cells : cells.with(wordsAt, writeServiceWords(words));
+    return describeVerdict(verdict, { resultCells, id });
   };
   let plannedRows = 0;
   let rejectedRows = 0;

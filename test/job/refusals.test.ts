@@ -8,6 +8,39 @@ const withTemplate = (template: Record<string, unknown>) => withSms({ template: 
 const withInput = (input: Record<string, unknown>) => withSms({ input: { files: 'a.csv', ...input } });
 const withService = (changes: Record<string, unknown>) => aJobFile({ service: aService(changes) });
 
+describe('an address that the service posts to', () => {
+  test.each([
+    ' https://x.example/',
+    'https://x.example/a b',
+    'https://x.exam\tple/',
+    'https://x.example/\u0000',
+    'https://x.example/\u200B',
+  ])('%j is refused for what URL passes over', (dlrCallbackUrl) => {
+    expect(messagesOf(withTemplate({ dlrCallbackUrl })).join()).toContain(
+      'expected an address without blanks and control characters',
+    );
+  });
+
+  test.each(['http://x.example/', 'http://127.0.0.1.x.example/', 'https:///x', 'ftp://x.example/', 'x.example'])(
+    '%s is refused with what is taken',
+    (dlrCallbackUrl) => {
+      expect(messagesOf(withTemplate({ dlrCallbackUrl }))).toEqual([
+        `steps[0].template.dlrCallbackUrl is "${dlrCallbackUrl}", ${EXPECTED_ADDRESS}`,
+      ]);
+    },
+  );
+
+  test.each(['https://x.example/a?b=c', 'http://127.0.0.1:8080/', 'http://localhost/a', 'http://[::1]:80/'])(
+    '%s is taken',
+    (dlrCallbackUrl) => {
+      expect(() => parseJob(withTemplate({ dlrCallbackUrl }), 'sale.yaml')).not.toThrow();
+    },
+  );
+});
+
+const EXPECTED_ADDRESS =
+  'expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)';
+
 describe('a value out of its bounds', () => {
   test.each<[text: string, message: string]>([
     [aJobFile({ steps: [] }), 'steps is an empty list, expected at least 1 entry'],
@@ -71,7 +104,7 @@ describe('a value out of its bounds', () => {
     ],
     [
       withTemplate({ dlrCallbackUrl: 'ftp://x' }),
-      'steps[0].template.dlrCallbackUrl is "ftp://x", expected an address that begins with https://',
+      'steps[0].template.dlrCallbackUrl is "ftp://x", expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)',
     ],
     [withContacts({ groups: [] }), 'steps[0].groups is an empty list, expected at least 1 entry'],
     [withContacts({ groups: [1, 2, 1] }), 'steps[0].groups is a list, expected every group once'],

@@ -81,7 +81,7 @@ describe('a conversations step', () => {
     ],
     [
       { channel: { ...NEW_CHANNEL, webhook: { name: 'events', url: 'hooks.example' } } },
-      'steps[0].channel.webhook.url is "hooks.example", expected an address that begins with https://',
+      'steps[0].channel.webhook.url is "hooks.example", expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)',
     ],
     [{ channel: { ...NEW_CHANNEL, queues: '1' } }, '"queues" is not a key of steps[0].channel, expected queue'],
     [{ user: 5 }, 'steps[0].user is 5, expected text, the name of a column, or a map of field: column'],

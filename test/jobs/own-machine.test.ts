@@ -52,7 +52,7 @@ test('a job on the sandbox leaves the machine for no address of receipts and eve
   const record = aNetworkRecord();
   const directory = aDirectory([
     sms('https://hooks.example.com/receipts'),
-    sms('http://192.0.2.7/receipts'),
+    sms('https://192.0.2.7/receipts'),
     handOff('https://hooks.example.com/events'),
   ]);
 
@@ -95,7 +95,7 @@ test.each([
     expect(said).toMatchObject({ origin: expect.any(String), deliversOutside });
 
     const body = {
-      template: { text: 'Hi', dlrCallbackUrl: 'http://hooks.invalid/receipts' },
+      template: { text: 'Hi', dlrCallbackUrl: 'https://hooks.invalid/receipts' },
       messages: [{ destination: '+6591234567' }],
     };
     const address = `${said.origin}/api/v1/subaccounts/acme_hq/messages/batch`;
