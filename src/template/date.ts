@@ -1,6 +1,9 @@
+import { findBadInputFormat, readWrittenDate } from './date-input.js';
+
 /**
  * The `date` filter, in place of LiquidJS's own: that one reads the clock ("now"), the machine's time zone and locale, takes
- * `1/11/2026` for January, and leaves what it cannot read as it is. Here a date is ISO 8601, is shown with the clock time that
+ * `1/11/2026` for January, and leaves what it cannot read as it is. Here a date is ISO 8601, or as a second argument says that the
+ * file writes it (`dd.MM.yyyy`); it is shown with the clock time that
  * is written in it, in English, and anything else refuses the row: a plan must be the same on every machine, on every day.
  */
 
@@ -23,9 +26,9 @@ interface DateParts {
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const DIRECTIVE = /%([-_0^]?)(.?)/gs;
 
-/** Writes an ISO 8601 date in a strftime format; throws `BadDate` for anything else. */
-export function formatDate(value: unknown, format: unknown): string {
-  const parts = parseDate(value);
+/** Writes a date in a strftime format; `input` is how it is written if not in ISO 8601. Throws `BadDate` for anything else. */
+export function formatDate(value: unknown, format: unknown, input?: unknown): string {
+  const parts = parseDate(value, input);
   return String(format).replace(DIRECTIVE, (whole, flag: string, letter: string) => {
     const write = directives[letter];
     if (write === undefined) throw new BadDate(describeUnknown(whole));
@@ -46,16 +49,32 @@ function describeUnknown(directive: string): string {
   return `the date format holds ${directive}, expected only ${known.join(' ')}`;
 }
 
-function parseDate(value: unknown): DateParts {
-  const match = typeof value === 'string' ? ISO.exec(value.trim()) : null;
-  if (match === null) throw new BadDate('it is no ISO 8601 date, expected one such as 2026-11-01 or 2026-11-01T18:30');
-  const [year, month, day, hour, minute, second] = match.slice(1).map((part) => Number(part ?? 0)) as SixNumbers;
+function parseDate(value: unknown, input: unknown): DateParts {
+  const [year, month, day, hour, minute, second] = input === undefined ? readIso(value) : readAs(value, String(input));
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
   // Date.UTC rolls 31 November over to 1 December, and hour 25 to the next day.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || minute > 59 || second > 59) {
-    throw new BadDate('there is no such day or time, expected a date such as 2026-11-01');
+    throw new BadDate('there is no such day or time, expected a date that there is');
   }
   return { year, month, day, hour, minute, second, weekday: date.getUTCDay() };
+}
+
+function readIso(value: unknown): SixNumbers {
+  const match = typeof value === 'string' ? ISO.exec(value.trim()) : null;
+  if (match === null) {
+    throw new BadDate(
+      'it is no ISO 8601 date, expected one such as 2026-11-01 or 2026-11-01T18:30, or the way of writing behind the format: date: "%d %b", "dd.MM.yyyy"',
+    );
+  }
+  return match.slice(1).map((part) => Number(part ?? 0)) as SixNumbers;
+}
+
+function readAs(value: unknown, format: string): SixNumbers {
+  const wrong = findBadInputFormat(format);
+  if (wrong !== undefined) throw new BadDate(wrong);
+  const read = typeof value === 'string' ? readWrittenDate(value, format) : undefined;
+  if (read === undefined) throw new BadDate(`it is no date that is written ${format}`);
+  return [...read];
 }
 
 type SixNumbers = [number, number, number, number, number, number];

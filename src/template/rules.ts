@@ -1,6 +1,7 @@
 import { type Template as LiquidTemplate, TypeGuards, type Value } from 'liquidjs';
 import type { Problem } from '../errors.js';
 import { findBadDirective } from './date.js';
+import { findBadInputFormat } from './date-input.js';
 import { listValues, type VariableUse, walkNodes } from './walk.js';
 
 /** What a text cell has: `{{ name.size }}`, `{{ name.first }}`, `{{ name[0] }}`. */
@@ -53,13 +54,16 @@ function findDateProblem({ initial, filters }: Value): Omit<Problem, 'where'> | 
       hint: 'Write the day itself: {{ "2026-11-01" | date: "%d %b" }}',
     };
   }
-  const [format, ...more] = date.args;
+  const [format, input, ...more] = date.args;
   if (format === undefined || more.length > 0) {
     return {
-      message: 'Cannot use the date filter in the template: expected one format after it, and no time zone',
-      hint: 'A date is shown with the clock time that is written in it: {{ day | date: "%d %b %Y" }}',
+      message:
+        'Cannot use the date filter in the template: expected a format after it, how the file writes its dates if not in ISO 8601, and no time zone',
+      hint: 'A date is shown with the clock time that is written in it: {{ day | date: "%d %b %Y" }} or {{ day | date: "%d %b %Y", "dd.MM.yyyy" }}',
     };
   }
-  const wrong = TypeGuards.isQuotedToken(format) ? findBadDirective(format.content) : undefined;
+  const wrong =
+    (TypeGuards.isQuotedToken(format) ? findBadDirective(format.content) : undefined) ??
+    (TypeGuards.isQuotedToken(input) ? findBadInputFormat(input.content) : undefined);
   return wrong === undefined ? undefined : { message: `Cannot use the date filter in the template: ${wrong}` };
 }

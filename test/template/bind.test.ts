@@ -119,6 +119,8 @@ describe('a bound template', () => {
   test.each(['now', 'today', '1/11/2026'])('refuses the row, and not the plan, whose date is "%s"', (day) => {
     expect(render('{{ day | date: "%d %b" }}', { day })).toBe('bad-date');
     expect(render('{{ day | date: "%d %b" }}', { day: '2026-11-01' })).toBe('01 Nov');
+    expect(render('{{ day | date: "%d %b", "dd.MM.yyyy" }}', { day: '01.11.2026' })).toBe('01 Nov');
+    expect(render('{{ day | date: "%d %b", "dd.MM.yyyy" }}', { day })).toBe('bad-date');
   });
 
   test('refuses a row that would make a text without end', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BadDate, findBadDirective, formatDate } from '../../src/template/date.js';
+import { findBadInputFormat } from '../../src/template/date-input.js';
 
 describe('formatDate', () => {
   test.each([
@@ -38,6 +39,50 @@ describe('formatDate', () => {
     'soon',
   ])('refuses %j, which would depend on the day, the place or a guess', (value) => {
     expect(() => formatDate(value, '%d')).toThrow(BadDate);
+  });
+
+  test.each([
+    ['01.11.2026', 'dd.MM.yyyy', '01 Nov 2026 00:00'],
+    [' 1.11.2026 ', 'd.M.yyyy', '01 Nov 2026 00:00'],
+    ['11/1/2026', 'M/d/yyyy', '01 Nov 2026 00:00'],
+    ['11/1/2026 6:30 PM', 'M/d/yyyy h:mm a', '01 Nov 2026 18:30'],
+    ['11/1/2026 12:05 a.m.', 'M/d/yyyy h:mm a', '01 Nov 2026 00:05'],
+    ['01.11.2026, 18:30:09', 'dd.MM.yyyy, HH:mm:ss', '01 Nov 2026 18:30'],
+    ['20261101', 'yyyyMMdd', '01 Nov 2026 00:00'],
+    ['(2026|11|01)', '(yyyy|MM|dd)', '01 Nov 2026 00:00'],
+  ])('reads %s as %s', (value, input, written) => {
+    expect(formatDate(value, '%d %b %Y %H:%M', input)).toBe(written);
+  });
+
+  test.each([
+    ['2026-11-01', 'dd.MM.yyyy'],
+    ['1.11.2026', 'dd.MM.yyyy'],
+    ['31.11.2026', 'dd.MM.yyyy'],
+    ['29.02.2027', 'dd.MM.yyyy'],
+    ['13/1/2026', 'M/d/yyyy'],
+    ['01x11x2026', 'dd.MM.yyyy'],
+    ['01.11.2026 ', 'dd.MM.yyyy HH:mm'],
+    ['01.11.2026 25:00', 'dd.MM.yyyy HH:mm'],
+    ['1/1/2026 13:00 PM', 'M/d/yyyy h:mm a'],
+    ['', 'dd.MM.yyyy'],
+  ])('refuses %j that is to be written %s', (value, input) => {
+    expect(() => formatDate(value, '%d', input)).toThrow(BadDate);
+  });
+
+  test.each([
+    ['dd.MM.yy', 'holds yy'],
+    ['DD.MM.YYYY', 'holds DD'],
+    ['dd. MMM yyyy', 'holds MMM'],
+    ['Asia/Singapore', 'holds A'],
+    ['MM.yyyy', 'expected day, month and year once each'],
+    ['dd.MM.yyyy d', 'once each'],
+    ['d/M/yyyy h:mm', 'h only with a'],
+    ['d/M/yyyy HH a', 'h only with a'],
+    ['', 'once each'],
+    [`dd.MM.yyyy${' '.repeat(60)}`, 'once each'],
+  ])('refuses the format %j of an input, and says what is wrong with it', (input, what) => {
+    expect(findBadInputFormat(input)).toContain(what);
+    expect(() => formatDate('2026-11-01', '%d', input)).toThrow(BadDate);
   });
 
   test('refuses a directive that it does not have, by name', () => {

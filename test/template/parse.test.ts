@@ -96,6 +96,8 @@ describe('parseTemplate', () => {
     '{{ a | date }}',
     '{{ a | date: "%d", "Asia/Singapore" }}',
     '{{ a | date: "%c" }}',
+    '{{ a | date: "%d", "dd.MM.yy" }}',
+    '{{ a | date: "%d", "dd.MM.yyyy", "en" }}',
     '{{ a | date_to_string }}',
   ])('refuses %s: the text would depend on the machine', (text) => {
     expect(errorOf(text).message).toContain('date');

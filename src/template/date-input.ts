@@ -1,0 +1,86 @@
+/**
+ * How the dates of a file are written, as the second argument of `date` says it: `dd.MM.yyyy`, `M/d/yyyy h:mm a`. Two letters of a
+ * kind are two digits, one is one or two; anything that is no letter stands for itself. There are no names of months and no years of
+ * two digits: which language, and which century, would be a guess.
+ */
+interface Field {
+  readonly part: Part;
+  readonly pattern: string;
+}
+type Part = 'year' | 'month' | 'day' | 'hour' | 'hour12' | 'minute' | 'second' | 'half';
+
+const FIELDS: Readonly<Record<string, Field>> = {
+  yyyy: { part: 'year', pattern: '\\d{4}' },
+  MM: { part: 'month', pattern: '\\d\\d' },
+  M: { part: 'month', pattern: '\\d\\d?' },
+  dd: { part: 'day', pattern: '\\d\\d' },
+  d: { part: 'day', pattern: '\\d\\d?' },
+  HH: { part: 'hour', pattern: '\\d\\d' },
+  H: { part: 'hour', pattern: '\\d\\d?' },
+  hh: { part: 'hour12', pattern: '0[1-9]|1[0-2]' },
+  h: { part: 'hour12', pattern: '0?[1-9]|1[0-2]' },
+  mm: { part: 'minute', pattern: '\\d\\d' },
+  ss: { part: 'second', pattern: '\\d\\d' },
+  a: { part: 'half', pattern: '[AaPp]\\.?[Mm]\\.?' },
+};
+const PIECE = /([A-Za-z])\1*|[^A-Za-z]/gs;
+const LONGEST_FORMAT = 50;
+
+/** Year, month, day, hour, minute and second as they are written; they may be no day or time that there is. */
+export type WrittenDate = readonly [number, number, number, number, number, number];
+
+/** What is wrong with the format of dates; undefined where it can be read by. */
+export function findBadInputFormat(format: string): string | undefined {
+  const pieces = splitFormat(format);
+  const unknown = pieces.find((piece) => /[A-Za-z]/.test(piece) && FIELDS[piece] === undefined);
+  if (unknown !== undefined)
+    return `the format of its input holds ${unknown}, expected only ${Object.keys(FIELDS).join(' ')}`;
+  const parts = pieces.flatMap((piece) => FIELDS[piece]?.part.replace('12', '') ?? []);
+  const isOnce = new Set(parts).size === parts.length && format.length <= LONGEST_FORMAT;
+  const isDay = ['year', 'month', 'day'].every((part) => parts.includes(part));
+  const isHalf = pieces.includes('a') === pieces.some((piece) => /^hh?$/.test(piece));
+  if (isOnce && isDay && isHalf) return undefined;
+  return `the format of its input is "${format.slice(0, LONGEST_FORMAT)}", expected day, month and year once each, such as dd.MM.yyyy, and h only with a`;
+}
+
+/** Reads a date by a format in which `findBadInputFormat` finds nothing; undefined where it is not written so. */
+export function readWrittenDate(value: string, format: string): WrittenDate | undefined {
+  const { pattern, parts } = compile(format);
+  const match = pattern.exec(value.trim());
+  if (match === null) return undefined;
+  const values = new Map(parts.map((part, index) => [part, match[index + 1] ?? '']));
+  const numberOf = (part: Part) => Number(values.get(part) ?? 0);
+  const half = values.get('half');
+  const hour = half === undefined ? numberOf('hour') : (numberOf('hour12') % 12) + (/^p/i.test(half) ? 12 : 0);
+  return [numberOf('year'), numberOf('month'), numberOf('day'), hour, numberOf('minute'), numberOf('second')];
+}
+
+interface Compiled {
+  readonly pattern: RegExp;
+  readonly parts: readonly Part[];
+}
+
+/** A template holds a few formats, which are the same for each of its rows. */
+const MOST_COMPILED = 100;
+const compiled = new Map<string, Compiled>();
+
+function compile(format: string): Compiled {
+  const known = compiled.get(format);
+  if (known !== undefined) return known;
+  const pieces = splitFormat(format);
+  const source = pieces.map((piece) => {
+    const field = FIELDS[piece];
+    return field === undefined ? piece.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') : `(${field.pattern})`;
+  });
+  const made = {
+    pattern: new RegExp(`^${source.join('')}$`),
+    parts: pieces.flatMap((piece) => FIELDS[piece]?.part ?? []),
+  };
+  if (compiled.size >= MOST_COMPILED) compiled.clear();
+  compiled.set(format, made);
+  return made;
+}
+
+function splitFormat(format: string): string[] {
+  return format.slice(0, LONGEST_FORMAT + 1).match(PIECE) ?? [];
+}
