@@ -18,10 +18,11 @@ interface Told {
   readonly watch: RunWatch;
 }
 
-/** What a process printed on stdout: the summaries of its runs, the last one first; none where nothing was to be done. */
+/** What a process printed on stdout: the summaries of its runs, the last one first; none where nothing was to be done, or it failed. */
 export function readPrinted(text: string): Summary[] {
   const printed = parsePrinted(text);
-  return printed.state === 'nothing-new' ? [] : [printed as unknown as Summary, ...(printed.earlier ?? [])];
+  const last = 'steps' in printed ? [printed as unknown as Summary] : [];
+  return [...last, ...(printed.earlier ?? [])];
 }
 
 interface Printed {
@@ -60,7 +61,7 @@ function checkRun(summary: Summary, { disk, scenario, watch: { record, directory
   }
   const kept = String(disk.volume.readFileSync(`${directory}/summary.json`, 'utf8'));
   const { exitCode, ...figures }: Summary = JSON.parse(kept);
-  const told = { ...summary, earlier: undefined, openDoubt: undefined, exitCode: undefined };
+  const told = { ...summary, earlier: undefined, openDoubt: undefined, exitCode: undefined, error: undefined };
   if (JSON.stringify(figures) !== JSON.stringify(told)) throw new Violation('it prints another summary than it keeps');
   const expected = exitCodeFor([summary], scenario);
   if (exitCode !== expected) throw new Violation(`its summary has the exit code ${exitCode}, expected ${expected}`);
