@@ -6,15 +6,18 @@ import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { EXIT } from '../report/exit-code.js';
+import { balanceOf } from '../report/progress.js';
 import { readLockOwner } from '../run/lock.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
-import { format } from './count-of.js';
 import { placeDiskErrors } from './disk-error.js';
+import { type FigureColumn, formatFigures } from './figure-table.js';
 import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { describeAction } from './print-summary.js';
 import { openNamedRun } from './run-directory.js';
+import { paint, type Screen, screenOf, showCommand, showPath } from './screen.js';
 import { escapeText, type Terminal } from './terminal.js';
+import { wrapText } from './text-width.js';
 import { lockDepsOf, thisWorld } from './world.js';
 
 /** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
@@ -41,9 +44,11 @@ export async function showStatus(
     steps: plan.steps.map((step) => countStep(step, { state, job: plan.job })),
     openDoubt,
   };
-  const lines = status.steps.map((step) => `  step ${step.number} (${step.kind}): ${describeStep(step)}\n`);
+  const screen = screenOf(terminal);
   const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
-  const text = `Run ${plan.id} of job ${plan.job.name}: ${escapeText(status.state)}${runner}\n${lines.join('')}${formatOpenDoubt(openDoubt, [plan.id])}`;
+  const head = escapeText(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`);
+  const lines = wrapText(head, screen.columns).map((line) => paint(screen, 'bold', line));
+  const text = `${lines.join('\n')}\n\n${formatStatusTable(status.steps, screen)}\n\n${nextOf(status, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(terminal, flags, { json: status, text });
   return EXIT.ok;
 }
@@ -56,17 +61,47 @@ function nameState({ firstOpen, lastClose }: RunState): string {
     : `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
-function describeStep({ action, ...step }: ReturnType<typeof countStep>): string {
-  if (action !== undefined) return escapeText(action === null ? 'had no turn yet' : describeAction(action));
-  return (
-    `${format(step.accepted)} accepted, ${format(step.rejected)} rejected, ${format(step.inDoubt)} in doubt, ` +
-    `${step.notSent > 0 ? `${format(step.notSent)} not sent, ` : ''}${step.retried > 0 ? `${format(step.retried)} retried, ` : ''}` +
-    `${format(step.inFlight)} in flight, ${format(step.open)} to go of ${format(step.planned)} rows`
-  );
+const COLUMNS: readonly FigureColumn[] = [
+  { title: 'read' },
+  { title: 'accepted', style: 'green' },
+  { title: 'rejected', style: 'red' },
+  { title: 'skipped' },
+  { title: 'in doubt', style: 'magenta' },
+  { title: 'in flight' },
+  { title: 'not sent' },
+];
+
+/** All rows read stand in it; those in flight are the part of them that is under way. */
+export function formatStatusTable(steps: readonly StepStatus[], screen: Screen): string {
+  const rows = steps.map(({ number, kind, action, balance, inFlight }) => {
+    const name = `${number} ${escapeText(kind)}`;
+    if (action !== undefined)
+      return { name, figures: action === null ? 'had no turn yet' : escapeText(describeAction(action)) };
+    const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
+    return { name, figures: [read, accepted, rejected, skipped, inDoubt, inFlight, unprocessed - inFlight] };
+  });
+  return formatFigures(COLUMNS, rows, screen);
 }
 
+/** What to do with a run that nobody is at work on. */
+function nextOf(
+  { state, runner, directory }: { state: string; runner: object | null; directory: string },
+  screen: Screen,
+): string {
+  const path = showPath(screen, directory);
+  const isOpen = state !== 'finished';
+  if (isOpen && runner !== null) return '';
+  const [what, verb] = isOpen
+    ? [state === 'planned' ? 'send it' : 'resume it, or give the command that began it', 'apply']
+    : ['see why rows were not accepted', 'report'];
+  return `Next: ${what}\n  ${paint(screen, 'bold', escapeText(showCommand(screen, verb, path)))}\n`;
+}
+
+type StepStatus = ReturnType<typeof countStep>;
+
 /** `action` is undefined for a step with rows, and null for one without that had no turn yet. */
-function countStep({ number, kind, counts }: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
+function countStep(planned: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
+  const { number, kind, counts } = planned;
   const { settledRows, retriedRows, open, action } = state.step(number);
   const step = job.steps[number - 1];
   const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
@@ -78,6 +113,8 @@ function countStep({ number, kind, counts }: PlannedStep, { state, job }: { stat
   return {
     number,
     kind,
+    /** Of all rows read; the figures below are of the planned ones. */
+    balance: balanceOf(planned, state),
     planned: counts.planned,
     accepted,
     rejected,

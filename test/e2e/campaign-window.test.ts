@@ -121,14 +121,14 @@ test.concurrent('plan, status and report tell of steps without rows what they do
   const workspace = await aWindow(10);
 
   const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
-  expect(plan.stdout).toContain('Step 1 (campaign)\n  campaign 101: set PAUSED\n');
+  expect(plan.stdout).toMatch(/^ {2}1 campaign +campaign 101: set PAUSED$/m);
   const { summary } = await workspace.run();
   const status = await workspace.volley('status', summary.directory, '--no-json');
   const report = await workspace.volley('report', summary.directory, '--no-json');
 
-  expect(status.stdout).toContain('  step 1 (campaign): campaign 101 went from RUNNING to PAUSED\n');
-  expect(report.stdout).toContain('Step 1 (campaign): campaign 101 went from RUNNING to PAUSED\n');
-  expect(report.stdout).toContain('Step 3 (campaign): campaign 101 went from PAUSED to RUNNING\n');
+  expect(status.stdout).toMatch(/^ {2}1 campaign +campaign 101 went from RUNNING to PAUSED$/m);
+  expect(report.stdout).toMatch(/^ {2}1 campaign +campaign 101 went from RUNNING to PAUSED$/m);
+  expect(report.stdout).toMatch(/^ {2}3 campaign +campaign 101 went from PAUSED to RUNNING$/m);
 });
 
 /** Pause, send to so many people in requests of ten, let it go on. */

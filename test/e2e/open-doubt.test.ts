@@ -57,7 +57,7 @@ describe.concurrent('rows in doubt of earlier runs', () => {
   test('are said on a terminal, with the command that settles them', async () => {
     const { workspace, monday } = await aNightInDoubt();
     workspace.write('in/tuesday.csv', people(5, 101));
-    const line = `10 rows of run ${monday.plan}: volley settle `;
+    const line = new RegExp(`10 rows of run ${monday.plan}: .* settle .*${monday.plan}`);
 
     const own = await workspace.volley('status', monday.directory, '--no-json');
     const tuesday = await workspace.run('--no-json');
@@ -65,8 +65,8 @@ describe.concurrent('rows in doubt of earlier runs', () => {
     const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
 
     // Of the run itself its own account tells.
-    expect(own.stdout).not.toContain(line);
-    for (const { stdout } of [tuesday, idle, plan]) expect(stdout).toContain(line);
+    expect(own.stdout).not.toMatch(line);
+    for (const { stdout } of [tuesday, idle, plan]) expect(stdout).toMatch(line);
     expect([tuesday.code, idle.code]).toEqual([3, 3]);
   });
 
