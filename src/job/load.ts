@@ -9,11 +9,15 @@ import type { Job } from './job.js';
 import { checkName } from './job-name.js';
 import { findBrokenRules } from './rules.js';
 import { type CheckedStep, writtenJob } from './schema.js';
+import { suggestNearest } from './suggest.js';
 import { readTree, type Tree } from './tree.js';
+import { findUnquotedText } from './unquoted-text.js';
 import { isMapping } from './written-steps.js';
-import { MAX_JOB_BYTES, readYaml } from './yaml.js';
+import { MAX_JOB_BYTES, readYaml, TAB_MESSAGE } from './yaml.js';
 
 const MAX_PROBLEMS = 100;
+const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
+const WRITE_A_JOB = 'Write a job that names it in input.files: README, "Your first job in five minutes".';
 
 /** What the disk says of a path or a right; of anything else, such as too many open files, the job is not at fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
@@ -39,6 +43,9 @@ export async function loadJob(
     const found = await deps.stat(path);
     if (found !== undefined && !found.isFile)
       throw refuse('it is not a file, expected a YAML file', 'Name the file itself.');
+    if (found !== undefined && DATA_FILE.test(path)) {
+      throw refuse('this is a data file, expected a job file (YAML)', WRITE_A_JOB);
+    }
     if (found !== undefined && found.bytes > MAX_JOB_BYTES) {
       throw refuse(
         'it is longer than 1 MiB, expected a job file of a few hundred lines',
@@ -59,9 +66,11 @@ export async function loadJob(
 export function parseJob(text: string, file: string, { withoutSteps = false }: LoadOptions = {}): Job {
   const clean = text.replace(/^\uFEFF/, '');
   const yaml = readYaml(clean);
-  if (yaml.findings !== undefined) throw refuseJob(yaml.findings, { file, text: clean });
+  const unquoted = () => findUnquotedText(clean);
+  if (yaml.findings !== undefined) throw refuseJob(nameCause(yaml.findings, unquoted()), { file, text: clean });
 
   const tree = readTree(yaml.root);
+  if (!isJobLike(tree.value)) throw refuseJob([NO_JOB], { file, text: clean });
   const name = basename(file, extname(file));
   // What is no map of keys and values has no steps to pass over.
   const isPartial = withoutSteps && isMapping(tree.value);
@@ -78,7 +87,8 @@ export function parseJob(text: string, file: string, { withoutSteps = false }: L
     ),
   ];
   if (findings.length > 0 || !checked.success) {
-    throw (isPartial ? refusePartOfJob : refuseJob)(findings, { file, text: clean, tree });
+    const named = nameCause(findings, unquoted(), tree);
+    throw (isPartial ? refusePartOfJob : refuseJob)(named, { file, text: clean, tree });
   }
   return fillJob(checked.data, { name, directory: dirname(resolve(file)) });
 }
@@ -93,6 +103,36 @@ const writtenJobOfAnySteps = writtenJob.extend({
 /** The job as its rules are held against it without its steps: one of the sandbox, as that needs no access. */
 function leaveOutSteps({ steps: _steps, ...job }: Record<string, unknown>): unknown {
   return { ...job, service: isMapping(job.service) ? { ...job.service, sandbox: true } : job.service };
+}
+
+const KEYS = Object.keys(writtenJob.shape);
+
+/** A text, or a map without any key of a job, is some other file: nothing that stands in it is repeated, as it may be of people. */
+function isJobLike(value: unknown): boolean {
+  if (typeof value === 'string') return false;
+  if (!isMapping(value)) return true;
+  const keys = Object.keys(value);
+  return keys.length === 0 || keys.some((key) => KEYS.includes(key) || suggestNearest(key, KEYS) !== undefined);
+}
+
+const NO_JOB: Finding = {
+  at: 0,
+  message: 'the job is some other text, expected a map of keys and values',
+  hint: `If it is your data: ${WRITE_A_JOB}`,
+};
+
+/** A text without quotes makes findings on its line that lead nowhere; a tab makes others behind it. */
+function nameCause(
+  findings: readonly Finding[],
+  text: ReturnType<typeof findUnquotedText>,
+  tree?: Tree,
+): readonly Finding[] {
+  const tab = findings.find(({ message }) => message === TAB_MESSAGE);
+  if (tab !== undefined) return [tab];
+  if (text === undefined) return findings;
+  const offsetOf = ({ at }: Finding) => (typeof at === 'number' ? at : (tree?.offsetOf(at) ?? 0));
+  const isOfIt = (finding: Finding) => offsetOf(finding) >= text.at && offsetOf(finding) <= text.end;
+  return findings.some(isOfIt) ? [text, ...findings.filter((finding) => !isOfIt(finding))] : findings;
 }
 
 /** One finding for one place, the first; none where the tree has said already why it cannot be read. */

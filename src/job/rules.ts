@@ -2,6 +2,7 @@ import { type Finding, isSecret, namePath, type Path } from './finding.js';
 import { requireAccess } from './rules-access.js';
 import { checkChatTexts } from './rules-chat.js';
 import { checkSharedLimits } from './rules-limits.js';
+import { checkSmsTexts } from './rules-sms.js';
 import { checkSteps } from './rules-steps.js';
 
 /**
@@ -14,6 +15,7 @@ export function findBrokenRules(job: unknown): Finding[] {
     ...requireAccess(job),
     ...checkSharedLimits(job),
     ...checkSteps(job),
+    ...checkSmsTexts(job),
     ...checkChatTexts(job),
   ];
 }

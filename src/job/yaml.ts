@@ -80,6 +80,9 @@ function compose(tokens: readonly CST.Token[]): ReadYaml {
   return { root: documents[0]?.contents ?? null };
 }
 
+/** What follows from it is not worth a word. */
+export const TAB_MESSAGE = 'A tab is used as indentation';
+
 /** The parser's own sentences repeat the text, so each code has one here. */
 const SYNTAX: Partial<Record<ErrorCode, readonly [message: string, hint?: string]>> = {
   BAD_DQ_ESCAPE: [
@@ -101,7 +104,7 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [message: string, hint?: string
     'A key goes over several lines',
     'Look for a missing colon, or an indentation that does not fit.',
   ],
-  TAB_AS_INDENT: ['A tab is used as indentation', 'Use spaces.'],
+  TAB_AS_INDENT: [TAB_MESSAGE, 'Use spaces, in every line.'],
   UNEXPECTED_TOKEN: [
     'Something stands here that YAML does not expect',
     'Begin a list on a line of its own, put text that begins with "-" in quotes, and look for a missing quote or comma.',

@@ -31,11 +31,24 @@ export async function listInputs(
       if (files.has(path)) continue;
       const fault = await findFault(path);
       if (fault === undefined) files.set(path, { path, shown: show(path), format: formatByName(path) });
-      else problems.push({ where: show(path), message: `${fault}, expected a file that can be read` });
+      else
+        problems.push({
+          where: show(path),
+          message: `${fault}, expected a file that can be read`,
+          ...hintOf(show(path), fault),
+        });
     }
   }
   if (problems.length > 0) throw refuseAll(problems);
   return [...files.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** Of what people write who are used to a shell. */
+function hintOf(shown: string, fault: string): { hint?: string } {
+  if (fault === 'it is a directory')
+    return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };
+  const isTilde = /(?:^|\/)~(?:\/|$)/.test(shown);
+  return isTilde ? { hint: '~ is not replaced by your home directory: write the whole path.' } : {};
 }
 
 async function findPaths(

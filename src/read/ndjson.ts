@@ -170,7 +170,10 @@ export class NdjsonReader implements RecordReader {
   }
 
   #noticeEnd(): void {
-    if (this.#blankLines > 0) this.notices.push(`${this.#blankLines} blank lines were passed over`);
+    if (this.#blankLines > 0)
+      this.notices.push(
+        this.#blankLines === 1 ? '1 blank line was passed over' : `${this.#blankLines} blank lines were passed over`,
+      );
     if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
     if (this.#row === 0) this.notices.push('it holds no rows');
   }

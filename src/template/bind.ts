@@ -156,5 +156,5 @@ function describeMissing(variable: string): Rendering {
 
 /** As a template would write it. */
 function showVariable(name: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_.[\]-]*$/u.test(name) ? `{{ ${name} }}` : `{{ ["${name}"] }}`;
+  return /^[\p{L}_][\p{L}\p{N}_.[\]-]*$/u.test(name) ? `{{ ${name} }}` : `{{ ['${name}'] }}`;
 }

@@ -23,7 +23,7 @@ export function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: rea
     problems.push({
       where: `template.text:${use.line}:${use.column}`,
       message: `Cannot read ${use.name}.${property} in the template: a cell is a text and has no ${property}, expected a column`,
-      hint: `A column whose name has a dot is written {{ ["${use.name}.${property}"] }}`,
+      hint: `A column whose name has a dot is written {{ ['${use.name}.${property}'] }}`,
     });
   }
   return problems;
@@ -40,7 +40,7 @@ function findLooseOperand({ initial }: Value): Omit<Problem, 'where'> | undefine
   const written = initial.postfix.map((token) => token.getText()).join(' ');
   return {
     message: `Cannot read "${written}" in the template: nothing stands between its words, expected one value, or and, or, ==, contains …`,
-    hint: `A column name with blanks is written {{ ["${written}"] }}`,
+    hint: `A column name with blanks is written {{ ['${written}'] }}`,
   };
 }
 

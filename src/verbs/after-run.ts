@@ -80,7 +80,7 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
             json,
           })
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')
-          .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', 'then: volley apply'),
+          .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', ''),
       ({ run, only, code, json }) =>
         finish(
           import('../commands/retry.js').then(({ retryRows }) =>

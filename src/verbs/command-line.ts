@@ -1,16 +1,23 @@
 import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
+import { suggestNearest } from '../job/suggest.js';
 import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
 import { addGatewayVerbs } from './gateway.js';
 import { addJobVerbs } from './job.js';
 import { addSchemaVerb } from './schema.js';
 import { addServerVerbs } from './server.js';
-import { brief, type VerbContext } from './verb.js';
+import { brief, DRY_RUN, type VerbContext } from './verb.js';
 import { addVerifyVerbs } from './verify.js';
 
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
 export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {
+  const misuse = findMisuse(args);
+  if (misuse !== undefined) {
+    const hint = 'Usage: volley <verb>; see volley --help';
+    context.terminal.writeStderr(`${misuse}\n${hint}\n`);
+    return context.terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
+  }
   const cli = yargs([...args])
     .scriptName('volley')
     .version(readVersion())
@@ -33,7 +40,6 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
   await addVerbs
     .reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
     .demandCommand(1, 'Name a verb, such as run.')
-    .recommendCommands()
     .strict()
     .help()
     .epilogue(
@@ -42,6 +48,30 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     )
     .wrap(Math.min(120, columns))
     .parseAsync();
+}
+
+export const VERBS = [
+  ...['run', 'check', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
+  ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema'],
+];
+
+/** What people who know other tools look for. */
+const MISSED: Readonly<Record<string, string>> = {
+  init: 'There is no volley init: write a job file, as README shows under "Your first job in five minutes", or copy one of jobs/',
+  clean: 'There is no volley clean: runs are the memory of what was sent, and what is forgotten is sent again',
+  send: 'There is no volley send: volley run <job> plans and sends',
+  validate: 'There is no volley validate: volley check <job> looks at the job file, volley plan <job> at its rows too',
+};
+
+/** A verb that there is not, or a flag that would take the job file for its value. */
+export function findMisuse(args: readonly string[]): string | undefined {
+  if (args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;
+  const [verb = '-'] = args;
+  if (verb.startsWith('-') || VERBS.includes(verb)) return undefined;
+  if (Object.hasOwn(MISSED, verb)) return MISSED[verb];
+  if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';
+  const nearest = suggestNearest(verb, VERBS);
+  return `There is no such verb.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
 }
 
 /** Of package.json, which lies two directories above both this file and what is built of it. */

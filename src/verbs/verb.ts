@@ -49,12 +49,18 @@ export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }
   });
 }
 
+/** What whoever asks for a dry run looks for. */
+export const DRY_RUN = 'There is no --dry-run: volley plan <job> shows what would be sent, and sends nothing';
+
 /** The parser's words; those that count arguments, or call a verb one, in our own. */
 function wordMisuse(message: string): string {
   const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
   if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
   const flag = /^Not enough arguments following: (.+)$/.exec(message);
   if (flag !== null) return `--${flag[1]} is given without its value`;
+  if (/^Unknown arguments?: .*\bdry-?run\b/i.test(message)) return DRY_RUN;
+  const path = /^Unknown arguments?: (\S*[./]\S*)$/.exec(message);
+  if (path !== null) return `One path is expected, and ${path[1]} is one more; give the command once for each`;
   return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');
 }
 

@@ -108,7 +108,7 @@ describe('parseTemplate', () => {
   });
 
   test('refuses words with nothing between them, where LiquidJS would print the first and leave out the rest', () => {
-    expect(errorOf('Hi {{ First Name }}').problems[0]?.hint).toContain('{{ ["First Name"] }}');
+    expect(errorOf('Hi {{ First Name }}').problems[0]?.hint).toContain("{{ ['First Name'] }}");
     expect(errorOf("{{ 'It''s' }}").message).toContain('nothing stands between');
     expect(errorOf('{% if a b %}{% endif %}').message).toContain('"a b"');
     expect(parseTemplate('{% if not a and b or c == d %}{% endif %}').variables).toEqual(['a', 'b', 'c', 'd']);
@@ -117,7 +117,7 @@ describe('parseTemplate', () => {
   test('refuses a property that no text has', () => {
     const error = errorOf('{{ user.name }}');
     expect(error.message).toContain('user.name');
-    expect(error.problems[0]?.hint).toContain('{{ ["user.name"] }}');
+    expect(error.problems[0]?.hint).toContain("{{ ['user.name'] }}");
     expect(parseTemplate('{{ name.size }}{{ name[0] }}{% for x in name %}{{ x.y }}{% endfor %}').variables).toEqual([
       'name',
     ]);

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import type { UserError } from '../../src/errors.js';
+import { parseJob } from '../../src/job/load.js';
+
+function refusalOf(text: string): UserError {
+  try {
+    parseJob(text, 'sale.yaml');
+  } catch (error) {
+    return error as UserError;
+  }
+  throw new Error('expected a refusal');
+}
+
+const aJobWith = (template: string) =>
+  `service: { sandbox: true }\nsteps:\n  - kind: sms\n    input: { files: a.csv }\n    destination: mobile\n    ${template}\n`;
+
+describe('a text that stands without quotes', () => {
+  test.each([
+    ['template:\n      text: {{ name }}, hi', 'text: "{{ name }}, hi"'],
+    ['template:\n      text: {{ name }}', 'text: "{{ name }}"'],
+    ['template: { text: Hi: {{ name }} }', 'text: "Hi: {{ name }}"'],
+    ['template: { source: ACME, text: Hi {{ name }} }', 'text: "Hi {{ name }}"'],
+    ['template:\n      text: Note: we open', 'text: "Note: we open"'],
+    ['template:\n      text: {{ name }} says "hi"', `text: '{{ name }} says "hi"'`],
+  ])('is one problem, and is shown as it should be written: %s', (template, shown) => {
+    const { problems } = refusalOf(aJobWith(template));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatchObject({ hint: `Put the text in quotes: ${shown}` });
+    expect(problems[0]?.where).toMatch(/^sale\.yaml:[67]:/);
+  });
+
+  test('is not looked for in a job that can be used, nor in a text that has its quotes', () => {
+    const block = 'template:\n      text: |\n        text: {{ name }}: hi';
+    expect(parseJob(aJobWith(block), 'sale.yaml').steps).toHaveLength(1);
+    const { problems } = refusalOf(aJobWith('template: { text: "Hi {{ name }}", sorce: ACME }'));
+    expect(problems.map(({ message }) => message).join()).toContain('sorce');
+  });
+});
+
+test('tabs are one problem, however many lines have one', () => {
+  const { problems } = refusalOf('service:\n\tsandbox: true\nsteps:\n\t- kind: sms\n\t  input: a\n');
+  expect(problems.map(({ message }) => message)).toEqual(['A tab is used as indentation']);
+});
+
+test.each([
+  ['Hi {{ name', 'not closed'],
+  ['Hi {{ First Name }}', 'nothing stands between its words'],
+  ['Hi {{ user.name }}', 'a cell is a text'],
+])('the template %j is refused with the line of the job file', (text, told) => {
+  const { problems } = refusalOf(aJobWith(`template: { text: "${text}" }`));
+  expect(problems).toMatchObject([
+    { where: expect.stringMatching(/^sale\.yaml:6:/), message: expect.stringContaining(told) },
+  ]);
+});
+
+test.each(['name,mobile\nAnna Tan,+6591234567\n', 'name: Anna Tan\nmobile: "+6591234567"\n', 'Anna Tan\n'])(
+  'of a file that is no job nothing is repeated: %j',
+  (text) => {
+    const error = refusalOf(text);
+    expect(JSON.stringify([error.message, error.problems, error.hint])).not.toMatch(/Anna|6591234567/);
+  },
+);
