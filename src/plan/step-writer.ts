@@ -173,7 +173,7 @@ export class StepWriter {
     this.requests += 1;
     this.messages += messages;
     this.segments += segments;
-    this.seconds += secondsFor({ messages, segments }, this.#limits);
+    this.seconds += secondsFor({ messages, segments }, this.#limits) * (this.#planner.callsPerRequest ?? 1);
     this.#body.append(`${this.#fragments}${this.#planner.closeBody}`);
     this.#fragments = '';
     const head = { request: this.requests, first: this.planned - rows, rows, messages, segments };

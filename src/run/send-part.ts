@@ -6,6 +6,7 @@ import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../se
 import type { RequestPart, StepKind } from '../steps/kind.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import type { SendContext } from './contexts.js';
+import { lookFirst } from './look-first.js';
 import type { NoteLate, PassGate } from './ports.js';
 import type { PartToSend } from './request-reader.js';
 import { settleByAsking, type Told } from './settle-by-asking.js';
@@ -25,7 +26,8 @@ export type Attempt =
 
 /**
  * One attempt to send: intent durable → gate, and there a last look at the lock → bytes leave → outcome durable. In this
- * order, always: whoever takes the lock behind that look finds the intent. What a process before this one sent, and has no
+ * order, always: whoever takes the lock behind that look finds the intent. Before all that, some kinds read what the request is
+ * about, and it may end there, unsent. What a process before this one sent, and has no
  * outcome, is not sent but asked for.
  * Throws when the journal cannot be written or the lock is lost: the run then ends at once. What was turned away at the gate
  * has not been sent for certain, and says so in the journal: where nobody took the lock, the next run sends it.
@@ -52,6 +54,20 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: Pas
   if (part.open.isInFlight) {
     const why = 'the run ended before the answer came';
     return settle({ result: isRepeatable ? { kind: 'again', why } : settleInDoubt(requestPart, why) }, undefined);
+  }
+  const { look } = kind;
+  if (look?.isNeeded(context.step) === true) {
+    const looked = await lookFirst(look, { requestPart, body, unread: part.unknowns }, { context, gate });
+    if (looked.kind === 'stopping') return undefined;
+    if (looked.kind === 'unsent') {
+      const { result } = looked;
+      if (result.kind !== 'settled') return looked;
+      const at = deps.clock.now();
+      // Together: nothing is in flight between them.
+      const intent = journal.append({ type: 'intent', ...key, at, line, rows });
+      await Promise.all([intent, journal.append({ type: 'outcome', ...key, at, result })]);
+      return looked;
+    }
   }
   const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
   const wire = kind.call(context.service, body, context.prepared);

@@ -42,8 +42,8 @@ export async function settleByAsking(
   return { kind: stop.isRequested ? 'unasked' : 'untold' };
 }
 
-/** Undefined: the run is stopping, and nothing was sent. */
-async function ask(
+/** A read, through the gate. Undefined: the run is stopping, and nothing was sent. */
+export async function ask(
   wire: WireRequest,
   { deps, kind, lock, stop }: SendContext,
   gate: PassGate,

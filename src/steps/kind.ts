@@ -23,6 +23,8 @@ export interface StepKind<S extends RowStep = RowStep> {
   createDrafter?(step: S): RowDrafter;
   /** What is made at the service before the first request; absent where a kind never needs anything. */
   readonly preparation?: Preparation<S>;
+  /** What is read before a request is sent, and may end it unsent; absent where nothing is. */
+  readonly look?: Look<S>;
   /** The request on the wire, from its body as planned; `prepared` are the ids that the preparation gave. */
   call(service: Addresses, body: Buffer, prepared: readonly string[]): WireRequest;
   /** The body for a part of a request, from the whole body as planned. */
@@ -61,6 +63,16 @@ export interface Preparation<S extends RowStep> {
    * is made: a resumed run makes none of them again.
    */
   readonly makers: readonly ((step: S, call: CallService, made: readonly string[]) => Promise<string>)[];
+}
+
+/** A read that comes before each request. A request that is in flight after a crash is not looked at but settled. */
+export interface Look<S extends RowStep = RowStep> {
+  isNeeded(step: S): boolean;
+  call(service: Addresses, body: Buffer): WireRequest;
+  /** What the rows come to without the request; `send` where nothing stands in its way, undefined where the answer cannot be read. */
+  readAnswer(response: Response, part: RequestPart, body: Buffer): RowOutcomes | 'send' | undefined;
+  /** Of rows that were not sent, since no answer could be read. */
+  readonly unread: Verdict;
 }
 
 export interface Settling {
@@ -122,6 +134,8 @@ export interface RowPlanner {
   readonly segmentsPerRequest: number;
   /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
   bind(columns: readonly string[]): RowReader | BindProblems;
+  /** Calls that one request takes, for the estimate; absent where it is one. */
+  readonly callsPerRequest?: number;
   /** Absent where the kind's rows are not drafted. */
   readonly drafts?: DraftPlanner;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */

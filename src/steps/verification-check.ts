@@ -23,7 +23,7 @@ import { ROW_BY_ROW } from './row-by-row.js';
 
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
- * step: after a lost answer its status could not tell which of two codes was right. A body in the plan holds what the address
+ * step: after a lost answer its status could not tell which of two codes was right. A code is given to a session that waits and to no other. A body in the plan holds what the address
  * is made of, and the number that the session is said to be of, where the row says so: `{"sessionId":"…","code":"…","destination":"+…"}`.
  */
 export const verificationCheckKind: StepKind<VerificationCheckStep> = {
@@ -35,6 +35,16 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
     return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
   },
   createPlanner,
+  look: {
+    isNeeded: ({ code }) => code !== undefined,
+    call: (service, body) => readSession.request(service, readBody(body)),
+    readAnswer: readLook,
+    unread: {
+      status: 'rejected',
+      code: 'not-checked',
+      reason: 'Its session could not be read: this code was not checked',
+    },
+  },
   call: (service, body) => {
     const { sessionId, code } = readBody(body);
     return code === undefined
@@ -58,6 +68,25 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   },
 };
 
+/** Of a session that is over the service says how it ended, whatever code it is given: only one that waits can be asked. */
+function readLook(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes | 'send' | undefined {
+  const { sessionId, destination } = readBody(body);
+  const session = readSession.read(response, { sessionId });
+  if (session === undefined) return undefined;
+  if (isOfAnother(session, destination)) {
+    const reason = 'The session is of another number than the row says: this code was not checked';
+    return giveAllRows(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
+  }
+  const { status } = session;
+  if (status === 'WAITING') return 'send';
+  const code = status === 'FAILED' || status === 'EXPIRED' ? status : 'not-checked';
+  return give(session, {
+    status: 'rejected',
+    code,
+    reason: `The session was ${status} already: this code was not checked`,
+  });
+}
+
 interface CheckBody {
   readonly sessionId: string;
   readonly code?: string | undefined;
@@ -72,7 +101,8 @@ function readBody(body: Buffer): CheckBody {
 function createPlanner(step: VerificationCheckStep, context: PlannerContext): RowPlanner {
   // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
   const firstRowOf = new Map<string, number>();
-  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, { context, firstRowOf }) };
+  const callsPerRequest = step.code === undefined ? 1 : 2;
+  return { ...ROW_BY_ROW, callsPerRequest, bind: (columns) => bindColumns(step, columns, { context, firstRowOf }) };
 }
 
 function bindColumns(

@@ -96,10 +96,10 @@ test.concurrent('a check whose answer is lost is settled by the status, and left
   for (let tries = 0; tries < 4; tries++) await checkByHand(workspace, last.sessionId, WRONG);
   workspace.write('codes.csv', codes([right], [wrong, WRONG], [notSeen], [last, WRONG]));
   workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
-  // Every check is followed by a read; the third is not processed, which the read cannot tell from one that is late.
+  // Before every check is a read, and one behind it; the third is not processed, which the read cannot tell from one that is late.
   workspace.setFaults(
-    { kind: 'reset-after', area: 'verification', nth: [1, 3, 7] },
-    { kind: 'reset-before', area: 'verification', nth: 5 },
+    { kind: 'reset-after', area: 'verification', nth: [2, 5, 11] },
+    { kind: 'reset-before', area: 'verification', nth: 8 },
   );
 
   const { code, summary } = await workspace.run();
@@ -118,6 +118,27 @@ test.concurrent('a check whose answer is lost is settled by the status, and left
   // Four by hand and one by the run: none was spent twice.
   const [byHand, byRun] = [Array(4).fill(last.sessionId), [right.sessionId, wrong.sessionId, last.sessionId]];
   expect(checked.map(({ sessionId }) => sessionId)).toEqual([...byHand, ...byRun]);
+});
+
+test.concurrent('a code for a session that was verified before is not checked, as `verify check` says it of the same session', async () => {
+  const { workspace, sessions } = await someSessions(2);
+  const [before, now] = sessions as [Sent, Sent];
+  await checkByHand(workspace, before.sessionId, before.code);
+  workspace.write('codes.csv', codes([before, WRONG], [now]));
+  workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
+
+  const single = await workspace.finish(
+    workspace.start(['verify', 'check', before.sessionId, WRONG, '--job', 'job.yaml', '--json']),
+  );
+  const { code, summary } = await workspace.run();
+
+  expect(JSON.parse(single.stdout)).toMatchObject({ status: 'VERIFIED', check: 'not-checked' });
+  expect([single.code, code]).toEqual([1, 1]);
+  expectEveryRowOnce(summary);
+  expect(readOutput(summary, 1, 'results').map((row) => row._sessionId)).toEqual([now.sessionId]);
+  expect(readOutput(summary, 1, 'rejections')).toMatchObject([
+    { _code: 'not-checked', _reason: 'The session was VERIFIED already: this code was not checked' },
+  ]);
 });
 
 test.concurrent('reads without a code are repeated until they are answered, and change nothing', async () => {
@@ -139,7 +160,7 @@ test.concurrent('killed between a check and its answer, the next run asks for th
   const { workspace, sessions } = await someSessions(2);
   workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!]));
   workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
-  workspace.setFaults({ kind: 'stall-after', area: 'verification', nth: 1 });
+  workspace.setFaults({ kind: 'stall-after', area: 'verification', nth: 2 });
   const running = workspace.start(['run', 'job.yaml']);
   // Two codes that were sent, and the check.
   await untilAccepted(workspace, 'verification', 3);
@@ -151,8 +172,8 @@ test.concurrent('killed between a check and its answer, the next run asks for th
 
   expect(code).toBe(0);
   expect(readOutput(summary, 1, 'results').map((row) => row._status)).toEqual(['VERIFIED', 'VERIFIED']);
-  // The first check, the read that settles it, the second check.
-  expect(readsOf(workspace)).toHaveLength(3);
+  // A read before each check, and the one that settles the first.
+  expect(readsOf(workspace)).toHaveLength(5);
   expect(await countChecks(workspace)).toBe(2);
 });
 
@@ -161,11 +182,11 @@ test.concurrent('told to stop during a check that gets no good answer, the next 
   workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!]));
   workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
   workspace.setFaults(
-    { kind: 'latency', area: 'verification', nth: 1, delayMs: 1500 },
-    { kind: 'status-after', area: 'verification', nth: 1 },
+    { kind: 'latency', area: 'verification', nth: 2, delayMs: 1500 },
+    { kind: 'status-after', area: 'verification', nth: 2 },
   );
   const running = workspace.start(['run', 'job.yaml']);
-  await until(() => readsOf(workspace).length === 1);
+  await until(() => readsOf(workspace).length === 2);
   running.signal('SIGTERM');
 
   const stopped = await workspace.finish(running);
@@ -180,8 +201,8 @@ test.concurrent('told to stop during a check that gets no good answer, the next 
   expect(code).toBe(0);
   expectEveryRowOnce(summary);
   expect(readOutput(summary, 1, 'results').map((row) => row._status)).toEqual(['VERIFIED', 'VERIFIED']);
-  // The first check, the read that settles it, the second check.
-  expect(readsOf(workspace)).toHaveLength(3);
+  // A read before each check, and the one that settles the first.
+  expect(readsOf(workspace)).toHaveLength(5);
   expect(await countChecks(workspace)).toBe(2);
 });
 

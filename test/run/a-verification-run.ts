@@ -68,15 +68,32 @@ export function hasCode({ path }: Pick<Call, 'path'>): boolean {
 
 type Script = (call: Call, signal: AbortSignal | undefined) => Promise<Answer> | Answer;
 
-/** Applies a plan with a service that answers as `answer` says; tells every session that was called, and with which code. */
+/** Sessions of a plan whose codes were sent. */
+const checked = new WeakMap<MadePlan, Set<string>>();
+
+/** Whether a call is a read that comes before the check of its session. */
+function isLook(made: MadePlan, call: Call): boolean {
+  const [step] = made.plan.job.steps;
+  if (step?.kind !== 'verification.check' || step.code === undefined) return false;
+  const sessions = checked.get(made) ?? new Set();
+  checked.set(made, sessions);
+  if (hasCode(call)) sessions.add(sessionOf(call.path));
+  return !sessions.has(sessionOf(call.path));
+}
+
+/**
+ * Applies a plan with a service that answers as `answer` says; tells every session that was called, and with which code. What is looked
+ * at before a check waits, and is not told, unless `look` answers that too.
+ */
 export async function applyScript(
   made: MadePlan,
   answer: Script,
-  options: Pick<RunOptions, 'stop' | 'epoch' | 'onGate' | 'job' | 'lock'> = {},
+  options: Pick<RunOptions, 'stop' | 'epoch' | 'onGate' | 'job' | 'lock'> & { look?: 'told' } = {},
 ) {
   const sent: string[] = [];
   const transport = {
     send: async (call: Call, signal: AbortSignal | undefined) => {
+      if (isLook(made, call) && options.look === undefined) return aSession(call, 'WAITING', 0);
       sent.push(sessionOf(call.path, { withCode: true }));
       await Promise.resolve();
       return answer(call, signal);

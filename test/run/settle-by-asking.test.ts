@@ -65,7 +65,7 @@ describe('check whose outcome is unknown', () => {
       return hasCode(call) ? LOST : aSession(call, 'VERIFIED', 0);
     };
 
-    await expect(applyScript(made, answer, lostAtGate(1))).rejects.toBe(LOCK_LOST);
+    await expect(applyScript(made, answer, lostAtGate(2))).rejects.toBe(LOCK_LOST);
     expect(calls).toHaveLength(1);
     const { summary, sent } = await applyScript(made, answer, { epoch: 2 });
 
@@ -199,7 +199,8 @@ describe('check that is in flight when the run stops', () => {
     let gates = 0;
     const onGate = async () => {
       gates += 1;
-      if (moment === 'gate' && gates === 2) stop.request('interrupted', 'SIGTERM');
+      // The look, the check, the question.
+      if (moment === 'gate' && gates === 3) stop.request('interrupted', 'SIGTERM');
     };
     const answer = (call: Call) => {
       if (!hasCode(call) && moment === 'read') stop.request('interrupted', 'SIGTERM');
