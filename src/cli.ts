@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
+import { sayFailure } from './commands/error-line.js';
 import type { Failure } from './commands/print-error.js';
 import type { Terminal } from './commands/terminal.js';
 
@@ -41,6 +42,9 @@ const terminal: Terminal = {
     printFailure({ state: exitCode === 2 ? 'refused' : 'stopped', exitCode, error });
     return exit(exitCode);
   },
+  noteLogged: (error) => {
+    logged = error;
+  },
 };
 
 /** Where and how this was called, so that the commands it prints can be copied: in a checkout there is no `volley` on the path. */
@@ -74,7 +78,7 @@ function listenForSignals(): void {
       for (const listener of listeners) listener(name);
       if (listeners.size > 0) return;
       const message = `Cannot finish: ${name} came`;
-      terminal.writeStderr(`${message}\n`);
+      terminal.writeStderr(sayFailure({ message, exitCode: 75, code: 'interrupted' }, terminal));
       terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
     });
   }
@@ -121,6 +125,9 @@ function exit(exitCode: number): never {
   return process.exit(exitCode);
 }
 
+/** The error that a command's log has told already. */
+let logged: unknown;
+
 type Printer = typeof import('./commands/print-error.js');
 
 let printer: Printer | undefined;
@@ -156,9 +163,9 @@ async function loadPrinter(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  const { formatError, describeFailure } = printer ?? WITHOUT_FILES;
+  const { formatFailed, describeFailure } = printer ?? WITHOUT_FILES;
   const failure = describeFailure(error);
-  terminal.writeStderr(formatError(error));
+  if (error !== logged) terminal.writeStderr(formatFailed(error, terminal));
   printFailure(failure);
   process.exitCode = failure.exitCode;
   // What was given up may hold the process: a read that never ends.
@@ -166,8 +173,8 @@ function fail(error: unknown): void {
 }
 
 /** In the place of print-error.ts where it could not be loaded. The error's own words may hold what nobody masks here. */
-const WITHOUT_FILES: Pick<Printer, 'formatError' | 'describeFailure'> = {
-  formatError: (error) => `${sayWithoutFiles(error).message}\n${sayWithoutFiles(error).hint}\n`,
+const WITHOUT_FILES: Pick<Printer, 'formatFailed' | 'describeFailure'> = {
+  formatFailed: (error, terminal) => sayFailure(sayWithoutFiles(error), terminal),
   describeFailure: (error) => {
     const { code, exitCode, message, hint } = sayWithoutFiles(error);
     return { state: exitCode === 75 ? 'stopped' : 'failed', exitCode, error: { code, message, hint, problems: [] } };

@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
+import { LOG_LEVELS, type LogLevel } from './log-level.js';
 import { maskNumbers } from './normalize/mask.js';
 
 /** What a log line may carry: figures and names. No numbers of people, no texts, no secrets (reliability: Safety). */
@@ -8,6 +9,22 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
+}
+
+/** The log without what is below a level. */
+export function fromLevel(log: Log, level: LogLevel): Log {
+  const rank = LOG_LEVELS.indexOf(level);
+  const pass = (name: Exclude<LogLevel, 'silent'>) => (LOG_LEVELS.indexOf(name) < rank ? () => {} : log[name]);
+  return { info: pass('info'), warn: pass('warn'), error: pass('error') };
+}
+
+/** The log with fields on every line, as `about` has them at that moment; those of the line itself go before them. */
+export function withFields(log: Log, about: () => LogFields): Log {
+  return {
+    info: (message, fields) => log.info(message, { ...about(), ...fields }),
+    warn: (message, fields) => log.warn(message, { ...about(), ...fields }),
+    error: (message, fields) => log.error(message, { ...about(), ...fields }),
+  };
 }
 
 /**

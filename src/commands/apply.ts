@@ -1,4 +1,6 @@
 import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
+import { explainDoubt, explainEnd, listFigures } from './explain-end.js';
+import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { printResult } from './print.js';
 import { describeRunEnd } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
@@ -18,8 +20,17 @@ export interface ApplyFlags {
 }
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or goes on with it. Returns the exit code. */
-export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
-  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, flags);
+export function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'apply', directory: flags.run }, (name) =>
+    applyNamed(flags, { terminal, name }),
+  );
+}
+
+async function applyNamed(
+  flags: ApplyFlags,
+  { terminal, name }: { terminal: Terminal; name: NameFields },
+): Promise<CommandEnd> {
+  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, { ...flags, name });
   const { service, failOn } = plan.job;
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
   const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
@@ -29,5 +40,7 @@ export async function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<n
     json: { ...describeRunEnd(summary), exitCode, openDoubt },
     text: `${formatSummary(summary, { isSandbox: service.sandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
-  return exitCode;
+  name({ ...listFigures(summary), openDoubt: openDoubt.rows });
+  const reasons = [explainEnd(summary), explainDoubt(others)];
+  return { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
 }

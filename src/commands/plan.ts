@@ -5,7 +5,9 @@ import type { PlanOutcome } from '../plan/make-plan.js';
 import { EXIT } from '../report/exit-code.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
 import { type Host, worldOf } from './deps.js';
+import { explainDoubt, explainPlan } from './explain-end.js';
 import { jobDirectoryOf } from './job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { printResult } from './print.js';
 import { describeFailure } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
@@ -22,8 +24,16 @@ export interface PlanFlags {
 }
 
 /** `volley plan JOB`: reads and checks all input, writes the exact requests, and prints what would happen. Sends nothing. */
-export async function planJob(flags: PlanFlags, terminal: Host): Promise<number> {
+export function planJob(flags: PlanFlags, terminal: Host): Promise<number> {
+  return logCommand(terminal, { command: 'plan', file: flags.job }, (name) => planNamed(flags, { terminal, name }));
+}
+
+async function planNamed(
+  flags: PlanFlags,
+  { terminal, name }: { terminal: Host; name: NameFields },
+): Promise<CommandEnd> {
   const job = await loadJob(flags.job);
+  name({ job: job.name });
   const { made, leftOut } = await planUntilSignal(job, flags, terminal);
   if (made === undefined) {
     const directory = jobDirectoryOf(job);
@@ -32,15 +42,19 @@ export async function planJob(flags: PlanFlags, terminal: Host): Promise<number>
     const screen = screenOf(terminal);
     const text = `${formatIdle(job, leftOut, { path: flags.job, screen })}${formatOpenDoubt(openDoubt, [], screen)}`;
     await printResult(terminal, flags, { json, text });
-    return EXIT.ok;
+    name({ state: 'nothing-new', openDoubt: openDoubt.rows });
+    const reasons = ['nothing new', explainDoubt(openDoubt.runs)];
+    return { exitCode: EXIT.ok, reason: reasons.filter((reason) => reason !== '').join('; ') };
   }
   const { plan, directory } = made;
+  const { reason, fields } = explainPlan(plan);
+  name(fields);
   const refusal = refusalOf(() => checkGuards(plan, job.guards));
   const text = formatPlan(plan, directory, { screen: screenOf(terminal), isRefused: refusal !== undefined });
   const end = refusal === undefined ? { exitCode: EXIT.ok, error: null } : describeFailure(refusal.error);
   await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory), ...end }, text });
   if (refusal !== undefined) throw refusal.error;
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason };
 }
 
 function refusalOf(check: () => void): { readonly error: unknown } | undefined {

@@ -3,7 +3,8 @@ import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
-import { escapeText } from './terminal.js';
+import { formatErrorLine } from './error-line.js';
+import { escapeText, loggingOf, type Terminal } from './terminal.js';
 
 /** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
 export interface Failure {
@@ -80,6 +81,23 @@ function toFailureProblem({ where, message, hint }: Problem): FailureProblem {
 /** What a person reads when a command fails: the message, each problem with its place, and what to do. Numbers are masked. */
 export function formatError(error: unknown): string {
   return maskNumbers(describeError(error));
+}
+
+/** What stderr gets when a command fails: plain words, or one line of the log where that is JSON. */
+export function formatFailed(error: unknown, terminal: Pick<Terminal, 'logging' | 'isStderrTerminal'>): string {
+  const { format, level } = loggingOf(terminal);
+  if (level === 'silent') return '';
+  if (format === 'pretty') return formatError(error);
+  return formatErrorLine({ ...explainError(error), exitCode: exitCodeOfError(error) }, Date.now());
+}
+
+/** The same words for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
+export function explainError(error: unknown): { message: string; code: string; hint: string | undefined } {
+  const [first = '', ...more] = formatError(error).trimEnd().split('\n');
+  const isListed = error instanceof UserError && more[0]?.startsWith('  ') === true;
+  const message = isListed ? `${first}: ${more[0]?.trim()}` : first;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected';
+  return { message, code, hint: more.length === 0 ? undefined : more.join('\n') };
 }
 
 function describeError(error: unknown): string {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
+import { withFields } from '../log.js';
 import type { RetryOf } from '../plan/file.js';
 import { assertPlanWhole } from '../plan/planned-files.js';
 import { EXIT } from '../report/exit-code.js';
@@ -10,6 +11,8 @@ import { type RetryEnd, retryRun } from '../run/retry-run.js';
 import { format } from './count-of.js';
 import { createPlanDeps, type Host, openLog, worldOf } from './deps.js';
 import { placeDiskErrors } from './disk-error.js';
+import { explainPlan } from './explain-end.js';
+import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { namePerson } from './person.js';
 import { printResult } from './print.js';
 import { formatCounts, formatPlan, summarizePlan } from './print-plan.js';
@@ -32,12 +35,18 @@ export interface RetryFlags {
  * `volley retry RUN`: makes a plan of rows that were not processed and gives them to it, each once, and writes the run's outputs
  * again. Sends nothing: `volley apply` does. A signal before the rows are given leaves everything as it was.
  */
-export async function retryRows(flags: RetryFlags, host: Host): Promise<number> {
+export function retryRows(flags: RetryFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'retry', directory: flags.run }, (name) => retryNamed(flags, { host, name }));
+}
+
+async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const choice = chooseRows(flags);
   const world = worldOf(host);
   const { files, clock, owner } = world;
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
-  const log = openLog(host, new SecretKeeper());
+  const about = { job: plan.job.name, retryOf: plan.id };
+  name(about);
+  const log = withFields(openLog(host, new SecretKeeper()), () => about);
   const signalled = new AbortController();
   const stopListening = onFirstSignal(host, () => signalled.abort());
   const view = await createProgressView(host, log);
@@ -62,18 +71,21 @@ export async function retryRows(flags: RetryFlags, host: Host): Promise<number> 
     stopListening();
   }
   const { left, codes } = end;
-  const about = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
+  const asked = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
   const made = end.made === undefined ? end.anew : [end.made];
   const [first, ...others] = made;
   const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
   const ended = { exitCode: EXIT.ok, error: null };
   const json =
     first === undefined
-      ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...ended, ...about, rejected: codes }
-      : { ...summarizePlan(first.plan, first.directory), ...ended, ...more, ...about };
+      ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...ended, ...asked, rejected: codes }
+      : { ...summarizePlan(first.plan, first.directory), ...ended, ...more, ...asked };
   const head = first === undefined ? formatNothing(plan.id, choice, end) : formatMade(made, end, screenOf(host));
   await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
-  return EXIT.ok;
+  if (first === undefined) return { exitCode: EXIT.ok, reason: 'nothing to retry' };
+  const { reason, fields } = explainPlan(first.plan);
+  name(fields);
+  return { exitCode: EXIT.ok, reason };
 }
 
 type Choice = Pick<RetryOf, 'only' | 'codes'>;

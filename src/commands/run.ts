@@ -10,7 +10,9 @@ import { readOpenDoubt } from '../run/open-doubt.js';
 import { joinSettings } from '../run/resume.js';
 import { assertGiven } from '../run/retry-given.js';
 import { type Host, worldOf } from './deps.js';
+import { explainDoubt, explainEnd, listFigures } from './explain-end.js';
 import { jobDirectoryOf } from './job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { planNewInput } from './make-plan.js';
 import { printResult } from './print.js';
 import { describeFailure, describeRunEnd } from './print-error.js';
@@ -31,25 +33,37 @@ export interface RunFlags {
 
 /** `volley run JOB`: finishes an unfinished run of the job, then plans and applies what is new. Returns the exit code. */
 export async function runJob(flags: RunFlags, terminal: Terminal): Promise<number> {
-  return runLoadedJob(await loadJob(flags.job), flags, terminal);
+  return logCommand(terminal, { command: 'run', file: flags.job }, async (name) => {
+    const job = await loadJob(flags.job);
+    name({ job: job.name });
+    return runNamedJob(job, flags, { host: terminal, name });
+  });
 }
 
 /** The same for a job that was read already. */
-export async function runLoadedJob(
+export function runLoadedJob(job: Job, flags: LoadedFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'run', job: job.name }, (name) => runNamedJob(job, flags, { host, name }));
+}
+
+type LoadedFlags = Omit<RunFlags, 'job'> & Partial<Pick<RunFlags, 'job'>>;
+
+async function runNamedJob(
   job: Job,
-  flags: Omit<RunFlags, 'job'> & Partial<Pick<RunFlags, 'job'>>,
-  host: Host,
-): Promise<number> {
+  flags: LoadedFlags,
+  { host, name }: { host: Host; name: NameFields },
+): Promise<CommandEnd> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
   try {
     await withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done }));
   } catch (error) {
     // What was sent before the failure is told all the same. A stdout that takes nothing must not hide why it failed.
+    const last = done.summaries.at(-1);
+    if (last !== undefined) name(listFigures(last));
     await printFailed(done, job, { flags, host, error }).catch(() => {});
     throw error;
   }
-  return printDone(done, job, { flags, host });
+  return printDone(done, job, { flags, host, name });
 }
 
 /** What a command has done so far. */
@@ -72,8 +86,9 @@ async function runInSession(
   const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
     if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
-    log.info(`going on with run ${past.plan.id}, which did not come to its end`);
+    log.info(`going on with run ${past.plan.id}, which did not come to its end`, { run: past.plan.id });
     const summary = await finishRun(past, history, { job, session });
+    log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
     done.summaries.push(summary);
     if (summary.state !== 'finished') return;
   }
@@ -98,7 +113,10 @@ async function runInSession(
     checkGuards(made.plan, job.guards);
   } catch (error) {
     done.guarded = await writeReport(files, made.directory, made.plan);
-    log.warn(`the rejections are in ${made.directory}`);
+    log.warn(`a guard let nothing be sent; the rejections are in ${made.directory}`, {
+      event: 'guard',
+      run: made.plan.id,
+    });
     throw error;
   }
   done.summaries.push(await applyAndReport(made.directory, made.plan, job));
@@ -119,13 +137,13 @@ async function finishRun(
 
 /**
  * One JSON object: the last run's summary, with those that it finished before as `earlier`, and what of the job is in doubt.
- * Returns the exit code, the gravest of theirs.
+ * The exit code is the gravest of theirs.
  */
 async function printDone(
   { summaries, leftOut }: Done,
   job: Job,
-  { flags, host }: { flags: Omit<RunFlags, 'job' | 'again'> & Partial<Pick<RunFlags, 'job'>>; host: Host },
-): Promise<number> {
+  { flags, host, name }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields },
+): Promise<CommandEnd> {
   const directory = jobDirectoryOf(job);
   const openDoubt = await readOpenDoubt(worldOf(host).files, directory, { isSandbox: job.service.sandbox });
   const own = summaries.map(({ plan }) => plan);
@@ -137,17 +155,20 @@ async function printDone(
   const screen = screenOf(host);
   const doubts = formatOpenDoubt(openDoubt, own, screen);
   const last = summaries.at(-1);
+  const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
+  const end = { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
+  name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   if (last === undefined) {
     const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };
     const text = formatIdle(job, leftOut, { path: flags.job, screen });
     await printResult(host, flags, { json: idle, text: `${text}${doubts}` });
-    return exitCode;
+    return end;
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
   const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
   const text = formatSummaries(summaries, { job, path: flags.job, screen });
   await printResult(host, flags, { json, text: `${text}${doubts}` });
-  return exitCode;
+  return end;
 }
 
 /** One JSON object: what failed, with the runs that it finished before as `earlier`. */

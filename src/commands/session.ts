@@ -1,10 +1,11 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../errors.js';
 import type { Job } from '../job/job.js';
-import type { Log } from '../log.js';
+import { type Log, type LogFields, withFields } from '../log.js';
 import type { Plan } from '../plan/file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
+import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import { addNotDelivered } from '../report/not-delivered.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
@@ -50,7 +51,7 @@ export async function planJobInput(
 ): Promise<PlanOutcome> {
   const jobDirectory = jobDirectoryOf(job);
   const world = worldOf(host);
-  const log = openLog(host, new SecretKeeper());
+  const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: job.name }));
   return placeDiskErrors(jobDirectory, async () => {
     const lock = await acquireLock(lockDepsOf(world), jobDirectory);
     try {
@@ -71,9 +72,19 @@ export async function planJobInput(
 export async function applyRunDirectory(
   host: Host,
   run: string,
-  { confirm, ignoreChangedInputs }: { confirm: string | undefined; ignoreChangedInputs: boolean },
+  {
+    confirm,
+    ignoreChangedInputs,
+    name = () => {},
+  }: {
+    confirm: string | undefined;
+    ignoreChangedInputs: boolean;
+    /** Hears which run of which job it is, before anything else is done. */
+    name?: (about: { job: string; run: string }) => void;
+  },
 ): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
   const { directory, plan } = await openRunDirectory(run, worldOf(host).files);
+  name({ job: plan.job.name, run: plan.id });
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
       hint: 'Look at the plan again; nothing was sent.',
@@ -103,7 +114,8 @@ export async function withSession<T>(
   task: (session: Session) => Promise<T>,
 ): Promise<T> {
   const secrets = new SecretKeeper();
-  const log = openLog(host, secrets);
+  let run: string | undefined;
+  const log = withFields(openLog(host, secrets), () => ({ job: job.name, run }));
   const stop = new StopSwitch();
   const world = worldOf(host);
   const stopListening = listenForSignals(host, log, stop);
@@ -114,8 +126,10 @@ export async function withSession<T>(
         // Behind the lock: an embedded sandbox keeps its state in the job's directory.
         const service = await openService(job, { host, secrets, jobDirectory });
         try {
-          const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) =>
-            applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
+          const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) => {
+            run = plan.id;
+            return applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
+          };
           const done = await task({ jobDirectory, lock, log, stop, world, applyAndReport });
           await tellWaiting(jobDirectory, { log, world });
           return done;
@@ -137,18 +151,24 @@ async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; wor
     const run = plan.retryOf?.run;
     log.warn(
       `plan ${plan.id} was given ${rows} rows of run ${run} and never applied; to send them: volley apply ${directory}`,
+      { run: plan.id },
     );
   }
 }
 
+const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
+
 function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
   const { clock } = worldOf(host);
   const ended = new AbortController();
-  const off = onFirstSignal(host, (name) => {
+  const sayLeft = (name: string) =>
+    log.error(`${name} again: ends at once with exit code 75; what is in flight is not awaited`, LEFT);
+  const first = (name: string) => {
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
     stop.request('interrupted', name);
     void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
-  });
+  };
+  const off = onFirstSignal(host, first, sayLeft);
   return () => {
     off();
     ended.abort();
@@ -204,7 +224,7 @@ async function applyThenReport(context: {
           view.sent(progress);
           host.onSent?.(progress);
         },
-        onNotice: (notice) => log.warn(notice),
+        onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );
   } finally {

@@ -2,11 +2,16 @@ import type { Clock } from '../clock.js';
 import { UserError } from '../errors.js';
 import type { Terminal } from './terminal.js';
 
-/** Calls back on the first signal; a second one ends the process. Returns how to stop listening. */
-export function onFirstSignal(terminal: Terminal, listener: (name: string) => void): () => void {
+/** Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns how to stop listening. */
+export function onFirstSignal(
+  terminal: Terminal,
+  listener: (name: string) => void,
+  sayLeft: (name: string) => void = () => {},
+): () => void {
   let isFirst = true;
   return terminal.onSignal((name) => {
     if (!isFirst) {
+      sayLeft(name);
       terminal.leave(75, {
         code: 'interrupted',
         message: `Cannot finish: ${name} came a second time, and what was under way was not awaited`,

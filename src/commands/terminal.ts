@@ -1,5 +1,5 @@
-import type { Log } from '../log.js';
-import { createJsonLog, scrubSecrets } from '../log.js';
+import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../log.js';
+import type { LogFormat, LogLevel } from '../log-level.js';
 import { maskNumbers } from '../normalize/mask.js';
 import type { ScreenSource } from './screen.js';
 
@@ -11,6 +11,8 @@ export interface Terminal {
   readonly isStderrTerminal: boolean;
   /** How wide the terminal is, where paths are relative to, what the command was called by; see screen.ts. */
   readonly screen?: ScreenSource['screen'];
+  /** As the flags have it; where there is none, by what stderr is. */
+  logging?: Logging | undefined;
   /** Resolves when the stream took the text; rejects when it is closed or full. */
   writeStdout(text: string): Promise<void>;
   writeStderr(text: string): void;
@@ -18,6 +20,20 @@ export interface Terminal {
   onSignal(listener: (name: string) => void): () => void;
   /** Leaves at once, with nothing known of what is in flight; says why on stdout, where JSON is asked for and no result is there yet. */
   leave(exitCode: number, why: { code: string; message: string; hint?: string }): never;
+  /** Why a command failed stands in its log by now: it is not said once more. */
+  noteLogged?(error: unknown): void;
+}
+
+/** How stderr is written. */
+export interface Logging {
+  readonly format: LogFormat;
+  readonly level: LogLevel;
+  /** By a flag. What the account on a terminal says anyway is logged only where somebody asked for a log. */
+  readonly isAsked: boolean;
+}
+
+export function loggingOf({ logging, isStderrTerminal }: Pick<Terminal, 'logging' | 'isStderrTerminal'>): Logging {
+  return logging ?? { format: isStderrTerminal ? 'pretty' : 'json', level: 'info', isAsked: false };
 }
 
 /** Secrets known to this process, so that they can be scrubbed from whatever it says. */
@@ -47,10 +63,13 @@ export function escapeText(text: string): string {
 
 /** Plain lines for a person, JSON lines (pino) for a machine; both on stderr. */
 export function createLog(terminal: Terminal, secrets: SecretKeeper): Log {
-  if (!terminal.isStderrTerminal) {
-    return createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);
+  const { format, level } = loggingOf(terminal);
+  if (format === 'json') {
+    const log = createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);
+    return fromLevel(log, level);
   }
   const say = (message: string) =>
     terminal.writeStderr(`${maskNumbers(scrubSecrets(escapeText(message), secrets.values))}\n`);
-  return { info: say, warn: (message) => say(`! ${message}`), error: (message) => say(`✗ ${message}`) };
+  const log: Log = { info: say, warn: (message) => say(`! ${message}`), error: (message) => say(`✗ ${message}`) };
+  return fromLevel(log, level);
 }

@@ -14,6 +14,7 @@ import type { AreaUse } from './area-use.js';
 import { callOnLane, isTurnedAway } from './call-on-lane.js';
 import type { Lock } from './lock.js';
 import type { Journal, RunDeps } from './ports.js';
+import { StepNotices } from './step-notices.js';
 import type { StopReason, StopSwitch } from './stop.js';
 
 export interface ActionContext {
@@ -66,7 +67,8 @@ async function performUntil(
   const kind = actionKindOf(step);
   const { giveUpAfterSeconds } = context.service;
   const patienceSeconds = kind.isEssential ? giveUpAfterSeconds : Math.min(giveUpAfterSeconds, PATIENCE_SECONDS);
-  const lane = { area: kind.area, limits: step.limits, signal: waiting, abandon: inFlight };
+  const notices = new StepNotices(deps, { number, kind: step.kind });
+  const lane = { area: kind.area, limits: step.limits, signal: waiting, abandon: inFlight, notices };
   const perform = () =>
     callOnLane({ ...context, ...lane, giveUpAfterMs: patienceSeconds * 1000 }, (call) =>
       kind.perform(step, {
@@ -89,9 +91,10 @@ async function performUntil(
     judgeError,
   );
   await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
+  if (verdict.status === 'in-doubt') notices.noteInDoubt(undefined, verdict);
   if (stopReason === undefined) return;
   const detail = `step ${number} (${step.kind}): ${verdict.reason}`;
-  if (stop.isRequested || !kind.isEssential) deps.onNotice(`Not done: ${detail}`);
+  if (stop.isRequested || !kind.isEssential) deps.onNotice(`Not done: ${detail}`, { step: number, kind: step.kind });
   if (kind.isEssential) stop.request(stopReason, detail);
 }
 

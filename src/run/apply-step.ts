@@ -1,4 +1,4 @@
-import type { RowStatus } from '../domain.js';
+import type { RowOutcomes, RowStatus } from '../domain.js';
 import { halvesOf } from '../journal/replay.js';
 import { wasTurnedAway } from '../service/retry.js';
 import { Breaker } from './breaker.js';
@@ -7,6 +7,7 @@ import type { Cost, Lane } from './ports.js';
 import { prepareStep } from './prepare-step.js';
 import { type PartToSend, RequestReader } from './request-reader.js';
 import { type Attempt, sendPart } from './send-part.js';
+import { StepNotices } from './step-notices.js';
 
 /** The guard counts once so many rows have an answer; before that a few bad rows would stop a good run. */
 const GUARD_FROM_ROWS = 100;
@@ -36,6 +37,7 @@ class StepRunner {
   readonly #reader: RequestReader;
   readonly #lane: Lane;
   readonly #breaker: Breaker;
+  readonly #notices: StepNotices;
   readonly #settled: Record<RowStatus, number>;
   /** What had come of rows before this process: a person who goes on with a run that was guarded has looked at those. */
   readonly #before: Readonly<Record<RowStatus, number>>;
@@ -52,6 +54,7 @@ class StepRunner {
     this.#lane = lane;
     this.#before = { ...context.progress.settledRows };
     this.#settled = { ...this.#before };
+    this.#notices = new StepNotices(context.deps, context.planned);
     const { clock, random } = context.deps;
     this.#breaker = new Breaker({ clock, random, giveUpAfterMs: context.service.giveUpAfterSeconds * 1000 });
   }
@@ -123,6 +126,7 @@ class StepRunner {
         const verdict = result.outcomes.verdicts[index];
         if (verdict !== undefined) this.#settled[verdict.status] += 1;
       }
+      this.#noteInDoubt(result.outcomes);
       this.#report();
       this.#guard();
     }
@@ -138,6 +142,14 @@ class StepRunner {
       return;
     }
     this.#noteBad(decision);
+  }
+
+  #noteInDoubt({ rows, verdicts }: RowOutcomes): void {
+    const at = verdicts.findIndex(({ status }) => status === 'in-doubt');
+    const verdict = verdicts[at];
+    if (verdict === undefined) return;
+    const count = rows.reduce((sum, [index]) => sum + (verdicts[index]?.status === 'in-doubt' ? 1 : 0), 0);
+    this.#notices.noteInDoubt(count, verdict);
   }
 
   #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], laterMs: number | undefined): void {
@@ -169,6 +181,10 @@ class StepRunner {
     } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);
     if (wasTurnedAway(decision)) this.#lane.slowDown();
     this.#lane.pauseFor(retryAfterMs ?? pauseMs);
+    if (decision.kind === 'wait' && (retryAfterMs !== undefined || why.includes('429'))) {
+      this.#notices.noteThrottled(why, retryAfterMs ?? pauseMs);
+    } else if (!isInDoubt) this.#notices.noteOutage(why);
+    if (this.#breaker.isOpen) this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
   }
 
   /** Stops a run that mostly fails: the job, not the rows, is wrong then. */
@@ -178,8 +194,9 @@ class StepRunner {
     const rejected = this.#settled.rejected - this.#before.rejected;
     const answered = accepted + rejected;
     if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
-    const share = `${rejected} of ${answered} rows`;
-    stop.request('guard', `the service refused ${share}, more than maxFailedPercent ${maxFailedPercent}`);
+    const why = `the service refused ${rejected} of ${answered} rows, more than maxFailedPercent ${maxFailedPercent}`;
+    stop.request('guard', why);
+    this.#notices.noteGuard(why);
   }
 
   #report(): void {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../errors.js';
-import { isRowStep, type Job, type Step } from '../job/job.js';
+import { isRowStep, type Job, type RowStep, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/format.js';
-import type { RunState } from '../journal/replay.js';
+import type { RunState, StepProgress } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
@@ -15,6 +15,7 @@ import { applyStep } from './apply-step.js';
 import { AreaUse } from './area-use.js';
 import { isLockLost, type Lock } from './lock.js';
 import type { Journal, RunDeps } from './ports.js';
+import { StepNotices } from './step-notices.js';
 import type { StopSwitch } from './stop.js';
 
 export interface ApplyOptions {
@@ -124,7 +125,7 @@ function hasWork(planned: PlannedStep, state: RunState): boolean {
   return progress.open.size > 0 || progress.nextRequest <= planned.counts.requests;
 }
 
-const RUN_ENDED = 'The run ended before the answer came: it may or may not have been processed';
+const RUN_ENDED = inDoubt('run-ended', 'The run ended before the answer came: it may or may not have been processed');
 
 /** What stands between intent and outcome when a process dies may or may not have been processed. */
 async function closeInFlight(
@@ -135,25 +136,39 @@ async function closeInFlight(
   for (const planned of plan.steps) {
     const step = plan.job.steps[planned.number - 1];
     if (step === undefined) continue;
-    if (!isRowStep(step)) {
-      if (state.step(planned.number).action?.isOpen === true) {
-        const verdict = inDoubt('run-ended', RUN_ENDED);
-        await journal.append({ type: 'acted', step: planned.number, at: deps.clock.now(), verdict });
-      }
-      continue;
-    }
-    const kind = kindOf(step);
-    // What can be settled by asking stays open: it is asked when its step has its turn.
-    if (kind.settling !== undefined) continue;
-    for (const open of [...state.step(planned.number).open.values()]) {
-      if (!open.isInFlight) continue;
-      const result: Result = kind.isRepeatable(step)
-        ? { kind: 'again', why: 'the run ended before the answer came' }
-        : { kind: 'settled', outcomes: giveAllRows(open.rows[1], inDoubt('run-ended', RUN_ENDED)) };
-      const { request, part } = open;
-      await journal.append({ type: 'outcome', step: open.step, request, part, at: deps.clock.now(), result });
+    const notices = new StepNotices(deps, planned);
+    const progress = state.step(planned.number);
+    if (isRowStep(step)) {
+      const rows = await closeRequests(step, progress, { journal, deps });
+      if (rows > 0) notices.noteInDoubt(rows, RUN_ENDED);
+    } else if (progress.action?.isOpen === true) {
+      await journal.append({ type: 'acted', step: planned.number, at: deps.clock.now(), verdict: RUN_ENDED });
+      notices.noteInDoubt(undefined, RUN_ENDED);
     }
   }
+}
+
+/** Returns how many rows it put in doubt. */
+async function closeRequests(
+  step: RowStep,
+  progress: StepProgress,
+  { journal, deps }: { journal: Journal; deps: RunDeps },
+): Promise<number> {
+  const kind = kindOf(step);
+  // What can be settled by asking stays open: it is asked when its step has its turn.
+  if (kind.settling !== undefined) return 0;
+  let rows = 0;
+  for (const open of [...progress.open.values()]) {
+    if (!open.isInFlight) continue;
+    const isRepeatable = kind.isRepeatable(step);
+    const result: Result = isRepeatable
+      ? { kind: 'again', why: 'the run ended before the answer came' }
+      : { kind: 'settled', outcomes: giveAllRows(open.rows[1], RUN_ENDED) };
+    if (!isRepeatable) rows += open.rows[1];
+    const { request, part } = open;
+    await journal.append({ type: 'outcome', step: open.step, request, part, at: deps.clock.now(), result });
+  }
+  return rows;
 }
 
 function assertSamePlan(state: RunState, plan: Plan, path: string): void {

@@ -5,6 +5,7 @@ import type { CallService, Endpoint } from '../service/endpoint.js';
 import type { AreaUse } from './area-use.js';
 import { isLockLost, type Lock } from './lock.js';
 import type { Lane, RunDeps } from './ports.js';
+import type { StepNotices } from './step-notices.js';
 import type { StopSwitch } from './stop.js';
 
 /** Runs a task that calls endpoints one by one, on a lane of its own; nothing leaves once the lock is lost, and the call then fails with that. */
@@ -23,13 +24,14 @@ export async function callOnLane<T>(
     signal: AbortSignal;
     /** Ends what is in flight; where not given, when the run awaits nothing more. */
     abandon?: AbortSignal;
+    notices?: StepNotices;
   },
   task: (call: CallService) => Promise<T>,
 ): Promise<T> {
-  const { area, limits, service, deps, lock, stop, areas, signal } = context;
+  const { area, limits, service, deps, lock, stop, areas, signal, notices } = context;
   const { clock } = deps;
   const lane = deps.createLane({ limits, lastSentMsAgo: areas.lastSentMsAgo(area), signal });
-  const asking = askForLock(lane, lock);
+  const asking = askForLock(lane, lock, notices);
   const call = createCaller({
     service,
     transport: {
@@ -54,11 +56,20 @@ export async function callOnLane<T>(
 }
 
 /** The lane, with a last look at the lock whenever a call's turn at the gate has come. */
-function askForLock(lane: Lane, lock: Lock): CallLane {
+function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): CallLane {
+  let isThrottled = false;
   return {
     run: (cost, task) => lane.run(cost, (gate) => task(() => gate(() => lock.assertHeld()))),
-    pauseFor: (delayMs) => lane.pauseFor(delayMs),
-    slowDown: () => lane.slowDown(),
+    pauseFor: (delayMs) => {
+      lane.pauseFor(delayMs);
+      if (isThrottled) notices?.noteThrottled('HTTP 429 or 503', delayMs);
+      else notices?.noteOutage('no good answer came');
+      isThrottled = false;
+    },
+    slowDown: () => {
+      isThrottled = true;
+      lane.slowDown();
+    },
     noteSuccess: () => lane.noteSuccess(),
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Files } from '../files.js';
 import type { Limits } from '../job/job.js';
 import type { JournalEntry } from '../journal/format.js';
+import type { LogFields } from '../log.js';
 import type { Authorize } from '../service/authorize.js';
 import type { Transport } from '../service/transport.js';
 import type { Owner } from './lock.js';
@@ -20,7 +21,8 @@ export interface RunDeps {
   /** How often the journal gets a snapshot; by default as the journal has it. */
   readonly snapshotEveryBytes?: number | undefined;
   readonly onProgress: (progress: Progress) => void;
-  readonly onNotice: (notice: string) => void;
+  /** One sentence that a person should know, and what a machine may look for; no number of a person. */
+  readonly onNotice: (notice: string, fields?: LogFields) => void;
 }
 
 /** Appends durably, and tells the run's state. */

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
+import { sayFailure } from '../commands/error-line.js';
 import { suggestNearest } from '../job/suggest.js';
 import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
 import { addGatewayVerbs } from './gateway.js';
 import { addJobVerbs } from './job.js';
+import { logOptions, readLogging } from './log-flags.js';
 import { addSchemaVerb } from './schema.js';
 import { addServerVerbs } from './server.js';
 import { brief, DRY_RUN, type VerbContext } from './verb.js';
@@ -12,10 +14,13 @@ import { addVerifyVerbs } from './verify.js';
 
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
 export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {
+  context.terminal.logging = readLogging(args, context.terminal);
   const misuse = findMisuse(args);
   if (misuse !== undefined) {
     const hint = 'Usage: volley <verb>; see volley --help';
-    context.terminal.writeStderr(`${misuse}\n${hint}\n`);
+    context.terminal.writeStderr(
+      sayFailure({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, context.terminal),
+    );
     return context.terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
   }
   const cli = yargs([...args])
@@ -39,6 +44,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
   ];
   await addVerbs
     .reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
+    .options(logOptions)
     .demandCommand(1, 'Name a verb, such as run.')
     .strict()
     .help()

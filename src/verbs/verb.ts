@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import { sayFailure } from '../commands/error-line.js';
 import type { Terminal } from '../commands/terminal.js';
 import { UserError } from '../errors.js';
 
@@ -36,7 +37,7 @@ export const single = {
  * The builder of a verb, or of the whole command, whose misuse is told in a few words: what is wrong, how it is used
  * (`usage`, such as "run <job>"), and where its help is. Ends the command with exit code 2.
  */
-export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }: Terminal): Argv<T> {
+export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): Argv<T> {
   const whole = `volley ${usage}`;
   const named = whole.replace(/ (?:[<[]|--).*/, '');
   return command.fail((message, error) => {
@@ -44,8 +45,8 @@ export function brief<T>(command: Argv<T>, usage: string, { leave, writeStderr }
     if (error && error.name !== 'YError') throw error;
     const misuse = wordMisuse(message);
     const hint = `Usage: ${whole}; see ${named} --help`;
-    writeStderr(`${misuse}\n${hint}\n`);
-    leave(2, { code: 'bad-flag', message: misuse, hint });
+    terminal.writeStderr(sayFailure({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, terminal));
+    terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
   });
 }
 

@@ -21,7 +21,7 @@ export async function aJobOf(step: object): Promise<Workspace> {
 /** The path that it is about is named. */
 export function expectDiskError(ended: Ended, error: string, exitCode = 75): void {
   expect(readFailure(ended)).toMatchObject({ exitCode, error: { code: error } });
-  expect(ended.stderr).toMatch(new RegExp(`^Cannot [a-z ]+ /.*\\(${error}, `, 'm'));
+  expect(ended.stderr).toMatch(new RegExp(`Cannot [a-z ]+ /.*\\(${error}, `, 'm'));
 }
 
 /** What the service took has an intent in the journal. */

@@ -55,10 +55,11 @@ describe.concurrent('exit code', () => {
     );
     const [flag, verb, unknown, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
     expect(flag).toContain('agian');
-    const usage = 'Usage: volley <verb>; see volley --help\n';
-    expect(verb).toBe(`There is no such verb. Did you mean run?\n${usage}`);
-    expect(unknown).toBe(`Unknown: translate, job.yaml\n${usage}`);
-    expect(none).toBe(`Name a verb, such as run.\n${usage}`);
+    const hint = 'Usage: volley <verb>; see volley --help';
+    const misuse = { level: 50, event: 'error', exitCode: 2, code: 'bad-flag', hint };
+    expect(JSON.parse(verb!)).toMatchObject({ ...misuse, msg: 'There is no such verb. Did you mean run?' });
+    expect(JSON.parse(unknown!)).toMatchObject({ ...misuse, msg: 'There is no such verb.' });
+    expect(JSON.parse(none!)).toMatchObject({ ...misuse, msg: 'Name a verb, such as run.' });
     expect(positional).toContain('job');
     expect(file).toContain('none.yaml');
     expect(typo).toMatch(/batchSize.*colour/s);

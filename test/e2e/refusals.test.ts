@@ -37,7 +37,7 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
   expect(stderr).toMatch(/open-quote\.csv\S*: .*quote/);
   expect(stderr).toMatch(/latin\.csv\S*: .*(UTF-8|encoding)/);
   expect(stderr).toMatch(/cut\.csv\.gz\S*: .*(gzip|cut|end)/);
-  expect(stderr).toMatch(/twins\.csv\S*: .*"mobile", and 2 columns have this name/);
+  expect(stderr).toMatch(/twins\.csv\S*: .*\\"mobile\\", and 2 columns have this name/);
   expect(stderr).toMatch(/no-mobile\.csv\S*: .*mobile/);
   expect(stderr).toMatch(/empty\.csv\S*: /);
   expect(stderr).toMatch(/good\.csv\S*: .*voucher/);

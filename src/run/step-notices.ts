@@ -1,0 +1,50 @@
+import type { LogFields } from '../log.js';
+import type { RunDeps } from './ports.js';
+
+/** What may befall a step while it sends; `event` of the log. */
+export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'guard';
+
+/** Says each thing that slows a step down, stops it or puts rows in doubt the first time that it happens in this process. */
+export class StepNotices {
+  readonly #onNotice: RunDeps['onNotice'];
+  readonly #step: { readonly number: number; readonly kind: string };
+  readonly #said = new Set<StepEvent>();
+
+  constructor({ onNotice }: Pick<RunDeps, 'onNotice'>, step: { readonly number: number; readonly kind: string }) {
+    this.#onNotice = onNotice;
+    this.#step = { number: step.number, kind: step.kind };
+  }
+
+  /** `why` says what came from the service, such as `HTTP 429`. */
+  noteThrottled(why: string, waitMs: number): void {
+    const seconds = Math.ceil(waitMs / 1000);
+    this.#note('throttled', `the service asks to slow down: ${why}; waits ${seconds} s, then sends slower`, { why });
+  }
+
+  noteOutage(why: string): void {
+    this.#note('outage', `the service cannot be reached, or turns requests away: ${why}; tries again`, { why });
+  }
+
+  noteBreakerOpen(why: string, giveUpAfterSeconds: number): void {
+    const what = `too many bad answers in a row, the last is ${why}: tries one request at a time, and gives up`;
+    this.#note('breaker-open', `${what} when no good one came for ${giveUpAfterSeconds} s`, { why });
+  }
+
+  /** `rows` is undefined for a step without rows. */
+  noteInDoubt(rows: number | undefined, { code, reason }: { readonly code: string; readonly reason: string }): void {
+    const why = `${code}: ${reason}`;
+    const what = rows === undefined ? 'what it does is' : rows === 1 ? '1 row is' : `${rows} rows are`;
+    this.#note('in-doubt', `${what} in doubt: ${why}`, { rows, why });
+  }
+
+  noteGuard(why: string): void {
+    this.#note('guard', `a guard stops the run: ${why}`, { why });
+  }
+
+  #note(event: StepEvent, what: string, fields: LogFields): void {
+    if (this.#said.has(event)) return;
+    this.#said.add(event);
+    const { number, kind } = this.#step;
+    this.#onNotice(`step ${number} (${kind}): ${what}`, { event, step: number, kind, ...fields });
+  }
+}

@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+import { until } from './command.js';
+
+type Line = Readonly<Record<string, unknown>> & {
+  readonly level: number;
+  readonly msg: string;
+  readonly event?: string;
+};
+
+/** Every line of stderr, each of which is JSON. */
+const linesOf = (stderr: string): Line[] =>
+  stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const eventsOf = (lines: readonly Line[]) => lines.flatMap(({ event }) => (event === undefined ? [] : [event]));
+
+interface End {
+  readonly code: number;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly reason: RegExp;
+  /** Of warnings, once each. */
+  readonly events?: readonly string[];
+  /** On the last line. */
+  readonly fields?: object;
+}
+
+const LEVELS = { info: 30, warn: 40, error: 50 };
+
+/** From stderr alone: one first and one last line, whose level is that of the exit code, and which says why; warnings once each. */
+function expectSaid(
+  { code, stderr }: { code: number | null; stderr: string },
+  { code: expected, level, reason, events = [], fields = {} }: End,
+): Line[] {
+  const lines = linesOf(stderr);
+  expect(code, stderr).toBe(expected);
+  expect(eventsOf(lines), stderr).toEqual(['start', ...events, 'end']);
+  expect([lines[0]?.event, lines.at(-1)?.event]).toEqual(['start', 'end']);
+  const end = lines.at(-1);
+  expect(end).toMatchObject({ level: LEVELS[level], exitCode: expected, seconds: expect.any(Number), ...fields });
+  expect(end?.reason).toMatch(reason);
+  expect(end?.msg).toMatch(reason);
+  for (const line of lines.filter(({ event }) => events.includes(String(event)))) expect(line.level).toBe(LEVELS.warn);
+  return lines;
+}
+
+async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
+  const workspace = await aWorkspace(...faults);
+  workspace.write('people.csv', people(300));
+  const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 1 } })];
+  workspace.writeJob(aJob(workspace, { steps, ...changes }));
+  return workspace;
+}
+
+const BRIEF = { service: { giveUpAfterSeconds: 1 } };
+
+describe.concurrent('stderr alone tells why a run ended', () => {
+  test.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: End }]>([
+    [
+      'every row accepted',
+      { end: { code: 0, level: 'info', reason: /every row accepted/, fields: { accepted: 300 } } },
+    ],
+    [
+      'rows rejected',
+      {
+        faults: [{ kind: 'reject-rows', nth: 1, rows: 0.1 }],
+        end: { code: 1, level: 'warn', reason: /1 row rejected \(/, fields: { rejected: 1, accepted: 299 } },
+      },
+    ],
+    [
+      'lost answers',
+      {
+        faults: [{ kind: 'reset-after', nth: [3, 9] }],
+        end: { code: 3, level: 'warn', reason: /20 rows in doubt/, events: ['in-doubt'], fields: { inDoubt: 20 } },
+      },
+    ],
+    [
+      'a guard before anything is sent',
+      {
+        changes: { guards: { maxMessages: 8 } },
+        end: { code: 4, level: 'error', reason: /maxMessages 8/, events: ['guard'], fields: { code: 'guard' } },
+      },
+    ],
+    [
+      'a guard while it sends',
+      {
+        faults: [{ kind: 'reject-rows', rows: 0.5 }],
+        changes: { guards: { maxFailedPercent: 20 } },
+        end: { code: 4, level: 'error', reason: /guard.*maxFailedPercent 20/, events: ['guard'] },
+      },
+    ],
+    [
+      'a wrong key',
+      { env: { VOLLEY_API_KEY: 'wrong' }, end: { code: 4, level: 'error', reason: /unauthorized.*HTTP 401/ } },
+    ],
+    [
+      'a dead service',
+      {
+        changes: { service: { ...BRIEF.service, bases: { sms: 'http://127.0.0.1:9' } } },
+        end: {
+          code: 75,
+          level: 'error',
+          reason: /unavailable.*ECONNREFUSED/,
+          events: ['outage', 'breaker-open'],
+          fields: { unprocessed: 300 },
+        },
+      },
+    ],
+    [
+      'too many requests, and then all is well',
+      {
+        faults: [{ kind: 'status-429', nth: [2, 3, 8], retryAfter: 0 }],
+        end: { code: 0, level: 'info', reason: /every row accepted/, events: ['throttled'] },
+      },
+    ],
+    [
+      'a job that asks for no key',
+      { env: { VOLLEY_API_KEY: '' }, end: { code: 2, level: 'error', reason: /VOLLEY_API_KEY/ } },
+    ],
+  ])('%s', async (_name, { faults = [], changes = {}, env = {}, end }) => {
+    const workspace = await aNight(faults, changes);
+
+    const ended = await workspace.finish(workspace.start(['run', 'job.yaml'], { env }));
+
+    const lines = expectSaid(ended, end);
+    for (const line of lines.slice(1)) expect(line).toMatchObject({ job: 'sale' });
+    const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
+    for (const line of of) expect(line).toMatchObject({ job: 'sale', run: expect.any(String), step: 1, kind: 'sms' });
+  });
+
+  test('a signal, and a second one', async () => {
+    const workspace = await aNight([{ kind: 'latency', delayMs: 120_000, nth: 2 }]);
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    running.signal('SIGTERM');
+    await running.says('nothing new is sent');
+    running.signal('SIGTERM');
+    const { code, stderr } = await running.ended;
+
+    const lines = linesOf(stderr);
+    expect([code, eventsOf(lines)]).toEqual([75, ['start', 'end']]);
+    expect(lines.at(-1)).toMatchObject({ level: LEVELS.error, exitCode: 75, job: 'sale', run: expect.any(String) });
+
+    workspace.setFaults();
+    expectSaid(await workspace.run(), { code: 3, level: 'warn', reason: /10 rows in doubt/, events: ['in-doubt'] });
+    expectSaid(await workspace.run(), {
+      code: 3,
+      level: 'warn',
+      reason: /nothing new; 10 rows of other runs still in doubt/,
+    });
+  });
+
+  test('a lock that another process holds', async () => {
+    const workspace = await aNight([{ kind: 'latency', delayMs: 120_000, nth: 2 }]);
+    workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+
+    expectSaid(await workspace.run(), { code: 75, level: 'error', reason: /process \d+ on .* is running it/ });
+  });
+
+  test('a signal, where what is in flight is answered', async () => {
+    const workspace = await aNight([{ kind: 'latency', delayMs: 100 }]);
+    const running = workspace.start(['run', 'job.yaml']);
+    await until(() => workspace.requests().length === 2);
+    running.signal('SIGTERM');
+
+    expectSaid(await running.ended, { code: 75, level: 'error', reason: /interrupted.*SIGTERM/ });
+  });
+
+  test.each([
+    ['a quote that never closes', { 'people.csv': 'name,mobile\n"Ann,+6591234567\n' }, /people\.csv/],
+    ['a job file at fault', { 'job.yaml': '{"name":"sale","steps":[]}' }, /job\.yaml|steps|service/],
+    ['a job file that is no YAML', { 'job.yaml': 'a: [' }, /job\.yaml/],
+  ])('%s', async (_name, files, reason) => {
+    const workspace = await aNight([]);
+    for (const [name, text] of Object.entries(files)) workspace.write(name, text);
+
+    for (const verb of ['run', 'plan']) {
+      const { code, stderr } = await workspace.volley(verb, 'job.yaml');
+      const lines = linesOf(stderr);
+      expect([code, eventsOf(lines)]).toEqual([2, ['start', 'end']]);
+      expect(lines.at(-1)).toMatchObject({ level: LEVELS.error, exitCode: 2, command: verb });
+      expect(`${lines.at(-1)?.reason}\n${lines.at(-1)?.hint}`).toMatch(reason);
+    }
+  });
+
+  test('plan, apply and retry say it of their own; other commands say a failure in one line', async () => {
+    const workspace = await aNight([{ kind: 'reject-rows', nth: 1, rows: 0.1 }]);
+    const planned = await workspace.volley('plan', 'job.yaml');
+    const { directory } = JSON.parse(planned.stdout);
+    const fields = { job: 'sale', run: expect.any(String) };
+    const reason = /planned 300 rows in 30 requests/;
+    expectSaid(planned, { code: 0, level: 'info', reason, fields: { ...fields, command: 'plan', planned: 300 } });
+    const applied = await workspace.volley('apply', directory);
+    expectSaid(applied, { code: 1, level: 'warn', reason: /1 row rejected/, fields: { ...fields, command: 'apply' } });
+    const retried = await workspace.volley('retry', directory, '--only', 'rejected');
+    expectSaid(retried, { code: 0, level: 'info', reason: /planned 1 row/, fields: { ...fields, command: 'retry' } });
+
+    for (const args of [['report', 'none'], ['status', 'none'], ['rnu'], ['run', 'job.yaml', '--log-level', 'loud']]) {
+      const { stderr } = await workspace.volley(...args);
+      expect(linesOf(stderr), args.join(' ')).toMatchObject([{ level: LEVELS.error, event: 'error', exitCode: 2 }]);
+    }
+  });
+
+  test('--log-level and --log-format: less of it, or plain words', async () => {
+    const workspace = await aNight([{ kind: 'reset-after', nth: 3 }]);
+    const again = async (...flags: string[]) => {
+      workspace.setFaults({ kind: 'reset-after', nth: 3 });
+      return workspace.run('--again', ...flags);
+    };
+
+    const warnings = linesOf((await again('--log-level', 'warn')).stderr);
+    const silent = await again('--log-level=silent');
+    const pretty = await again('--log-format', 'pretty');
+    const failed = await workspace.volley('run', 'none.yaml', '--log-format=pretty', '--log-level', 'error');
+
+    expect(eventsOf(warnings)).toEqual(['in-doubt', 'end']);
+    expect([silent.code, silent.stderr]).toEqual([3, '']);
+    expect(pretty.stderr).toMatch(
+      /^run begins\n[\s\S]*^! step 1 \(sms\): 10 rows are in doubt[\s\S]*\n! run ends with exit code 3 /m,
+    );
+    expect(failed.stderr).toMatch(
+      /^✗ run ends with exit code 2 .*\nCannot read the job none\.yaml.*\nCheck the path\.\n$/,
+    );
+  });
+});
