@@ -33,16 +33,15 @@ function gatherByFile(steps: readonly PlannedStep[]): { file: string; path: stri
 
 const ENCODING = /^the encoding is (\S+), (?:by its (.+)|(.+))$/;
 const DELIMITER = /^the delimiter is (.+), (?:found from the header|as stated)$/;
-const COLUMN = /^its column "(.+)" is taken for "(.+)"$/;
+const COLUMN = /^its column "/;
+const TAKEN_FOR = '" is taken for "';
 
 /** The notices of read/ and plan/ in a few words; one that is not known here stands whole. */
 function shortenNotices(notices: readonly string[]): string {
-  const columns = notices.flatMap((notice) => {
-    const [, header, name] = COLUMN.exec(notice) ?? [];
-    return header === undefined ? [] : [`${header} is ${name}`];
-  });
+  const isColumn = (notice: string) => COLUMN.test(notice) && notice.includes(TAKEN_FOR);
+  const columns = notices.filter(isColumn);
   const others = notices.flatMap((notice) => {
-    if (COLUMN.test(notice)) return [];
+    if (isColumn(notice)) return [];
     const delimiter = DELIMITER.exec(notice)?.[1];
     if (delimiter !== undefined) return delimiter === '","' ? [] : [`delimiter ${delimiter}`];
     const [, encoding, mark, how] = ENCODING.exec(notice) ?? [];

@@ -16,7 +16,7 @@ export function findUnquotedText(text: string): (Finding & { readonly at: number
     const value = found?.[4] ?? '';
     if (found !== null && NEEDS_QUOTES.test(value)) {
       const isInBraces = found[1]?.trim().startsWith('{') || found[1]?.trim().startsWith(',');
-      const written = isInBraces ? value.replace(/\s*\}\s*$/, '') : value.trimEnd();
+      const written = isInBraces ? value.trimEnd().replace(/\}$/, '').trimEnd() : value.trimEnd();
       const at = start + found.index + (found[1]?.length ?? 0);
       return {
         at,

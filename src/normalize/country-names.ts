@@ -74,7 +74,7 @@ function listNames(): ReadonlyMap<string, ReadonlySet<string>> {
 
 /** `Myanmar (Burma)` is both, `Österreich` is `Oesterreich` where there is no umlaut, and Hong Kong is meant without its SAR. */
 function listWritings(name: string): string[] {
-  const bare = name.replace(/\s*\(.*\)/, '').replace(/ SAR China$/, '');
+  const [bare = name] = name.replace(/ SAR China$/, '').split('(');
   const umlauts = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' } as const;
   const plain = bare.replace(/[äöüÄÖÜ]/g, (letter) => umlauts[letter as keyof typeof umlauts]);
   return [name, bare, plain];

@@ -4,12 +4,12 @@
  */
 export function readNamedNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? value : undefined;
-  if (typeof value !== 'string' || !WHOLE.test(value)) return undefined;
+  if (typeof value !== 'string' || !WHOLE.test(value.trim())) return undefined;
   const digits = Number(value.replace(/\D/g, ''));
   return Number.isSafeInteger(digits) && digits > 0 ? digits : undefined;
 }
 
-const WHOLE = /^\s*\+?[\d\s().-]+$/;
+const WHOLE = /^\+?[\d\s().-]+$/;
 
 /** Whether an answer repeats another number than the one that was sent. One that it leaves out, or masks, is no other. */
 export function isAnotherNumber(named: unknown, sent: unknown): boolean {

@@ -60,8 +60,8 @@ function wordMisuse(message: string): string {
   const flag = /^Not enough arguments following: (.+)$/.exec(message);
   if (flag !== null) return `--${flag[1]} is given without its value`;
   if (/^Unknown arguments?: .*\bdry-?run\b/i.test(message)) return DRY_RUN;
-  const path = /^Unknown arguments?: (\S*[./]\S*)$/.exec(message);
-  if (path !== null) return `One path is expected, and ${path[1]} is one more; give the command once for each`;
+  const [, unknown = ''] = /^Unknown arguments?: (\S+)$/.exec(message) ?? [];
+  if (/[./]/.test(unknown)) return `One path is expected, and ${unknown} is one more; give the command once for each`;
   return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');
 }
 

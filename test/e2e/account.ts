@@ -31,9 +31,11 @@ export function readOutput(summary: Summary, step: number, output: OutputName): 
 const WITHOUT_ROWS = ['campaign', 'chat'];
 
 /** Promise 3, from the files alone: every row of every input stands in exactly one output, and the figures say the same. */
-export function expectEveryRowOnce(printed: Summary & { readonly openDoubt?: OpenDoubt }): void {
+export function expectEveryRowOnce(
+  printed: Summary & { readonly openDoubt?: OpenDoubt; readonly error?: unknown },
+): void {
   // What is printed tells of the other runs of the job, too.
-  const { openDoubt: _openDoubt, ...summary } = printed;
+  const { openDoubt: _openDoubt, error: _error, ...summary } = printed;
   expect(summarySchema.safeParse(summary).error).toBeUndefined();
   expect(JSON.parse(readFileSync(join(summary.directory, 'summary.json'), 'utf8'))).toEqual(summary);
   for (const step of summary.steps) {

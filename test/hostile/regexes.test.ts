@@ -39,6 +39,8 @@ const MAX_MS = 1000;
 const BUILT: Readonly<Record<string, string>> = {
   'log.ts': 'alternatives of plain text: no repetition',
   'normalize/national-prefix.ts': 'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
+  'template/date-input.ts':
+    'digits of fixed number, one after the other, in a format of at most 50 characters: no repetition',
   'service/scrub-answers.ts': 'letters of secrets, each in a few writings: no repetition',
   'service/verification.ts': 'one class with bounds',
 };
