@@ -56,11 +56,17 @@ const EXPECTED_TYPE: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** Of a union the branch that the person was in: of the right shape, and with the fewest faults; undefined when that is not clear. */
+/** Of a union the branch that the person was in: the one that was right furthest down, then the one with the fewest faults; undefined when that is not clear. */
 function findNearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const shaped = branches.filter((issues) => !issues.some((issue) => issue.path.length === 0 && isShapeIssue(issue)));
-  const [first, second] = shaped.toSorted((a, b) => a.length - b.length);
-  return first !== undefined && first.length !== second?.length ? first : undefined;
+  const order = (a: readonly Issue[], b: readonly Issue[]) => depthOf(b) - depthOf(a) || a.length - b.length;
+  const [first, second] = shaped.toSorted(order);
+  return first !== undefined && (second === undefined || order(first, second) < 0) ? first : undefined;
+}
+
+/** How far down the first fault stands. */
+function depthOf(issues: readonly Issue[]): number {
+  return Math.min(...issues.map(({ code, path }) => path.length + (code === 'unrecognized_keys' ? 1 : 0)));
 }
 
 function isShapeIssue(issue: Issue): boolean {

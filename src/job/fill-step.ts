@@ -49,10 +49,21 @@ function fillContacts(written: Checked<'contacts'>, { limits, directory }: Aroun
     input: fillInput(written.input, directory),
     // zod leaves out what is not written, so no key is undefined.
     fields: written.fields as ContactsStep['fields'],
-    customAttributes: written.customAttributes,
+    ...fillAttributes(written.customAttributes),
     groups: written.groups ?? [],
+    groupsColumn: written.groupsColumn,
     limits: fillLimits('contacts', [written.limits, limits]),
   };
+}
+
+/** `{ rest: column }` is an attribute of that name. */
+function fillAttributes(
+  written: Checked<'contacts'>['customAttributes'],
+): Pick<ContactsStep, 'customAttributes' | 'rest'> {
+  if (written === 'rest') return { customAttributes: written };
+  const { rest, ...others } = written;
+  if (typeof rest === 'object') return { customAttributes: 'rest', rest };
+  return { customAttributes: rest === undefined ? others : { ...others, rest } };
 }
 
 function fillSms(written: Checked<'sms'>, { limits, directory }: Around): SmsStep {

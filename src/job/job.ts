@@ -146,9 +146,20 @@ export interface ContactsStep {
   readonly fields: Readonly<Partial<Record<ContactField, string>>>;
   /** Attribute → column, or `rest`: every column that no field names, under its own name. */
   readonly customAttributes: Readonly<Record<string, string>> | 'rest';
+  /** How `rest` departs from that; undefined: it does not. */
+  readonly rest?: RestOfColumns | undefined;
   /** Ids of the groups that every contact joins. */
   readonly groups: readonly number[];
+  /** Column with the ids of the groups that the row's contact joins as well; a blank cell adds none. */
+  readonly groupsColumn?: string | undefined;
   readonly limits: Limits;
+}
+
+export interface RestOfColumns {
+  /** Columns that are not taken along. */
+  readonly except: readonly string[];
+  /** Column → attribute. */
+  readonly rename: Readonly<Record<string, string>>;
 }
 
 export type ContactField = 'firstName' | 'lastName' | 'externalId' | 'country' | AddressField;

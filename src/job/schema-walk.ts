@@ -41,7 +41,7 @@ function unwrap(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | unde
     return options.find((option) => option._zod.propValues?.[discriminator]?.has(wanted as z.core.util.Primitive));
   }
   if (schema instanceof z.core.$ZodUnion) {
-    // Of our unions each has one option that is more than a word.
+    // Of our unions each has one option that is more than a word, or its maps are fit for a first that names its keys.
     const options = schema._zod.def.options.filter(
       (option) => isMapping(value) || !(option instanceof z.core.$ZodObject),
     );

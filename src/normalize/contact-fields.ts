@@ -32,6 +32,7 @@ export const maxLengths: Readonly<Record<ContactField, number>> = {
   kakaoTalkId: 128,
 };
 export const MAX_CUSTOM_ATTRIBUTES = 50;
+export const MAX_GROUPS = 10;
 
 /** Why a contact is refused, beside the codes of its number and country: every code, with one line for the README. */
 export const contactCodes = {
@@ -40,6 +41,8 @@ export const contactCodes = {
   'field-too-long': 'The value is longer than the service allows for the field.',
   'control-character': 'The value holds a line break, a tab or another control character, or half a character.',
   'too-many-attributes': `More than ${MAX_CUSTOM_ATTRIBUTES} custom attributes of the row have a value.`,
+  'bad-group': 'The cell of groups holds something else than ids of groups, split by ; or ,.',
+  'too-many-groups': `The row would join more than ${MAX_GROUPS} groups, those of the step included.`,
 } as const;
 
 export type ContactCode = keyof typeof contactCodes;

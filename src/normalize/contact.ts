@@ -8,6 +8,7 @@ import {
   maxLengths,
   personFields,
 } from './contact-fields.js';
+import { type GroupsResult, readGroups } from './contact-groups.js';
 import { normalizeCountry } from './country.js';
 import { isPlausibleEmail } from './email.js';
 import { normalizeNumber } from './number.js';
@@ -25,6 +26,8 @@ export interface ContactBinding {
   /** ISO alpha-2 for numbers without +. */
   readonly country: string | undefined;
   readonly groups: readonly number[];
+  /** Column of the groups that a row adds to them. */
+  readonly groupsIndex?: number | undefined;
 }
 
 /** Body of a create request; keys in this order, and only those that have a value. Contract: Contact. */
@@ -56,7 +59,6 @@ type Values = Partial<Record<ContactField, string>>;
  * the first field that breaks a limit of the service, for a number that is there and not valid, and for want of any address.
  */
 export function createContactNormalizer(binding: ContactBinding): (record: SourceRecord) => ContactResult {
-  const groups = binding.groups.map((id) => ({ id }));
   const columns = [...personFields, ...addressFields].flatMap((field) => {
     const index = binding.fieldColumns[field];
     return index === undefined ? [] : [{ field, index }];
@@ -64,22 +66,17 @@ export function createContactNormalizer(binding: ContactBinding): (record: Sourc
 
   return (record) => {
     if (record.fault !== undefined) return { ok: false, rejection: record.fault };
-    const values: Values = {};
-    let numberCountry: string | undefined;
-    for (const { field, index } of columns) {
-      const text = record.cells[index]?.trim() ?? '';
-      if (text === '') continue;
-      const read = field === 'msisdn' ? readNumber(text, record, binding) : readField(field, text);
-      if ('code' in read) return reject(read.column ?? binding.columns[index] ?? field, read);
-      values[field] = read.value;
-      numberCountry ??= read.country;
-    }
+    const fields = readFields(record, columns, binding);
+    if ('code' in fields) return reject(fields.column ?? '', fields);
+    const { values, country } = fields;
+    const groups = readRowGroups(record, binding);
+    if (!groups.ok) return reject(binding.columns[binding.groupsIndex ?? -1] ?? '', groups);
     const attributes = readAttributes(record, binding);
     if ('code' in attributes) return reject(attributes.column ?? '', attributes);
     if (!addressFields.some((field) => values[field] !== undefined)) return reject('', refuseWithoutAddress(binding));
 
-    const body = buildBody(values, groups, attributes.pairs);
-    return { ok: true, body, msisdn: values.msisdn, country: numberCountry };
+    const body = buildBody(values, groups.ids, attributes.pairs);
+    return { ok: true, body, msisdn: values.msisdn, country };
   };
 }
 
@@ -90,6 +87,29 @@ interface Refusal {
   readonly column?: string | undefined;
 }
 type FieldResult = { readonly value: string; readonly country?: string } | Refusal;
+
+interface FieldColumn {
+  readonly field: ContactField;
+  readonly index: number;
+}
+
+function readFields(
+  record: SourceRecord,
+  columns: readonly FieldColumn[],
+  binding: ContactBinding,
+): { readonly values: Values; readonly country: string | undefined } | Refusal {
+  const values: Values = {};
+  let country: string | undefined;
+  for (const { field, index } of columns) {
+    const text = record.cells[index]?.trim() ?? '';
+    if (text === '') continue;
+    const read = field === 'msisdn' ? readNumber(text, record, binding) : readField(field, text);
+    if ('code' in read) return { ...read, column: read.column ?? binding.columns[index] ?? field };
+    values[field] = read.value;
+    country ??= read.country;
+  }
+  return { values, country };
+}
 
 function readNumber(text: string, record: SourceRecord, binding: ContactBinding): FieldResult {
   const own = binding.countryIndex === undefined ? '' : (record.cells[binding.countryIndex]?.trim() ?? '');
@@ -116,6 +136,11 @@ function readField(field: ContactField, text: string): FieldResult {
     return { code: 'bad-email', reason: 'The value is not an email address, expected one such as name@example.com.' };
   }
   return { value: text };
+}
+
+function readRowGroups(record: SourceRecord, { groups, groupsIndex }: ContactBinding): GroupsResult {
+  const text = groupsIndex === undefined ? '' : (record.cells[groupsIndex]?.trim() ?? '');
+  return text === '' ? { ok: true, ids: groups } : readGroups(text, groups);
 }
 
 /** Attributes may hold line breaks and tabs, as addresses and notes do. */
@@ -150,14 +175,10 @@ function refuseWithoutAddress(binding: ContactBinding): Refusal {
   return { code: 'no-address', reason: `A contact needs at least one address, and ${where}.` };
 }
 
-function buildBody(
-  values: Values,
-  groups: readonly { readonly id: number }[],
-  attributes: [string, string][],
-): ContactBody {
+function buildBody(values: Values, groups: readonly number[], attributes: [string, string][]): ContactBody {
   const body: Partial<ContactBody> = {};
   for (const field of personFields) if (values[field] !== undefined) body[field] = values[field];
-  if (groups.length > 0) body.groups = groups;
+  if (groups.length > 0) body.groups = groups.map((id) => ({ id }));
   const addresses: ContactBody['addresses'] = {};
   for (const field of addressFields) if (values[field] !== undefined) addresses[field] = values[field];
   const whole: ContactBody = Object.assign(body, { addresses });

@@ -1,12 +1,13 @@
 import type { RowOutcomes } from '../domain.js';
 import type { ContactField, ContactsStep } from '../job/job.js';
-import { type ContactBinding, type ContactBody, createContactNormalizer } from '../normalize/contact.js';
+import { type ContactBody, createContactNormalizer } from '../normalize/contact.js';
 import { maskAddress, maskNumbers } from '../normalize/mask.js';
-import { isResultColumn, RESULT_COLUMNS } from '../output-columns.js';
+import { RESULT_COLUMNS } from '../output-columns.js';
 import { type Response, readJsonBody } from '../service/answer.js';
 import { findContradiction } from '../service/contact-contradiction.js';
 import { contactRequest, readContactAnswer } from '../service/contacts.js';
 import { searchColumns } from './column-search.js';
+import { bindAttributes } from './contact-attributes.js';
 import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from './kind.js';
 import { giveAllRows, inDoubt } from './outcomes.js';
 import { ROW_BY_ROW } from './row-by-row.js';
@@ -39,25 +40,20 @@ function bindColumns(
   }
   const { country, countryColumn } = step.input;
   const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
-  const taken = new Set(Object.values(fieldColumns));
-  const attributeColumns: ContactBinding['attributeColumns'] =
-    step.customAttributes === 'rest'
-      ? columns.flatMap((name, index) =>
-          name === '' || taken.has(index) || isResultColumn(name) ? [] : [{ name, index }],
-        )
-      : Object.entries(step.customAttributes).map(([name, column]) => ({
-          name,
-          index: find(column, `customAttributes.${name}`),
-        }));
-  if (problems.length > 0) return { problems };
+  const groupsIndex = step.groupsColumn === undefined ? undefined : find(step.groupsColumn, 'groupsColumn');
+  const taken = new Set([...Object.values(fieldColumns), ...(groupsIndex === undefined ? [] : [groupsIndex])]);
+  const bound = bindAttributes(step, columns, { find, taken });
+  const allProblems = [...problems, ...bound.problems];
+  if (allProblems.length > 0) return { problems: allProblems };
 
   const normalize = createContactNormalizer({
     columns,
     fieldColumns,
-    attributeColumns,
+    attributeColumns: bound.attributes,
     countryIndex,
     country,
     groups: step.groups,
+    groupsIndex,
   });
   return (record) => {
     const contact = normalize(record);

@@ -194,10 +194,20 @@ describe('a faultless job', () => {
   test('takes the rest of the columns as attributes, or a map of them', () => {
     const attributes = (customAttributes: unknown) => {
       const [step] = parseJob(aJobFile({ steps: [aContactsStep({ customAttributes })] }), 'sale.yaml').steps;
-      return step?.kind === 'contacts' ? step.customAttributes : undefined;
+      return step?.kind === 'contacts' ? [step.customAttributes, step.rest] : undefined;
     };
-    expect(attributes('rest')).toBe('rest');
-    expect(attributes({ tier: 'Loyalty tier' })).toEqual({ tier: 'Loyalty tier' });
+    expect(attributes('rest')).toEqual(['rest', undefined]);
+    expect(attributes({ tier: 'Loyalty tier' })).toEqual([{ tier: 'Loyalty tier' }, undefined]);
+    expect(attributes({ rest: {} })).toEqual(['rest', { except: [], rename: {} }]);
+    const rest = { except: ['notes'], rename: { tier: 'level' } };
+    expect(attributes({ rest })).toEqual(['rest', rest]);
+  });
+
+  test('takes an attribute called rest for one', () => {
+    const step = { customAttributes: { tier: 'Tier', rest: 'Remainder' }, groupsColumn: 'Groups' };
+    const job = parseJob(aJobFile({ steps: [aContactsStep(step)] }), 'sale.yaml');
+    expect(job.steps[0]).toMatchObject(step);
+    expect(job.steps[0]).not.toHaveProperty('rest');
   });
 
   test('takes output with a format', () => {

@@ -115,9 +115,26 @@ describe('a value out of its bounds', () => {
     ],
     [
       withContacts({ customAttributes: 'all' }),
-      'steps[0].customAttributes is "all", expected a map of attribute: column, or the word rest',
+      'steps[0].customAttributes is "all", expected a map of attribute: column, the word rest, or { rest: { except, rename } }',
     ],
     [withContacts({ customAttributes: { tier: 5 } }), 'steps[0].customAttributes.tier is 5 (a number), expected text'],
+    [
+      withContacts({ customAttributes: { rest: { exept: ['a'] } } }),
+      '"exept" is not a key of steps[0].customAttributes.rest, expected except',
+    ],
+    [
+      withContacts({ customAttributes: { rest: { except: 'a' } } }),
+      'steps[0].customAttributes.rest.except is "a", expected a list',
+    ],
+    [
+      withContacts({ customAttributes: { rest: { rename: { a: 1 } } } }),
+      'steps[0].customAttributes.rest.rename.a is 1 (a number), expected text',
+    ],
+    [
+      withContacts({ customAttributes: { rest: { rename: { a: 'x', b: 'x' } } } }),
+      'steps[0].customAttributes.rest.rename is a map, expected every attribute once',
+    ],
+    [withContacts({ groupsColumn: 7 }), 'steps[0].groupsColumn is 7 (a number), expected text'],
     [withContacts({ customAttributes: { '': 'a' } }), 'steps[0].customAttributes has an empty key, expected a name'],
     [
       withContacts({ customAttributes: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`a${n}`, 'b'])) }),

@@ -111,6 +111,32 @@ describe('contacts bound to the columns of a file', () => {
     });
   });
 
+  it('take no column as an attribute that the job leaves out or reads groups from', () => {
+    const rest = { except: ['Notes'], rename: { tier: 'level' } };
+    const step = { customAttributes: 'rest', rest, groups: [7], groupsColumn: 'Teams' } as const;
+    const columns = ['mobile', 'tier', 'notes', 'teams', 'town'];
+    expect(bodyOf(step, columns, ['90000000', 'gold', 'x', '1042; 7', 'Jurong'])).toEqual({
+      groups: [{ id: 7 }, { id: 1042 }],
+      addresses: { msisdn: '+6590000000' },
+      customAttributes: { level: 'gold', town: 'Jurong' },
+    });
+    expect(bodyOf(step, columns, ['90000000', '', '', ' ', undefined]).groups).toEqual([{ id: 7 }]);
+    expect(bodyOf({ ...step, groups: [] }, columns, ['90000000'])).not.toHaveProperty('groups');
+  });
+
+  it('refuse a row with more groups than a contact may join, or with something else, at their column', () => {
+    const step = { groups: [1, 2, 3], groupsColumn: 'teams' };
+    const eight = '11,12,13,14,15,16,17,18';
+    expect(bodyOf(step, ['mobile', 'teams'], ['90000000', eight])).toMatchObject({
+      kind: 'rejected',
+      rejection: { stage: 'normalize', field: 'teams', code: 'too-many-groups' },
+    });
+    expect(bodyOf(step, ['mobile', 'teams'], ['90000000', 'VIP']).rejection).toMatchObject({
+      field: 'teams',
+      code: 'bad-group',
+    });
+  });
+
   it('read the number in the country of the row, else in that of the job', () => {
     const step = { input: anInput({ country: 'SG', countryColumn: 'country' }) };
     expect(bodyOf(step, ['mobile', 'country'], ['012-345 6789', 'MY']).addresses).toEqual({ msisdn: '+60123456789' });
