@@ -33,7 +33,7 @@ function checkStep(step: WrittenStep): Finding[] {
     case 'verification.start':
       return requireBrand(step);
     case 'conversations':
-      return [...requireQueue(step), ...requireUser(step)];
+      return requireUser(step);
     case 'campaign':
       return requirePurpose(step);
     default:
@@ -61,18 +61,6 @@ function requireBrand({ step, at }: WrittenStep): Finding[] {
       at: [...at, 'brand'],
       message: `${namePath([...at, 'brand'])} is missing, expected the name that the template has {brand} for`,
       hint: 'Write brand: <name>, or take {brand} out of the template.',
-    },
-  ];
-}
-
-function requireQueue({ step, at }: WrittenStep): Finding[] {
-  const { channel, queue, queueColumn } = step;
-  if (typeof channel !== 'string' || queue !== undefined || queueColumn !== undefined) return [];
-  return [
-    {
-      at: [...at, 'queue'],
-      message: `${namePath([...at, 'queue'])} is missing, expected the id of a queue, or queueColumn`,
-      hint: 'Write queue: "<id>" for every row, or queueColumn: <column> for a queue row by row. Only a channel with settings says its own.',
     },
   ];
 }

@@ -36,7 +36,7 @@ const userColumns = z
   })
   .meta({ minProperties: 1 });
 
-/** That a queue is known for every row, and some field of the user, are rules of rules-steps.ts. */
+/** That a map of the user names some field is a rule of rules-steps.ts. */
 export const conversationsStep = z
   .strictObject({
     kind: z.literal('conversations').describe('Hands one conversation over to the contact center for each row.'),
@@ -46,10 +46,14 @@ export const conversationsStep = z
         error: 'expected text, the id of a channel, or a map with the settings of a new one',
       })
       .describe('Id of a channel. Or { name, queue, webhook: { name, url } }: one that is made before the first row.'),
-    queue: lineOfText().optional().describe('Id of the queue that conversations go to.'),
+    queue: lineOfText()
+      .optional()
+      .describe("Id of the queue that conversations go to; the channel's own when not given."),
     queueColumn: columnName()
       .optional()
-      .describe("Column of the queue's id, row by row; goes before queue, which a blank cell leaves it to."),
+      .describe(
+        "Column of the queue's id, row by row; goes before queue, which a blank cell leaves it to, and that to the channel.",
+      ),
     user: z
       .union([columnName(), userColumns], { error: 'expected text, the name of a column, or a map of field: column' })
       .default('user')

@@ -20,7 +20,7 @@ type History = NonNullable<ConversationRequest['history']>;
 type Read<T> = (cells: Cells) => { readonly ok: true; readonly value: T } | Refused;
 type Refused = { readonly ok: false; readonly rejection: Rejection };
 
-/** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the step or the row. */
+/** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the row, the step or the channel. */
 export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
   return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, context) };
 }
@@ -48,14 +48,6 @@ function bindColumns(
     if (!history.ok) return { kind: 'rejected', rejection: history.rejection };
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;
-    if (queue === undefined && 'id' in step.channel) {
-      const { rejection } = refuse({
-        field: step.queueColumn ?? '',
-        code: 'missing-value',
-        reason: 'There is no queue, neither in the row nor in the step',
-      });
-      return { kind: 'rejected', rejection };
-    }
     return planConversation(step, { user: user.value, history: history.value, queue });
   };
 }
@@ -71,18 +63,22 @@ function planConversation(
     user,
     history,
   };
-  const target = queue ?? ('id' in channel ? '' : channel.queue);
+  // The contract: a channel has a default queue. That of a channel which was there before, the service alone knows.
+  const target = queue ?? ('id' in channel ? undefined : channel.queue);
   const said = describeHistory(history?.messages.length ?? 0);
   return {
     kind: 'planned',
     row: {
       fragment: JSON.stringify(body),
-      facts: [target],
+      facts: [target ?? ''],
       messages: 0,
       segments: 0,
       country: undefined,
       forcesUcs2: undefined,
-      preview: () => ({ to: `queue ${target}`, text: `with ${Object.keys(user).join(', ')}; ${said}` }),
+      preview: () => ({
+        to: target === undefined ? "the channel's own queue" : `queue ${target}`,
+        text: `with ${Object.keys(user).join(', ')}; ${said}`,
+      }),
     },
   };
 }

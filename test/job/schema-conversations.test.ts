@@ -60,7 +60,6 @@ describe('a conversations step', () => {
       'steps[0].channel is 25, expected text, the id of a channel, or a map with the settings of a new one',
     ],
     [{ queue: 100 }, 'steps[0].queue is 100 (a number), expected text'],
-    [{ queue: undefined }, 'steps[0].queue is missing, expected the id of a queue, or queueColumn'],
     [{ channel: { ...NEW_CHANNEL, name: undefined } }, 'steps[0].channel.name is missing, expected text'],
     [
       { channel: { ...NEW_CHANNEL, name: 'n'.repeat(256) } },
@@ -126,6 +125,14 @@ describe('a conversations step', () => {
       'Put it in quotes: "25".',
       'Put it in quotes: "100".',
     ]);
+  });
+
+  test('may leave the queue to the channel, also to one that is named by its id', () => {
+    expect(filled({ queue: undefined })).toMatchObject({
+      channel: { id: '25' },
+      queue: undefined,
+      queueColumn: undefined,
+    });
   });
 
   test('may take the queue row by row', () => {

@@ -36,10 +36,25 @@ describe('conversation of a row', () => {
     });
   });
 
-  it('goes to the queue of the row, else of the step; a new channel has one of its own', () => {
-    expect(plan({}, { ...ROW, queue: ' 9 ' })).toMatchObject({ assignment: { id: '9' } });
-    expect(plan({ queue: undefined, channel: NEW_CHANNEL }, ROW)).not.toHaveProperty('assignment');
-    expect(plan({ queue: undefined }, ROW)).toEqual(['queue', 'missing-value', expect.stringContaining('no queue')]);
+  it.each([{ id: 'c1' }, NEW_CHANNEL])(
+    'goes to the queue of the row, else of the step, else names none: the channel has one of its own (%j)',
+    (channel) => {
+      expect(plan({ channel }, { ...ROW, queue: ' 9 ' })).toMatchObject({ assignment: { id: '9' } });
+      const { assignment, ...without } = plan({ channel }, ROW) as Record<string, unknown>;
+      expect(assignment).toEqual({ type: 'queue', id: '5' });
+      expect(plan({ channel, queue: undefined }, ROW)).toEqual(without);
+      expect(plan({ channel, queue: undefined, queueColumn: undefined }, ROW)).toEqual(without);
+    },
+  );
+
+  it('is shown with its queue, and told without one where nobody but the service knows it', () => {
+    const shown = (step: Partial<ConversationsStep>) => {
+      const [row] = planRows(conversationsKind, conversations(step), Object.keys(ROW), Object.values(ROW));
+      return row?.kind === 'planned' ? [row.row.preview().to, ...row.row.facts] : row;
+    };
+    expect(shown({})).toEqual(['queue 5', '5']);
+    expect(shown({ queue: undefined, channel: NEW_CHANNEL })).toEqual(['queue 7', '7']);
+    expect(shown({ queue: undefined })).toEqual(["the channel's own queue", '']);
   });
 
   it('has no history where the cell is blank', () => {
