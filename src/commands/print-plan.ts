@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { isRowStep, type Job, type RowStep } from '../job/job.js';
 import { maskNumber } from '../normalize/mask.js';
 import type { Plan, PlannedStep } from '../plan/file.js';
+import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
 import { countOf, format } from './count-of.js';
 import { type FigureColumn, formatFigures } from './figure-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
@@ -14,6 +15,7 @@ import { widthOf, wrapText } from './text-width.js';
 export function summarizePlan(plan: Plan, directory: string): object {
   const steps = plan.steps.map(({ inputs, examples: _examples, ...step }) => ({
     ...step,
+    firstRequestsRows: listFirstRows(step),
     inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
   }));
   const retryOf = plan.retryOf?.run ?? null;
@@ -97,6 +99,7 @@ function formatStep(step: PlannedStep, job: Job, screen: Screen): string {
   const facts = [
     ...describeSending(written),
     `takes at least ${formatSeconds(step.estimateSeconds)}`,
+    ...describeFirst(step),
     countOf(counts.messages, 'message'),
   ].filter((fact) => fact !== '0 messages');
   const lines = [
@@ -121,6 +124,16 @@ function formatStep(step: PlannedStep, job: Job, screen: Screen): string {
       : []),
   ];
   return lines.join('');
+}
+
+function describeFirst(step: PlannedStep): string[] {
+  const rows = listFirstRows(step);
+  return rows.length === 0 ? [] : [`the first requests hold ${rows.join(' and ')} rows at most`];
+}
+
+/** Of the first requests of a step that sends several rows in one: they are its trial. */
+function listFirstRows({ counts }: Pick<PlannedStep, 'counts'>): readonly number[] {
+  return counts.planned > counts.requests && counts.requests > 1 ? FIRST_REQUESTS_ROWS : [];
 }
 
 /** From whom, when, and what becomes of it. */

@@ -6,6 +6,7 @@ import { TextBuffer } from '../text-buffer.js';
 import { WriteBehind } from '../write-behind.js';
 import type { DraftedRow } from './drafted-row.js';
 import { encodeRequestLine, requestsFile, rowsFile, type StepFiles } from './file.js';
+import { boundRows } from './first-requests.js';
 import { formatCrc32 } from './planned-files.js';
 import {
   appendRefusal,
@@ -44,6 +45,8 @@ export class StepWriter {
   #requestsBytes = 0;
   #rowsBytes = 0;
   #rowsCrc = 0;
+  /** The most rows of the request that is being filled. */
+  #mostRows: number;
 
   static async create(
     files: Files,
@@ -60,6 +63,7 @@ export class StepWriter {
 
   private constructor(planner: RowPlanner, limits: Limits, requests: WholeFile, rows: WholeFile) {
     this.#planner = planner;
+    this.#mostRows = boundRows(1, planner.rowsPerRequest);
     this.#limits = limits;
     this.#requestsFile = requests;
     this.#rowsFile = rows;
@@ -157,7 +161,7 @@ export class StepWriter {
 
   #endRow(): void {
     this.planned += 1;
-    if (this.#batch.rows === this.#planner.rowsPerRequest) this.#endRequest();
+    if (this.#batch.rows === this.#mostRows) this.#endRequest();
   }
 
   #encode(): void {
@@ -180,6 +184,7 @@ export class StepWriter {
     for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requests.text.appendBytes(piece);
     this.#body.clear();
     this.#batch = emptyBatch();
+    this.#mostRows = boundRows(this.requests + 1, this.#planner.rowsPerRequest);
   }
 }
 

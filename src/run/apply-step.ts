@@ -2,15 +2,14 @@ import type { RowOutcomes, RowStatus } from '../domain.js';
 import { halvesOf } from '../journal/replay.js';
 import { wasTurnedAway } from '../service/retry.js';
 import { Breaker } from './breaker.js';
+import { Caution, type Clearance, GUARD_FROM_ROWS } from './caution.js';
 import type { SendContext, StepContext } from './contexts.js';
+import { PartQueue } from './part-queue.js';
 import type { Cost, Lane } from './ports.js';
 import { prepareStep } from './prepare-step.js';
 import { type PartToSend, RequestReader } from './request-reader.js';
 import { type Attempt, sendPart } from './send-part.js';
 import { StepNotices } from './step-notices.js';
-
-/** The guard counts once so many rows have an answer; before that a few bad rows would stop a good run. */
-const GUARD_FROM_ROWS = 100;
 
 /** Sends what is open of a step, then what was never begun, until all is settled or the run is told to stop. */
 export async function applyStep(context: StepContext): Promise<void> {
@@ -41,8 +40,11 @@ class StepRunner {
   readonly #settled: Record<RowStatus, number>;
   /** What had come of rows before this process: a person who goes on with a run that was guarded has looked at those. */
   readonly #before: Readonly<Record<RowStatus, number>>;
-  /** Parts to be sent (again), before any new request. */
-  readonly #waiting: PartToSend[] = [];
+  readonly #caution: Caution;
+  readonly #queue: PartQueue;
+  /** What the lane has, or has had and waits in it. */
+  readonly #underWay = { parts: 0, rows: 0 };
+  /** With those that wait for a time of their own. */
   #inFlight = 0;
   #wake: () => void = () => {};
   #failure: unknown;
@@ -51,6 +53,8 @@ class StepRunner {
   constructor(context: StepContext & SendContext, reader: RequestReader, lane: Lane) {
     this.#context = context;
     this.#reader = reader;
+    this.#queue = new PartQueue(context, reader);
+    this.#caution = new Caution({ isRepeatable: context.kind.isRepeatable(context.step) });
     this.#lane = lane;
     this.#before = { ...context.progress.settledRows };
     this.#settled = { ...this.#before };
@@ -60,22 +64,36 @@ class StepRunner {
   }
 
   async run(): Promise<void> {
-    for (const open of this.#context.progress.open.values()) this.#waiting.push(await this.#reader.readAgain(open));
+    for (const open of this.#context.progress.open.values()) this.#queue.push(await this.#reader.readAgain(open));
     this.#report();
     // Twice what may be in flight: the next requests are read while the lane is full.
     const window = this.#context.step.limits.concurrency * 2;
     while (!this.#context.stop.isRequested && this.#failure === undefined) {
-      const part = this.#waiting.shift() ?? (await this.#reader.next());
-      if (part !== undefined) this.#dispatch(part);
-      else if (this.#inFlight === 0 && this.#waiting.length === 0) break;
+      const part = await this.#queue.next({ isSmallestFirst: this.#caution.isProbing });
+      if (part !== undefined) await this.#begin(part);
+      else if (this.#inFlight === 0 && !this.#queue.hasWaiting) break;
       if (this.#inFlight >= window || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
     }
     while (this.#inFlight > 0) await this.#anyToEnd();
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Lets a part go, or puts it back: until another has ended, or in smaller parts. */
+  async #begin(part: PartToSend): Promise<void> {
+    const { isInFlight, rows } = part.open;
+    const { maxRows } = this.#caution;
+    if (!this.#caution.mayBegin(Math.min(rows[1], maxRows), this.#underWay)) {
+      this.#queue.putBack(part);
+      await this.#anyToEnd();
+    } else if (rows[1] > maxRows && !isInFlight) await this.#queue.split(part, maxRows);
+    else this.#dispatch(part);
+  }
+
   #dispatch(part: PartToSend): void {
+    const rows = part.open.rows[1];
     this.#inFlight += 1;
+    this.#underWay.parts += 1;
+    this.#underWay.rows += rows;
     this.#send(part)
       .catch((error: unknown) => {
         this.#failure ??= error;
@@ -83,6 +101,8 @@ class StepRunner {
       })
       .finally(() => {
         this.#inFlight -= 1;
+        this.#underWay.parts -= 1;
+        this.#underWay.rows -= rows;
         this.#wake();
       });
   }
@@ -103,28 +123,33 @@ class StepRunner {
 
   async #attempt(part: PartToSend): Promise<void> {
     let isBegun = false;
+    const clearance = this.#caution.clear();
+    const mayLeave = () => this.#caution.holds(clearance);
     try {
       const attempt = await this.#lane.run(costOf(part), (gate) => {
         isBegun = true;
-        return sendPart(part, this.#context, gate);
+        if (mayLeave()) return sendPart(part, this.#context, { gate, mayLeave });
+        this.#queue.push(part);
+        return Promise.resolve(undefined);
       });
-      if (attempt !== undefined) this.#take(part, attempt);
+      if (attempt !== undefined) this.#take(part, attempt, clearance);
     } catch (error) {
       // A lane that is stopped turns away what it had not let in: no intent was written for it.
       if (isBegun || !this.#context.stop.isRequested) throw error;
     }
   }
 
-  #take(part: PartToSend, { result, decision, laterMs }: NonNullable<Attempt>): void {
+  #take(part: PartToSend, { result, decision, laterMs }: NonNullable<Attempt>, clearance: Clearance): void {
     const { stop } = this.#context;
     if (result.kind === 'again') this.#takeAgain(part, decision, laterMs);
     if (result.kind === 'split') {
-      for (const open of halvesOf(part.open)) this.#waiting.push({ ...part, open });
+      for (const open of halvesOf(part.open)) this.#queue.push({ ...part, open });
     }
     if (result.kind === 'settled') {
       for (const [index] of result.outcomes.rows) {
         const verdict = result.outcomes.verdicts[index];
         if (verdict !== undefined) this.#settled[verdict.status] += 1;
+        if (verdict !== undefined && verdict.status !== 'in-doubt') this.#caution.noteAnswered(1);
       }
       this.#noteInDoubt(result.outcomes);
       this.#report();
@@ -138,10 +163,11 @@ class StepRunner {
     const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isAllInDoubt(result));
     if (isAnswered) {
       this.#breaker.noteGood();
+      this.#caution.noteGood(clearance);
       this.#lane.noteSuccess();
       return;
     }
-    this.#noteBad(decision);
+    this.#noteBad(decision, clearance);
   }
 
   #noteInDoubt({ rows, verdicts }: RowOutcomes): void {
@@ -156,7 +182,7 @@ class StepRunner {
     const isUnknown = decision?.kind === 'again' && decision.mayHaveBeenProcessed && !this.#breaker.isOpen;
     const next = { ...part, open: { ...part.open, isInFlight: false } };
     if (laterMs !== undefined) this.#sendLater({ ...next, laters: part.laters + 1 }, laterMs);
-    else this.#waiting.push(isUnknown ? { ...next, unknowns: part.unknowns + 1 } : next);
+    else this.#queue.push(isUnknown ? { ...next, unknowns: part.unknowns + 1 } : next);
   }
 
   /** The part counts as in flight while it waits, so that the step does not end without it. */
@@ -165,14 +191,15 @@ class StepRunner {
     this.#inFlight += 1;
     void deps.clock.sleep(delayMs, stop.nothingNew).then(() => {
       this.#inFlight -= 1;
-      this.#waiting.push(part);
+      this.#queue.push(part);
       this.#wake();
     });
   }
 
-  #noteBad(decision: Exclude<NonNullable<Attempt>['decision'], undefined>): void {
+  #noteBad(decision: Exclude<NonNullable<Attempt>['decision'], undefined>, clearance: Clearance): void {
     const { stop, service } = this.#context;
     const isInDoubt = decision.kind === 'in-doubt' || decision.kind === 'read';
+    if (isInDoubt && !this.#caution.noteDoubt(clearance)) return;
     const pauseMs = this.#breaker.noteBad(isInDoubt);
     const why = 'why' in decision ? decision.why : 'answers that account for no row';
     const retryAfterMs = decision.kind === 'wait' ? decision.retryAfterMs : undefined;

@@ -24,6 +24,12 @@ export type Attempt =
     }
   | undefined;
 
+/** How a part leaves. `mayLeave` is asked once its turn at the gate has come: a request before it may be in doubt by then. */
+export interface WayOut {
+  readonly gate: PassGate;
+  readonly mayLeave: () => boolean;
+}
+
 /**
  * One attempt to send: intent durable → gate, and there a last look at the lock → bytes leave → outcome durable. In this
  * order, always: whoever takes the lock behind that look finds the intent. Before all that, some kinds read what the request is
@@ -32,7 +38,7 @@ export type Attempt =
  * Throws when the journal cannot be written or the lock is lost: the run then ends at once. What was turned away at the gate
  * has not been sent for certain, and says so in the journal: where nobody took the lock, the next run sends it.
  */
-export async function sendPart(part: PartToSend, context: SendContext, gate: PassGate): Promise<Attempt> {
+export async function sendPart(part: PartToSend, context: SendContext, { gate, mayLeave }: WayOut): Promise<Attempt> {
   const { deps, journal, kind, lock, stop } = context;
   if (stop.isRequested) return undefined;
   await lock.assertHeld();
@@ -84,6 +90,7 @@ export async function sendPart(part: PartToSend, context: SendContext, gate: Pas
     throw error;
   }
   if (stop.isRequested) return stay('the run was stopping');
+  if (!mayLeave()) return stay('another request is in doubt');
   const answer = await deps.transport.send({ ...call, noteLate }, stop.nothingMore);
   const { trustUnavailable } = context.service;
   const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });

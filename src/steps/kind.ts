@@ -129,6 +129,7 @@ export type FindColumn = (
 
 /** Turns the rows of one step into requests, in order. */
 export interface RowPlanner {
+  /** The most; the first requests of a step hold fewer. */
   readonly rowsPerRequest: number;
   /** A row that would bring a request above it begins the next one. */
   readonly segmentsPerRequest: number;

@@ -15,6 +15,16 @@ describe('requests of an sms step', () => {
     expect(await sizesOf(2, { batchSize: 10_000 })).toEqual([2]);
   });
 
+  it('are small at first, so that a job that is wrong shows it early: 10, 100, then as many as the job says', async () => {
+    expect(await sizesOf(1115, { batchSize: 1000 })).toEqual([10, 100, 1000, 5]);
+    expect(await sizesOf(111, { batchSize: 100 })).toEqual([10, 100, 1]);
+    expect(await sizesOf(61, { batchSize: 50 })).toEqual([10, 50, 1]);
+    expect(await sizesOf(25, { batchSize: 10 })).toEqual([10, 10, 5]);
+    expect(await sizesOf(13, { batchSize: 10_000, limits: someLimits({ messagesPerSecond: 2 }) })).toEqual([
+      2, 2, 2, 2, 2, 2, 1,
+    ]);
+  });
+
   it('hold no more than the limits let through in a second', async () => {
     expect(await sizesOf(7, { limits: someLimits({ messagesPerSecond: 4 }) })).toEqual([4, 3]);
     const twoParts = 'x'.repeat(161);

@@ -4,7 +4,7 @@ import { aRun, aScriptedService, batchAnswer, entriesOf, failure, reportOf, resp
 
 const files = aFolder({ 'people.csv': aCsvOf(300) });
 
-/** Three batches of a hundred, one after the other. */
+/** Four batches, of 10, 100, 100 and 90, one after the other. */
 async function sendThrough(script: Script, step = anSmsStep()) {
   const one = { ...step, batchSize: 100, limits: someLimits({ concurrency: 1 }) };
   const made = await aPlan({ files, job: { steps: [one] } });
@@ -24,8 +24,8 @@ describe('429 and 503', () => {
       const { lane, service, summary } = await sendThrough(once(response(status, {}, { 'retry-after': '7' })));
       expect(lane.pausesMs).toEqual([7000]);
       expect(lane.slowed).toBe(1);
-      expect(service.sent).toHaveLength(4);
-      expect(new Set(service.sent.map(({ clientBatchId }) => clientBatchId)).size).toBe(3);
+      expect(service.sent).toHaveLength(5);
+      expect(new Set(service.sent.map(({ clientBatchId }) => clientBatchId)).size).toBe(4);
       expect(summary.balance).toMatchObject({ accepted: 300, inDoubt: 0 });
     },
   );
@@ -89,8 +89,10 @@ describe('a service that is not there', () => {
 describe('an answer that was lost', () => {
   it.each([500, 502, 504])('HTTP %i puts the batch in doubt, and it is not sent again', async (status) => {
     const { service, summary } = await sendThrough(once(response(status, {})));
-    expect(service.sent).toHaveLength(3);
-    expect(summary.balance).toMatchObject({ accepted: 200, inDoubt: 100 });
+    expect(service.sent.flatMap(({ rows }) => rows).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 300 }, (_, row) => row),
+    );
+    expect(summary.balance).toMatchObject({ accepted: 290, inDoubt: 10 });
     expect(summary.exitCode).toBe(3);
   });
 
@@ -112,8 +114,8 @@ describe('an answer that a person must look at', () => {
       count === 1 ? undefined : response(status, {}),
     );
     expect(end).toEqual({ reason, detail: `HTTP ${status} from the service` });
-    expect(service.accepted).toHaveLength(100);
-    expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 100, unprocessed: 200, inDoubt: 0 } });
+    expect(service.accepted).toHaveLength(10);
+    expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 10, unprocessed: 290, inDoubt: 0 } });
   });
 });
 
@@ -156,7 +158,7 @@ describe('a 2xx answer', () => {
     const made = await aPlan({ files, job: { steps: [step], guards: { ...aJob().guards, maxFailedPercent: 50 } } });
     const { end } = await aRun({ made, service: aScriptedService(rejectAll) });
     expect(end.reason).toBe('guard');
-    expect(end.detail).toMatch(/ 120 of 120 rows.*, more than maxFailedPercent 50$/);
+    expect(end.detail).toMatch(/ 130 of 130 rows.*, more than maxFailedPercent 50$/);
     const summary = await reportOf(made);
     expect(summary.exitCode).toBe(4);
     expect(summary.balance.rejected).toBeGreaterThanOrEqual(100);
