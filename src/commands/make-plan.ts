@@ -43,6 +43,7 @@ export async function planNewInput(
       {
         jobDirectory,
         occurrence,
+        nowMs: worldOf(host).clock.now(),
         assertHeld: () => context.lock.assertHeld(),
         findTaken: createFindTaken(history, { occurrence, service: job.service }),
       },

@@ -50,9 +50,10 @@ async function planNamed(
   const { reason, fields } = explainPlan(plan);
   name(fields);
   const refusal = refusalOf(() => checkGuards(plan, job.guards));
-  const text = formatPlan(plan, directory, { screen: screenOf(terminal), isRefused: refusal !== undefined });
+  const nowMs = worldOf(terminal).clock.now();
+  const text = formatPlan(plan, directory, { nowMs, screen: screenOf(terminal), isRefused: refusal !== undefined });
   const end = refusal === undefined ? { exitCode: EXIT.ok, error: null } : describeFailure(refusal.error);
-  await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory), ...end }, text });
+  await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory, nowMs), ...end }, text });
   if (refusal !== undefined) throw refusal.error;
   return { exitCode: EXIT.ok, reason };
 }

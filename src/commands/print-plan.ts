@@ -3,6 +3,7 @@ import { isRowStep, type Job, type RowStep } from '../job/job.js';
 import { maskNumber } from '../normalize/mask.js';
 import type { Plan, PlannedStep } from '../plan/file.js';
 import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
+import { formatAhead } from '../steps/schedule.js';
 import { countOf, format } from './count-of.js';
 import { type FigureColumn, formatFigures } from './figure-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
@@ -12,10 +13,11 @@ import { escapeText } from './terminal.js';
 import { widthOf, wrapText } from './text-width.js';
 
 /** What `volley plan` tells a machine: the plan without the job and the columns. */
-export function summarizePlan(plan: Plan, directory: string): object {
+export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {
   const steps = plan.steps.map(({ inputs, examples: _examples, ...step }) => ({
     ...step,
     firstRequestsRows: listFirstRows(step),
+    sending: summarizeSending(plan.job.steps[step.number - 1], nowMs),
     inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
   }));
   const retryOf = plan.retryOf?.run ?? null;
@@ -26,14 +28,14 @@ export function summarizePlan(plan: Plan, directory: string): object {
 export function formatPlan(
   plan: Plan,
   directory: string,
-  { screen = PLAIN_SCREEN, isRefused = false }: { screen?: Screen; isRefused?: boolean } = {},
+  { nowMs, screen = PLAIN_SCREEN, isRefused = false }: { nowMs: number; screen?: Screen; isRefused?: boolean },
 ): string {
   const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
   const head = `Plan ${plan.id} of job ${plan.job.name}${retry}: nothing was sent.`;
   const lines = wrapText(escapeText(head), screen.columns).map((line) => paint(screen, 'bold', line));
   const table = formatFigures(COLUMNS, plan.steps.map(describeFigures), screen);
   const to = wrapText(escapeText(`To ${describeService(plan.job)}.`), screen.columns);
-  const steps = plan.steps.map((step) => formatStep(step, plan.job, screen)).join('\n');
+  const steps = plan.steps.map((step) => formatStep(step, { job: plan.job, screen, nowMs })).join('\n');
   return `${[...lines, ...to].join('\n')}\n\n${table}\n\n${steps}\n${formatEnd(plan, directory, { screen, isRefused })}`;
 }
 
@@ -85,7 +87,7 @@ function formatEnd(
   return `${place}${look}Next: to send exactly this\n  ${paint(screen, 'bold', apply)}\n`;
 }
 
-function formatStep(step: PlannedStep, job: Job, screen: Screen): string {
+function formatStep(step: PlannedStep, { job, screen, nowMs }: { job: Job; screen: Screen; nowMs: number }): string {
   const { number, kind, counts, inputs, examples } = step;
   const written = job.steps[number - 1];
   const name = `${number} ${kind}`;
@@ -97,7 +99,7 @@ function formatStep(step: PlannedStep, job: Job, screen: Screen): string {
     );
   }
   const facts = [
-    ...describeSending(written),
+    ...describeSending(written, nowMs),
     `takes at least ${formatSeconds(step.estimateSeconds)}`,
     ...describeFirst(step),
     countOf(counts.messages, 'message'),
@@ -136,13 +138,21 @@ function listFirstRows({ counts }: Pick<PlannedStep, 'counts'>): readonly number
   return counts.planned > counts.requests && counts.requests > 1 ? FIRST_REQUESTS_ROWS : [];
 }
 
+/** The same for machines; null for a kind that has no such thing. */
+function summarizeSending(step: Job['steps'][number] | undefined, nowMs: number): object | null {
+  if (step?.kind !== 'sms') return null;
+  const { source = null, scheduled = null, expiry = null, dlrCallbackUrl = null } = step.template;
+  const scheduledInSeconds = scheduled === null ? null : Math.round((Date.parse(scheduled) - nowMs) / 1000);
+  return { source, scheduled, scheduledInSeconds, expiry, dlrCallbackUrl };
+}
+
 /** From whom, when, and what becomes of it. */
-function describeSending(step: RowStep | undefined): string[] {
+function describeSending(step: RowStep | undefined, nowMs: number): string[] {
   if (step?.kind !== 'sms') return [];
   const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
   return [
     source === undefined ? 'from the sender of the account' : `from ${source}`,
-    scheduled === undefined ? 'at once' : `at ${scheduled}`,
+    scheduled === undefined ? 'at once' : `at ${scheduled} (${formatAhead(scheduled, nowMs)})`,
     ...(expiry === undefined ? [] : [`until ${expiry}`]),
     ...(dlrCallbackUrl === undefined ? [] : [`receipts to ${dlrCallbackUrl}`]),
   ];

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
+import { loadJob } from '../job/load.js';
 import { withFields } from '../log.js';
 import type { RetryOf } from '../plan/file.js';
 import { assertPlanWhole } from '../plan/planned-files.js';
@@ -7,6 +8,7 @@ import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import { writeReport } from '../report/write-report.js';
 import { acquireLock } from '../run/lock.js';
+import { assertSameJob } from '../run/resume.js';
 import { type RetryEnd, retryRun } from '../run/retry-run.js';
 import { format } from './count-of.js';
 import { createPlanDeps, type Host, openLog, worldOf } from './deps.js';
@@ -28,6 +30,8 @@ export interface RetryFlags {
   readonly only: string;
   /** As typed: codes, separated by commas. */
   readonly code: string | undefined;
+  /** A job file: what is sent is as it says now, and not as it said when the run was planned. */
+  readonly job?: string | undefined;
   readonly json: boolean | undefined;
 }
 
@@ -44,6 +48,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   const world = worldOf(host);
   const { files, clock, owner } = world;
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
+  const job = flags.job === undefined ? undefined : assertSameJob(plan, await loadJob(flags.job));
   const about = { job: plan.job.name, retryOf: plan.id };
   name(about);
   const log = withFields(openLog(host, new SecretKeeper()), () => about);
@@ -58,7 +63,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
         await assertPlanWhole(files, directory, plan);
         const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
         const deps = { files, clock, owner, plan: planDeps };
-        const made = await retryRun({ directory, plan, lock }, { ...choice, person: namePerson(world) }, deps);
+        const made = await retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(world) }, deps);
         const outputs = checkNames(files, () => lock.assertHeld());
         await writeReport(outputs, directory, plan);
         return made;
@@ -79,8 +84,11 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   const json =
     first === undefined
       ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...ended, ...asked, rejected: codes }
-      : { ...summarizePlan(first.plan, first.directory), ...ended, ...more, ...asked };
-  const head = first === undefined ? formatNothing(plan.id, choice, end) : formatMade(made, end, screenOf(host));
+      : { ...summarizePlan(first.plan, first.directory, clock.now()), ...ended, ...more, ...asked };
+  const head =
+    first === undefined
+      ? formatNothing(plan.id, choice, end)
+      : formatMade(made, end, { screen: screenOf(host), nowMs: clock.now() });
   await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
   if (first === undefined) return { exitCode: EXIT.ok, reason: 'nothing to retry' };
   const { reason, fields } = explainPlan(first.plan);
@@ -107,9 +115,9 @@ function chooseRows({ only, code }: RetryFlags): Choice {
   return { only, codes: [...new Set(codes)].sort() };
 }
 
-function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: Screen): string {
+function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen: Screen; nowMs: number }): string {
   const again = anew.length === 0 ? '' : 'Made anew: its rows were given to it before, and it was never applied.\n';
-  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory, { screen })}`).join('\n');
+  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory, screen)}`).join('\n');
 }
 
 function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {

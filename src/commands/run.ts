@@ -7,6 +7,7 @@ import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { isReported, type PastRun, readHistory } from '../run/history.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
+import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertGiven } from '../run/retry-given.js';
 import { type Host, worldOf } from './deps.js';
@@ -129,6 +130,7 @@ async function finishRun(
 ): Promise<Summary> {
   const { world, jobDirectory } = session;
   if (past.state === 'finished') return writeReport(world.files, past.directory, past.plan);
+  await assertNotRefused(world.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock }, () => assertUnchanged(past.plan, world));
   await assertGiven(world.files, { plan: past.plan, jobDirectory, history });

@@ -176,7 +176,9 @@ export type CloseReason =
   | 'redirected'
   | 'guard'
   /** A step without rows was refused, or is in doubt, and what follows relies on it. */
-  | 'refused';
+  | 'refused'
+  /** The service refused a request for a reason that holds for every one of the step. */
+  | 'request-refused';
 
 export interface JournalLine {
   readonly epoch: number;

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { UserError } from '../errors.js';
 import type { Files } from '../files.js';
 import type { Job } from '../job/job.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
@@ -8,6 +9,7 @@ import type { PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './select.js';
+import { listTimeFaults } from './time-faults.js';
 
 export interface PlanOutcome {
   /** Undefined when there is nothing new to take. */
@@ -28,6 +30,8 @@ export async function makePlan(
     findTaken: FindTaken;
     occurrence: string;
     assertHeld: () => Promise<void>;
+    /** By the wall clock: what is to be sent later must be so in time. */
+    nowMs: number;
   },
 ): Promise<PlanOutcome> {
   const { files } = deps;
@@ -44,6 +48,7 @@ export async function makePlan(
       await options.assertHeld();
       return { made: undefined, leftOut };
     }
+    assertTimes(selection, options.nowMs);
     const id = identifyPlan(job, selection, occurrence);
     const directory = join(jobDirectory, id);
     const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
@@ -60,6 +65,20 @@ export async function makePlan(
   } finally {
     if (selection.spool !== undefined) await files.remove(selection.spool);
   }
+}
+
+/** Before any row is read. */
+function assertTimes({ steps }: Selection, nowMs: number): void {
+  const faults = listTimeFaults(
+    steps.filter(({ inputs }) => inputs.length > 0),
+    nowMs,
+  );
+  const [first] = faults;
+  if (first === undefined) return;
+  throw new UserError('bad-job', `Cannot plan the job: ${first.where}: ${first.message}`, {
+    hint: 'Change it in the job file; nothing was sent.',
+    problems: faults,
+  });
 }
 
 /** What a planner that died left behind; the job's lock is held, so nobody is writing there. */

@@ -13,6 +13,7 @@ import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
 import type { RowLine } from './row-line.js';
 import { type DigestedInput, digestFile, type StepSelection } from './select.js';
+import { listTimeFaults } from './time-faults.js';
 
 /** Part of the id, which stays the same for the same rows: not the format of plan.json. */
 const RETRY_ID_FORMAT = 3;
@@ -33,11 +34,12 @@ export interface RetrySource {
 export async function makeRetryPlan(
   source: RetrySource,
   deps: PlanDeps,
-  options: { jobDirectory: string; retryOf: RetryOf; assertHeld: () => Promise<void> },
+  options: { jobDirectory: string; retryOf: RetryOf; assertHeld: () => Promise<void>; nowMs: number },
 ): Promise<{ plan: Plan; directory: string }> {
   const { files } = deps;
   const { jobDirectory, retryOf, assertHeld } = options;
   const { job, occurrence } = source.plan;
+  assertTimes(source.plan, options.nowMs);
   await removeLeftovers(files, jobDirectory);
   const id = planIdOf(JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity }));
   const directory = join(jobDirectory, id);
@@ -64,6 +66,23 @@ export async function makeRetryPlan(
   } finally {
     await files.remove(scratch);
   }
+}
+
+/** Rows that were to be sent by a time that has passed need a job that says another. */
+function assertTimes({ id, job, steps }: Plan, nowMs: number): void {
+  const faults = listTimeFaults(
+    steps.flatMap(({ number, counts }) => {
+      const step = job.steps[number - 1];
+      return step === undefined || counts.planned === 0 ? [] : [{ number, step }];
+    }),
+    nowMs,
+  );
+  const [first] = faults;
+  if (first === undefined) return;
+  throw new UserError('bad-job', `Cannot retry rows of run ${id}: ${first.where}: ${first.message}`, {
+    hint: 'Change it in the job file, and name that: --job JOB. Nothing was sent.',
+    problems: faults,
+  });
 }
 
 async function planRows(

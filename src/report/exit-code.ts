@@ -27,6 +27,7 @@ export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['fa
   const isAny = (status: Verdict['status']) => actions.some((verdict) => verdict?.status === status);
   switch (reason) {
     case 'refused':
+    case 'request-refused':
     case 'guard':
     case 'unauthorized':
     case 'redirected':

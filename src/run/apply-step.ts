@@ -81,12 +81,21 @@ class StepRunner {
   /** Lets a part go, or puts it back: until another has ended, or in smaller parts. */
   async #begin(part: PartToSend): Promise<void> {
     const { isInFlight, rows } = part.open;
+    if (!this.#isInTime()) return;
     const { maxRows } = this.#caution;
     if (!this.#caution.mayBegin(Math.min(rows[1], maxRows), this.#underWay)) {
       this.#queue.putBack(part);
       await this.#anyToEnd();
     } else if (rows[1] > maxRows && !isInFlight) await this.#queue.split(part, maxRows);
     else this.#dispatch(part);
+  }
+
+  /** A time that passes while the step is sent ends it: what comes after would be sent at once, or expire. */
+  #isInTime(): boolean {
+    const { deps, kind, planned, step, stop } = this.#context;
+    const fault = kind.findTimeFault?.(step, deps.clock.now());
+    if (fault !== undefined) stop.request('guard', `step ${planned.number}: ${fault.message}`);
+    return fault === undefined;
   }
 
   #dispatch(part: PartToSend): void {
@@ -145,19 +154,11 @@ class StepRunner {
     if (result.kind === 'split') {
       for (const open of halvesOf(part.open)) this.#queue.push({ ...part, open });
     }
-    if (result.kind === 'settled') {
-      for (const [index] of result.outcomes.rows) {
-        const verdict = result.outcomes.verdicts[index];
-        if (verdict !== undefined) this.#settled[verdict.status] += 1;
-        if (verdict !== undefined && verdict.status !== 'in-doubt') this.#caution.noteAnswered(1);
-      }
-      this.#noteInDoubt(result.outcomes);
-      this.#report();
-      this.#guard();
-    }
+    if (result.kind === 'settled') this.#count(result.outcomes);
     if (decision === undefined) return;
     if (decision.kind === 'stop') {
-      stop.request(decision.reason, `${decision.why} from the service`);
+      const isRefused = decision.reason === 'request-refused';
+      stop.request(decision.reason, isRefused ? decision.why : `${decision.why} from the service`);
       return;
     }
     const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isAllInDoubt(result));
@@ -176,6 +177,19 @@ class StepRunner {
     if (verdict === undefined) return;
     const count = rows.reduce((sum, [index]) => sum + (verdicts[index]?.status === 'in-doubt' ? 1 : 0), 0);
     this.#notices.noteInDoubt(count, verdict);
+  }
+
+  #count(outcomes: RowOutcomes): void {
+    const { rows, verdicts } = outcomes;
+    for (const [index] of rows) {
+      const verdict = verdicts[index];
+      if (verdict === undefined) continue;
+      this.#settled[verdict.status] += 1;
+      if (verdict.status !== 'in-doubt') this.#caution.noteAnswered(1);
+    }
+    this.#noteInDoubt(outcomes);
+    this.#report();
+    this.#guard();
   }
 
   #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], laterMs: number | undefined): void {

@@ -8,11 +8,13 @@ import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/file.js';
 import { assertPlanWhole } from '../plan/planned-files.js';
 import { assertInPlace } from '../plan/replace-draft.js';
+import { listTimeFaults } from '../plan/time-faults.js';
 import { giveAllRows, inDoubt } from '../steps/outcomes.js';
 import { kindOf } from '../steps/table.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
 import { AreaUse } from './area-use.js';
+import { hasWork } from './has-work.js';
 import { isLockLost, type Lock } from './lock.js';
 import type { Journal, RunDeps } from './ports.js';
 import { StepNotices } from './step-notices.js';
@@ -42,6 +44,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   const { state, end } = await readRunState(deps.files, path);
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
+  assertTimes(options, state, deps.clock.now());
   await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
     // Files of a draft that another process is putting another in the place of are not damaged.
     await assertInPlace(deps.files, directory, plan);
@@ -108,6 +111,24 @@ async function applySteps(
   if (failure !== undefined) throw failure;
 }
 
+/** Right before anything is sent: a plan may be applied long after it was made. */
+function assertTimes({ directory, plan, job }: ApplyOptions, state: RunState, nowMs: number): void {
+  const left = plan.steps.filter((planned) => hasWork(planned, state) && planned.counts.planned > 0);
+  const faults = listTimeFaults(
+    left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) })),
+    nowMs,
+  );
+  const [first] = faults;
+  if (first === undefined) return;
+  const isBegun = state.firstOpen !== undefined;
+  throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
+    hint: isBegun
+      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${directory} --only unprocessed --job JOB\` makes a plan of what is left.`
+      : 'Nothing was sent. Change it in the job file, and plan the job again.',
+    problems: faults,
+  });
+}
+
 function isFinal(error: unknown): boolean {
   if (error instanceof InternalError) return error.code === 'write-failed';
   return isLockLost(error);
@@ -117,12 +138,6 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
   const step = steps[number - 1];
   if (step?.kind === kind) return step;
   throw new InternalError('unexpected', `Cannot apply step ${number}: the job has no such ${kind} step`);
-}
-
-/** Whether rows of the step are not settled. */
-function hasWork(planned: PlannedStep, state: RunState): boolean {
-  const progress = state.step(planned.number);
-  return progress.open.size > 0 || progress.nextRequest <= planned.counts.requests;
 }
 
 const RUN_ENDED = inDoubt('run-ended', 'The run ended before the answer came: it may or may not have been processed');

@@ -1,4 +1,3 @@
-import { InternalError } from '../errors.js';
 import { halvesOf } from '../journal/replay.js';
 import type { SendContext } from './contexts.js';
 import type { PartToSend, RequestReader } from './request-reader.js';
@@ -57,13 +56,19 @@ export class PartQueue {
   }
 
   #putSmallestFirst(): void {
-    const rows = this.#waiting.map(({ open }) => open.rows[1]);
-    const at = rows.indexOf(Math.min(...rows));
-    if (at <= 0) return;
-    const [smallest] = this.#waiting.splice(at, 1);
-    if (smallest === undefined) throw new InternalError('unexpected', 'Cannot choose a part: none waits');
+    // By their place in the plan where they are equal: what was held back comes before what was never begun.
+    const smallest = this.#waiting.reduce<PartToSend | undefined>(
+      (best, part) => (best === undefined || isBefore(part, best) ? part : best),
+      undefined,
+    );
+    if (smallest === undefined) return;
+    this.#waiting.splice(this.#waiting.indexOf(smallest), 1);
     this.#waiting.unshift(smallest);
   }
+}
+
+function isBefore({ open: one }: PartToSend, { open: other }: PartToSend): boolean {
+  return one.rows[1] === other.rows[1] ? one.rows[0] < other.rows[0] : one.rows[1] < other.rows[1];
 }
 
 const WHY = 'smaller parts, until the service has answered';

@@ -30,6 +30,20 @@ export function joinSettings(plan: Plan, job: Job): Settings {
   return { service: now, guards: job.guards, steps, failOn: plan.job.failOn };
 }
 
+/** The job as it is now, for rows of a plan: of the same name and account, with the same steps. */
+export function assertSameJob(plan: Plan, job: Job): Job {
+  const kindsOf = (steps: readonly Step[]) => steps.map(({ kind }) => kind).join(', ');
+  if (job.name !== plan.job.name || kindsOf(job.steps) !== kindsOf(plan.job.steps)) {
+    throw new UserError(
+      'plan-mismatch',
+      `Cannot retry rows of run ${plan.id}: the job is ${job.name} with steps ${kindsOf(job.steps)}, expected ${plan.job.name} with ${kindsOf(plan.job.steps)}`,
+      { hint: 'Give the job file that the run was planned from.' },
+    );
+  }
+  joinSettings(plan, job);
+  return job;
+}
+
 /**
  * Refuses when an input of an unfinished run has another content by now. One that is gone is no problem: the plan holds it.
  * Of a plan that retries rows of another run only the suppression lists are looked at: its rows were never read from the files.

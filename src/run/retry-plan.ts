@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import type { Job } from '../job/job.js';
 import type { RetryEntry, RowRange } from '../journal/format.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/file.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
@@ -25,12 +26,14 @@ export interface RetrySource {
   readonly lock: Lock;
   readonly choice: RetryChoice;
   readonly received: ReceivedRows;
+  /** How its rows are sent; undefined: as they were planned. */
+  readonly job?: Job | undefined;
 }
 
 /** Writes the plan of some rows of a run; whoever was given it before has it no more. */
 export async function makePlanOf(
   { ranges, isChosen }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean },
-  { directory, plan, lock, choice, received }: RetrySource,
+  { directory, plan, lock, choice, received, job = plan.job }: RetrySource,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const { files } = deps;
@@ -39,7 +42,7 @@ export async function makePlanOf(
   const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, index }, { isRefused });
   return makeRetryPlan(
     {
-      plan,
+      plan: { ...plan, job },
       identity: JSON.stringify(ranges),
       rowsOf: (planned) => readChosen(planned, { files, directory, run: plan.id, isChosen, fed, wasSent }),
     },
@@ -48,6 +51,7 @@ export async function makePlanOf(
       jobDirectory: dirname(directory),
       retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
       assertHeld: () => lock.assertHeld(),
+      nowMs: deps.clock.now(),
     },
   );
 }

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { UserError } from '../errors.js';
+import type { Job } from '../job/job.js';
 import type { JournalEntry } from '../journal/format.js';
 import type { Plan, PlannedStep } from '../plan/file.js';
 import type { PlanDeps } from '../plan/ports.js';
@@ -44,7 +45,7 @@ export interface RetryEnd {
  * the plan anew as long as it was never begun: its suppression lists may be others by now.
  */
 export async function retryRun(
-  run: { directory: string; plan: Plan; lock: Lock },
+  run: { directory: string; plan: Plan; lock: Lock; job?: Job | undefined },
   choice: RetryChoice & { person: string },
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
@@ -57,7 +58,13 @@ export async function retryRun(
 }
 
 async function retryRows(
-  { directory, plan, lock, received }: { directory: string; plan: Plan; lock: Lock; received: ReceivedRows },
+  {
+    directory,
+    plan,
+    lock,
+    received,
+    job,
+  }: { directory: string; plan: Plan; lock: Lock; received: ReceivedRows; job?: Job | undefined },
   { person, ...choice }: RetryChoice & { person: string },
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
@@ -82,7 +89,7 @@ async function retryRows(
     codes: Object.fromEntries(rows.codes),
   };
   const ranges = rows.choose(choice);
-  const source = { directory, plan, lock, choice, received };
+  const source = { directory, plan, lock, choice, received, job };
   const give = async (given: JournalEntry[]) => {
     const entries = listEntries(choice.only === 'unprocessed', given, { directory, plan, rows }, deps);
     await lock.assertHeld();

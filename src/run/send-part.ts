@@ -89,8 +89,8 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
     await stay('the run may not send');
     throw error;
   }
-  if (stop.isRequested) return stay('the run was stopping');
-  if (!mayLeave()) return stay('another request is in doubt');
+  const why = whyItStays(stop, mayLeave);
+  if (why !== undefined) return stay(why);
   const answer = await deps.transport.send({ ...call, noteLate }, stop.nothingMore);
   const { trustUnavailable } = context.service;
   const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
@@ -98,12 +98,20 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
   const isUnread = decision.kind === 'read' && isUnknown(judged.result);
   // At once, before another request can be given the answer to this one.
   if (isUnread || mayBeStray(answer, decision)) deps.transport.dropConnections?.();
-  return settle(judged, decision);
+  return settle(judged, judged.decision);
+}
+
+/** Once its turn at the gate has come. */
+function whyItStays(stop: SendContext['stop'], mayLeave: WayOut['mayLeave']): string | undefined {
+  if (stop.isRequested) return 'the run was stopping';
+  return mayLeave() ? undefined : 'another request is in doubt';
 }
 
 /** What an answer comes to, before it is durable. */
 interface Judged {
   readonly result: Result;
+  /** In the place of what the answer alone says. */
+  readonly decision?: Decision;
   readonly laterMs?: number | undefined;
 }
 
@@ -118,9 +126,14 @@ function isUnknown(result: Result): boolean {
   return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
 }
 
-function judge(decision: Decision, answer: Answer, asked: Asked, context: SendContext): Judged {
-  if (decision.kind === 'refused') return judgeRefusal(answer, asked, context);
-  return { result: toResult(decision, answer, asked, context.kind) };
+function judge(
+  decision: Decision,
+  answer: Answer,
+  asked: Asked,
+  context: SendContext,
+): Judged & { readonly decision: Decision } {
+  if (decision.kind === 'refused') return { decision, ...judgeRefusal(answer, asked, context) };
+  return { decision, result: toResult(decision, answer, asked, context.kind) };
 }
 
 function judgeRefusal(
@@ -131,6 +144,8 @@ function judgeRefusal(
   if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read a refusal that never came');
   const { status } = answer;
   const { code, message } = readErrorBody(answer);
+  const about = kind.wholeRequestCodes?.get(code);
+  if (about !== undefined) return refuseWhole(requestPart, { code, message, about });
   if (requestPart.count > 1) return { result: { kind: 'split', why: `HTTP ${status}, code ${code}` } };
   const nowMs = deps.clock.now();
   const refusal = { status, code, message, retryAfterMs: readRetryAfterMs(answer, nowMs) };
@@ -142,6 +157,18 @@ function judgeRefusal(
   }
   if (part.laters >= MAX_LATERS) return reject({ code, reason: `${message} (tried ${MAX_LATERS + 1} times)` });
   return { result: { kind: 'again', why: meaning.why }, laterMs: meaning.delayMs };
+}
+
+/** Its rows are rejected, once, and nothing more is sent: every other request would be refused as this one was. */
+function refuseWhole(
+  { count, step }: RequestPart,
+  { code, message, about }: { code: string; message: string; about: string },
+): Judged {
+  const why = `the service refuses every request of step ${step} as it is: code ${code}, ${message} (it is about ${about})`;
+  return {
+    result: settled(count, { status: 'rejected', code, reason: message }),
+    decision: { kind: 'stop', reason: 'request-refused', why, mayHaveBeenProcessed: false },
+  };
 }
 
 function reject({ code, reason }: { code: string; reason: string }): Judged {

@@ -23,7 +23,7 @@ export function describeFailure(failed: FailedCall): ServiceError {
     case 'refused':
       return describeRefusal(name, answer as Response);
     case 'stop':
-      if (decision.reason === 'unauthorized') return describeUnauthorized(name, answer as Response);
+      if (decision.reason !== 'redirected') return describeUnauthorized(name, answer as Response);
       return decision.mayHaveBeenProcessed && !isRepeatable
         ? describeDoubt(name, `${decision.why}, a redirect`, answer)
         : describeRedirect(name, decision.why, answer);

@@ -15,7 +15,7 @@ export type Decision =
   /** A person must look; nothing more is sent. */
   | {
       readonly kind: 'stop';
-      readonly reason: 'unauthorized' | 'redirected';
+      readonly reason: 'unauthorized' | 'redirected' | 'request-refused';
       readonly why: string;
       readonly mayHaveBeenProcessed: boolean;
     }

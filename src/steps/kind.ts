@@ -5,6 +5,7 @@ import type { RowCells } from '../row-block.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
 import type { TextBuffer } from '../text-buffer.js';
+import type { TimeFault } from './schedule.js';
 
 /**
  * What a kind of step with rows must say, so that planner and applier need to know none: what a row must have, how rows
@@ -33,6 +34,10 @@ export interface StepKind<S extends RowStep = RowStep> {
   readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes;
   /** A refusal that is no last word, in a time of its own; absent where every refusal is. */
   readRefusal?(refusal: Refusal, step: S, nowMs: number): RefusalMeaning;
+  /** What the service's code for a refusal is about, where that concerns every row of the step alike; absent where none does. */
+  readonly wholeRequestCodes?: ReadonlyMap<string, string>;
+  /** A time of the step that has passed, or is too far ahead; absent where a kind has no times. */
+  findTimeFault?(step: S, nowMs: number): TimeFault | undefined;
   /** How an unknown outcome can be settled by asking; absent where nothing tells it. */
   readonly settling?: Settling;
   /**

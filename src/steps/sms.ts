@@ -7,9 +7,11 @@ import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../ser
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from './ids.js';
 import type { RequestPart, StepKind } from './kind.js';
 import { ANOTHER_NUMBER, giveAllRows, inDoubt, OutcomeBuilder } from './outcomes.js';
+import { findTimeFault } from './schedule.js';
 import { readSentNumbers } from './sent-numbers.js';
 import { createSmsDrafter } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
+import { SMS_WHOLE_REQUEST } from './whole-request.js';
 
 /** Rows become batches that share a template. Nothing makes a batch safe to send twice (facts: SMS batch). */
 export const smsKind: StepKind<SmsStep> = {
@@ -28,6 +30,8 @@ export const smsKind: StepKind<SmsStep> = {
   createDrafter: createSmsDrafter,
   call: smsBatchRequest,
   splitBody,
+  wholeRequestCodes: SMS_WHOLE_REQUEST,
+  findTimeFault: ({ template }, nowMs) => findTimeFault(template, nowMs),
   readOutcomes: (response, part, body) => {
     const answer = readSmsBatchAnswer(readJsonBody(response));
     if (answer === undefined) {

@@ -21,6 +21,7 @@ import {
 import { ANOTHER_NUMBER, giveAllRows, inDoubt } from './outcomes.js';
 import { planByDrafts } from './plan-drafts.js';
 import { ROW_BY_ROW } from './row-by-row.js';
+import { SESSION_WHOLE_REQUEST } from './whole-request.js';
 
 /** A session, and so an SMS with a code, for each row. Nothing makes it safe to ask for one twice. */
 export const verificationStartKind: StepKind<VerificationStartStep> = {
@@ -38,6 +39,7 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
   createDrafter,
   call: sessionRequest,
   splitBody: (body) => body,
+  wholeRequestCodes: SESSION_WHOLE_REQUEST,
   readOutcomes,
   readRefusal,
 };

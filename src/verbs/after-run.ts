@@ -77,14 +77,18 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
               demandOption: true,
             },
             code: textOption('With --only rejected: only those with one of these codes, separated by commas'),
+            job: textOption('Job file: send as it says now (text, sender, times), and not as the run was planned'),
             json,
           })
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', ''),
-      ({ run, only, code, json }) =>
+      ({ run, only, code, job, json }) =>
         finish(
           import('../commands/retry.js').then(({ retryRows }) =>
-            retryRows({ run, only: takeOne('only', only) ?? '', code: takeOne('code', code), json }, terminal),
+            retryRows(
+              { run, only: takeOne('only', only) ?? '', code: takeOne('code', code), job: takeOne('job', job), json },
+              terminal,
+            ),
           ),
         ),
     );

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { formatPlan, summarizePlan } from '../../src/commands/print-plan.js';
+import { formatPlan as formatPlanAt, summarizePlan } from '../../src/commands/print-plan.js';
 import { PLAIN_SCREEN } from '../../src/commands/screen.js';
+import type { Plan } from '../../src/plan/file.js';
 import { aContactsStep, aCsvOf, aNumber, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+
+const NOW_MS = Date.parse('2026-11-22T12:00:00Z');
+const formatPlan = (plan: Plan, directory: string, more: Partial<Parameters<typeof formatPlanAt>[2]> = {}) =>
+  formatPlanAt(plan, directory, { nowMs: NOW_MS, ...more });
 
 describe('a plan, as a person reads it', () => {
   it('says what would be sent, what not and why, how long it takes, and how to send it', async () => {
@@ -119,7 +124,7 @@ describe('a plan, as a person reads it', () => {
 describe('a plan, for a machine', () => {
   it('has no texts, no columns’ content and no settings of the job', async () => {
     const { plan, directory } = await aPlan({ job: { steps: [anSmsStep({ text: 'Hi {{ name }}' })] } });
-    const told = JSON.stringify(summarizePlan(plan, directory));
+    const told = JSON.stringify(summarizePlan(plan, directory, NOW_MS));
     expect(JSON.parse(told)).toMatchObject({
       plan: plan.id,
       job: 'sale',

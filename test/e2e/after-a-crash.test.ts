@@ -58,20 +58,21 @@ describe.concurrent('what a run leaves behind', () => {
 
   test('one signal to a run that is stopping by itself waits for what is in flight, and keeps the reason', async () => {
     const workspace = await aWorkspace(
-      { kind: 'latency', delayMs: 3000, area: 'sms', nth: 1 },
-      { kind: 'status-401', area: 'sms', nth: 2 },
+      // The first goes alone.
+      { kind: 'latency', delayMs: 3000, area: 'sms', nth: 2 },
+      { kind: 'status-401', area: 'sms', nth: 3 },
     );
     workspace.write('people.csv', people(40));
     const limits = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 2 };
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits })] }));
     const running = workspace.start(['run', 'job.yaml']);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(3);
     running.signal('SIGTERM');
 
     const { code, summary } = await workspace.finish(running);
 
     expect([4, 75]).toContain(code);
-    expect(summary.balance).toMatchObject({ accepted: 10, inDoubt: 0, unprocessed: 30 });
+    expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 0, unprocessed: 20 });
   });
 
   test('status names no runner once its process is gone', async () => {

@@ -119,6 +119,6 @@ describe.concurrent('a guard', () => {
     const { code, summary } = await workspace.run();
 
     expect(code).toBe(3);
-    expect(summary.balance).toMatchObject({ accepted: 200, inDoubt: 100, unprocessed: 0 });
+    expect(summary.balance).toMatchObject({ accepted: 290, inDoubt: 10, unprocessed: 0 });
   });
 });

@@ -152,6 +152,7 @@ export interface PlanOptions {
   readonly reader?: Partial<InputReader>;
   readonly signal?: AbortSignal;
   readonly assertHeld?: () => Promise<void>;
+  readonly nowMs?: number;
 }
 
 /** Plans a job whose steps name files of its folder; the plan goes to a disk in memory, below `/out/sale`. */
@@ -192,6 +193,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       occurrence: options.occurrence ?? '',
       findTaken: options.findTaken ?? (() => undefined),
       assertHeld: options.assertHeld ?? (async () => {}),
+      nowMs: options.nowMs ?? Date.UTC(2026, 11, 28),
     },
   );
   return { ...outcome, disk, job };

@@ -31,7 +31,7 @@ export async function aStoppedRun(): Promise<MadePlan> {
   const service = aScriptedService((_sent, count) => {
     if (count !== 2) return undefined;
     stop.request('interrupted', 'SIGTERM');
-    return response(503, { code: 2000, message: 'busy' });
+    return response(503, { code: 2000, message: 'busy', errorId: 'e' });
   });
   await aRun({ made, service, stop });
   return made;

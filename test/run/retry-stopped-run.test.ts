@@ -28,7 +28,7 @@ describe('rows that a stopped run did not reach', () => {
     const made = await aStoppedRun();
     const path = `${made.directory}/journal.ndjson`;
     const lines = linesOf(made.disk.readText(path)).filter((line) => line !== '');
-    const lost = lines.findIndex((line) => line.includes('"outcome"') && line.includes('"request":2'));
+    const lost = lines.findIndex((line) => line.includes('"intent"') && line.includes('"request":3'));
     made.disk.write(path, `${lines.slice(0, lost).join('\n')}\n`);
     const child = await retriedPlan(made, 'unprocessed');
     expect(numbersOf(child)).toEqual(numbers(6, 7, 8));

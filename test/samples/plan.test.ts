@@ -67,7 +67,13 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
   const { made } = await makePlan(
     job,
     { files: nodeFiles, reader, processId: process.pid, onProgress: () => {}, signal: new AbortController().signal },
-    { jobDirectory: join(output, job.name), findTaken: () => undefined, occurrence: '', assertHeld: async () => {} },
+    {
+      jobDirectory: join(output, job.name),
+      findTaken: () => undefined,
+      occurrence: '',
+      assertHeld: async () => {},
+      nowMs: Date.UTC(2026, 10, 22),
+    },
   );
   return made!;
 }

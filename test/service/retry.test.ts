@@ -8,7 +8,7 @@ function aResponse(status: number, headers: Response['headers'] = {}): Response 
   return { kind: 'response', status, headers, body: Buffer.alloc(0) };
 }
 
-type Kind = Decision['kind'] | `stop ${'unauthorized' | 'redirected'}`;
+type Kind = Decision['kind'] | `stop ${Extract<Decision, { kind: 'stop' }>['reason']}`;
 
 /** Every status there is: from, to, what it means for a request that must not be repeated, and for one that may. */
 const TABLE: readonly (readonly [from: number, to: number, once: Kind, repeatable: Kind])[] = [

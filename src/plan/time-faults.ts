@@ -1,0 +1,14 @@
+import type { Problem } from '../errors.js';
+import { isRowStep, type Step } from '../job/job.js';
+import { kindOf } from '../steps/table.js';
+
+/** Times of steps that have passed, or are too far ahead, as problems. Pure. */
+export function listTimeFaults(
+  steps: readonly { readonly number: number; readonly step: Step }[],
+  nowMs: number,
+): Problem[] {
+  return steps.flatMap(({ number, step }): Problem[] => {
+    const fault = isRowStep(step) ? kindOf(step).findTimeFault?.(step, nowMs) : undefined;
+    return fault === undefined ? [] : [{ where: `step ${number} (${step.kind})`, message: fault.message }];
+  });
+}

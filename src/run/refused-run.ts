@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { UserError } from '../errors.js';
+import type { Files } from '../files.js';
+import { readRunState } from '../journal/state-reader.js';
+import { JOURNAL_FILE, type Plan } from '../plan/file.js';
+import { hasWork } from './has-work.js';
+
+/**
+ * Refuses to go on by itself with a run that the service refused as it is: its requests are those of the plan, and each try
+ * would cost rows. A person fixes the job or the account first, and says which with the next command.
+ */
+export async function assertNotRefused(
+  files: Files,
+  { directory, plan }: { directory: string; plan: Plan },
+): Promise<void> {
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  const { lastClose } = state;
+  if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
+  throw new UserError('guard', `Cannot go on with run ${plan.id}: ${lastClose.detail}`, {
+    hint:
+      `Nothing more was sent. Fixed in the job file: \`volley retry ${directory} --only unprocessed --job JOB\` makes a plan of the rest with the job as it is now, ` +
+      `and --only rejected one of the rows that were refused. Fixed at the service: \`volley apply ${directory}\` tries the same requests again.`,
+  });
+}

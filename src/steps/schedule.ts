@@ -1,0 +1,51 @@
+import type { SmsTemplate } from '../job/job.js';
+
+/** A time of a step that the service would refuse, or send at once for: which key, what is so, what should be. */
+export interface TimeFault {
+  readonly key: string;
+  readonly message: string;
+}
+
+const DAY_MS = 86_400_000;
+/** Documented: how far ahead the service takes a message. */
+const MAX_AHEAD_DAYS = 7;
+
+/** Holds the times of a template against the clock. Pure. */
+export function findTimeFault(
+  { scheduled, expiry }: Pick<SmsTemplate, 'scheduled' | 'expiry'>,
+  nowMs: number,
+): TimeFault | undefined {
+  const describe = (key: string, text: string, so: string): TimeFault => ({
+    key: `template.${key}`,
+    message: `template.${key} ${text} ${so}`,
+  });
+  if (scheduled !== undefined) {
+    const aheadMs = Date.parse(scheduled) - nowMs;
+    if (aheadMs <= 0) {
+      return describe(
+        'scheduled',
+        scheduled,
+        'is in the past, expected a time to come: the service would send at once',
+      );
+    }
+    if (aheadMs > MAX_AHEAD_DAYS * DAY_MS) {
+      const days = Math.ceil(aheadMs / DAY_MS);
+      return describe('scheduled', scheduled, `is ${days} days ahead, expected ${MAX_AHEAD_DAYS} at most`);
+    }
+  }
+  if (expiry === undefined) return undefined;
+  if (Date.parse(expiry) <= nowMs) return describe('expiry', expiry, 'is in the past, expected a time to come');
+  if (scheduled !== undefined && Date.parse(expiry) <= Date.parse(scheduled)) {
+    return describe('expiry', expiry, `is not after template.scheduled ${scheduled}, expected a later time`);
+  }
+  return undefined;
+}
+
+/** How far ahead a time is, for people: `in 14 h`. */
+export function formatAhead(text: string, nowMs: number): string {
+  const minutes = Math.round((Date.parse(text) - nowMs) / 60_000);
+  if (minutes <= 0) return 'now or past';
+  if (minutes < 120) return `in ${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `in ${hours} h` : `in ${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
