@@ -50,6 +50,8 @@ describe('volley verify start', () => {
       expiresAt: entry?.expiresAt,
       retryAfter: entry?.nextSmsAfter,
       destination: '+6590000001',
+      verifyUri: `/api/v2/subaccounts/acme_hq/sessions/${entry?.sessionId}`,
+      resourceUri: null,
     });
     expect(said.stdout).not.toContain(`"${entry?.code}"`);
   });

@@ -5,6 +5,7 @@ import type { Files } from '../../src/files.js';
 import { loadJob } from '../../src/job/load.js';
 import { decodeLine, type JournalEntry } from '../../src/journal/format.js';
 import type { Progress } from '../../src/run/ports.js';
+import type { Response } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
 import { aContactsStep, anSmsStep } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
@@ -154,10 +155,22 @@ class WatchedJournal {
 function watchTransport(transport: Transport, onLeave: (call: Call) => void): Transport {
   return {
     ...transport,
-    send: (call, signal) => {
+    send: async (call, signal) => {
       onLeave(call);
-      return transport.send(call, signal);
+      return answerLook(call) ?? transport.send(call, signal);
     },
+  };
+}
+
+/** The sessions of the codes wait for them: only then does a code leave. The sandbox knows none of these. */
+function answerLook({ method, path }: Call): Response | undefined {
+  const [, sessionId] = /\/(9\d+)$/.exec(path) ?? [];
+  if (method !== 'GET' || sessionId === undefined) return undefined;
+  return {
+    kind: 'response',
+    status: 200,
+    headers: {},
+    body: Buffer.from(JSON.stringify({ sessionId, status: 'WAITING' })),
   };
 }
 

@@ -63,13 +63,13 @@ test('a job on the sandbox leaves the machine for no address of receipts and eve
   const summary: Summary = JSON.parse(stdout);
   expectEveryRowOnce(summary);
   expect(summary.balance.accepted).toBe(7);
-  // Two receipts of each message, an event of each conversation.
-  expect(summary.notDelivered).toBe(2 * 4 + 3);
+  // Two receipts of each message, an event of each conversation, one that verifies the webhook.
+  expect(summary.notDelivered).toBe(2 * 4 + 3 + 1);
 
   const told = await start(directory, record, 'run', 'sale.yaml', '--no-json').ended;
   expect(told.stdout).toContain('Nothing new');
   const report = await start(directory, record, 'report', summary.directory, '--no-json').ended;
-  expect(report.stdout.split('\n')).toContain('11 receipts and events were not delivered: outside of this machine.');
+  expect(report.stdout.split('\n')).toContain('12 receipts and events were not delivered: outside of this machine.');
   expect(record.outside).toEqual([]);
 });
 
