@@ -156,7 +156,7 @@ describe.concurrent('a plan of rows that were fed back', () => {
     workspace.write('in/b.csv', read(first, 'rejections.csv'));
     const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
     const plan = JSON.parse(readFileSync(join(directory, 'plan.json'), 'utf8'));
-    expect([plan.format, plan.steps[0].inputs[0].fedFrom]).toEqual([4, [first.plan]]);
+    expect([plan.format, plan.steps[0].inputs[0].fedFrom]).toEqual([5, [first.plan]]);
   });
 });
 
