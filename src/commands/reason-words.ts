@@ -73,7 +73,7 @@ const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   3020: words('the service refuses the receipt address', 'check dlrCallbackUrl'),
   409: words('several contacts have this address', 'merge them by hand'),
   WAITING: words('the code was wrong', 'ask the person again'),
-  'not-checked': words('the code was not sent: its session was over', 'start a new verification'),
+  'not-checked': words('the session was over, no code was sent', 'start a new one'),
   FAILED: words('the last wrong code', 'start a new verification'),
   EXPIRED: words('the code came too late', 'start a new verification'),
   duplicate: words('duplicate'),
