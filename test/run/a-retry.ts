@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/file.js';
 import type { PlanDeps } from '../../src/plan/ports.js';
 import { findColumn } from '../../src/read/columns.js';
@@ -15,7 +16,12 @@ import { aRun, type RunOptions } from './a-run.js';
 import { depsOf, withLock } from './an-export.js';
 
 /** Retries rows of a run, behind the lock of its job. */
-export function retry(made: MadePlan, only: RetryChoice['only'], codes: readonly string[] = []): Promise<RetryEnd> {
+export function retry(
+  made: MadePlan,
+  only: RetryChoice['only'],
+  codes: readonly string[] = [],
+  job?: Job,
+): Promise<RetryEnd> {
   const { directory, plan, disk } = made;
   const planDeps: PlanDeps = {
     files: disk.files,
@@ -25,7 +31,9 @@ export function retry(made: MadePlan, only: RetryChoice['only'], codes: readonly
     signal: new AbortController().signal,
   };
   const choice = { only, codes, person: 'ann on desk-7' };
-  return withLock(made, (lock) => retryRun({ directory, plan, lock }, choice, { ...depsOf(made), plan: planDeps }));
+  return withLock(made, (lock) =>
+    retryRun({ directory, plan, lock, job }, choice, { ...depsOf(made), plan: planDeps }),
+  );
 }
 
 /** The plan that a retry made; an error where it made none. */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Step } from '../../src/job/job.js';
 import { assertNotRefused } from '../../src/run/refused-run.js';
 import { SMS_WHOLE_REQUEST } from '../../src/steps/whole-request.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, refusalOf, someLimits } from '../plan/a-plan.js';
+import { applyRetry, retriedPlan } from './a-retry.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response } from './a-run.js';
 import { aStart } from './a-verification-run.js';
 
@@ -50,6 +52,25 @@ describe('a refusal that concerns every row of the step alike', () => {
     expect((await aRun({ made, service: fixed, epoch: 2 })).end.reason).toBe('finished');
     expect(duplicatesAmong(fixed.accepted)).toEqual([]);
     expect((await reportOf(made)).balance).toMatchObject({ accepted: 490, rejected: 10 });
+  });
+});
+
+describe('a run that the service refused as it is', () => {
+  it('is resumed with the job as it was fixed: what is left, and what was refused, each row once', async () => {
+    const made = await aPlan({ files, job: { steps: [step] } });
+    await aRun({ made, service: refusing(1005) });
+    const steps = made.plan.job.steps.map((each) => ({ ...each, template: aTemplate({ source: 'FIXED' }) }) as Step);
+    const job = { ...made.plan.job, steps };
+    const service = aScriptedService();
+    for (const only of ['unprocessed', 'rejected'] as const) {
+      const child = await retriedPlan(made, only, [], job);
+      expect(child.requests.every(({ json }) => JSON.stringify(json.template).includes('FIXED'))).toBe(true);
+      await applyRetry(child, { service });
+    }
+    expect(new Set(service.sent.flatMap(({ body }) => body.messages?.map((each) => each.destination))).size).toBe(500);
+    expect(service.accepted).toHaveLength(500);
+    // Its own run has nothing left to send, and may end.
+    await expect(assertNotRefused(made.disk.files, made)).resolves.toBeUndefined();
   });
 });
 
