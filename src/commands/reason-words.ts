@@ -46,6 +46,7 @@ const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   'bad-session-id': words('not the id of a session', 'use _sessionId of the results'),
   'bad-code': words('not a code', 'correct it'),
   'bad-object': words('user or history of a wrong form', 'correct the JSON'),
+  'bad-language': words('not a language of the service', 'write a code such as en'),
   'missing-value': words('a needed cell is blank', 'fill it in, or give a default'),
   'bad-date': words('not a date such as 2026-12-31', 'write it so'),
   'not-rendered': words('the text could not be made', 'look at the template'),

@@ -129,6 +129,7 @@ function fillConversations(written: Checked<'conversations'>, { limits, director
     queue: written.queue,
     queueColumn: written.queueColumn,
     user: fillUser(written.user),
+    languages: written.languages,
     history: written.history,
     limits: fillLimits('conversations', [written.limits, limits]),
   };

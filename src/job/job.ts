@@ -234,6 +234,8 @@ export interface ConversationsStep {
   readonly queueColumn: string | undefined;
   /** Column with a JSON object as the contract has it, or user field → column. */
   readonly user: string | UserColumns;
+  /** Codes of customers' languages beside those of service/documented.ts; undefined: none. */
+  readonly languages?: readonly string[] | undefined;
   /** Column with a JSON object as the contract has it; undefined: no history. */
   readonly history: string | undefined;
   readonly limits: Limits;

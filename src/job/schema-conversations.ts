@@ -36,6 +36,12 @@ const userColumns = z
   })
   .meta({ minProperties: 1 });
 
+function languageCode() {
+  return z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'expected the code of a language, such as id or pt-BR');
+}
+
 /** That a map of the user names some field is a rule of rules-steps.ts. */
 export const conversationsStep = z
   .strictObject({
@@ -58,6 +64,11 @@ export const conversationsStep = z
       .union([columnName(), userColumns], { error: 'expected text, the name of a column, or a map of field: column' })
       .default('user')
       .describe('Column with the user as a JSON object. Or a map of its fields, each with its column.'),
+    languages: z
+      .array(languageCode())
+      .min(1)
+      .optional()
+      .describe("Codes that a customer's language may have beside those of the service's documentation."),
     history: columnName().optional().describe('Column with the history as a JSON object.'),
     limits: rowLimits('gateway', 'a conversation').optional(),
   })

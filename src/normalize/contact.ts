@@ -119,7 +119,8 @@ function readNumber(text: string, record: SourceRecord, binding: ContactBinding)
   return isOfCountry ? { ...result, column: binding.columns[binding.countryIndex] } : result;
 }
 
-function readField(field: ContactField, text: string): FieldResult {
+/** A field as a contact's: `text` is trimmed and not blank. Not for its number. */
+export function readField(field: ContactField, text: string): FieldResult {
   if (field === 'country') {
     const result = normalizeCountry(text);
     return result.ok ? { value: result.country } : { code: 'bad-country', reason: result.reason };

@@ -13,6 +13,8 @@ const MIN_DIGITS = 7;
 export function maskCell(code: string, cell: string): string {
   const text = cell.trim().replace(/\s+/g, ' ');
   if (code === 'bad-email') return cut(text.replace(/[\p{L}\p{N}]/gu, 'x'));
+  // A word in place of a code may be a name.
+  if (code === 'bad-language') return /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i.test(text) ? cut(text) : '';
   if (code === 'bad-country') return /\d{4}|@/.test(text) ? maskDigits(text) : cut(text);
   return Object.hasOwn(numberCodes, code) ? maskDigits(text) : '';
 }

@@ -34,6 +34,13 @@ export const QUEUE_ASSIGNMENT = 'queue';
 export const MAX_HISTORY_MESSAGES = 200;
 /** Documented, of `user.additionalProperties` in a conversation. */
 export const MAX_ADDITIONAL_PROPERTIES = 30;
+/**
+ * Documented, as what the language of a conversation's customer can be; the reference says no more than "language code". A job may
+ * name others.
+ */
+export const CUSTOMER_LANGUAGES = 'en ru de ja es fr pt it pl hr nl ar da ko no sv vi cy th zh-CN zh-TW'.split(
+  ' ',
+) as readonly string[];
 /** Documented, in characters. */
 export const MAX_WEBHOOK_NAME = 256;
 /** Documented, in characters. */

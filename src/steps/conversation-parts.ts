@@ -7,10 +7,11 @@ export type Parsed<T> =
   /** `fault` is one sentence for the person who owns the file. */
   | { readonly ok: false; readonly fault: string };
 
-const USER_TEXTS = ['language', 'name', 'email', 'phone'] as const;
+export const USER_TEXTS = ['language', 'name', 'email', 'phone'] as const;
+export type UserText = (typeof USER_TEXTS)[number];
 const USER_FIELDS: readonly string[] = [...USER_TEXTS, 'additionalProperties'];
 
-/** Reads a user as the contract has it ("Conversation", user object) from JSON text; null members count as left out. */
+/** Reads a user as the contract has it ("Conversation", user object) from JSON text, trimmed; null and blank members count as left out. */
 export function parseUser(text: string): Parsed<ConversationUser> {
   const parsed = parseObject(text, 'user');
   if (!parsed.ok) return parsed;
@@ -18,7 +19,11 @@ export function parseUser(text: string): Parsed<ConversationUser> {
   const unknown = Object.keys(user).find((key) => !USER_FIELDS.includes(key));
   if (unknown !== undefined) return fail(`user has a field "${unknown}", expected ${USER_FIELDS.join(', ')}`);
   for (const field of USER_TEXTS) {
-    if (user[field] !== undefined && typeof user[field] !== 'string') return fail(`user.${field} is no text`);
+    const text = user[field];
+    if (text === undefined) continue;
+    if (typeof text !== 'string') return fail(`user.${field} is no text, expected it in quotes`);
+    user[field] = text.trim();
+    if (user[field] === '') delete user[field];
   }
   const fault = findPropertyFault(user.additionalProperties);
   if (fault !== undefined) return fail(fault);

@@ -1,9 +1,9 @@
-import type { Rejection } from '../domain.js';
-import type { ConversationsStep, UserColumns } from '../job/job.js';
+import type { ConversationsStep } from '../job/job.js';
 import { QUEUE_ASSIGNMENT } from '../service/documented.js';
-import type { ConversationRequest, ConversationUser } from '../service/gateway.js';
+import type { ConversationRequest } from '../service/gateway.js';
 import { searchColumns } from './column-search.js';
-import { type Parsed, parseHistory, parseUser } from './conversation-parts.js';
+import { parseHistory } from './conversation-parts.js';
+import { bindUser, type RowUser } from './conversation-user.js';
 import {
   type BindProblems,
   cellText,
@@ -13,12 +13,9 @@ import {
   type RowReader,
 } from './kind.js';
 import { ROW_BY_ROW } from './row-by-row.js';
+import { type ReadRowPart, refuseRowPart } from './row-part.js';
 
-type Cells = Parameters<typeof cellText>[0];
 type History = NonNullable<ConversationRequest['history']>;
-/** Tagged, so that nothing that a row holds can be taken for a rejection. */
-type Read<T> = (cells: Cells) => { readonly ok: true; readonly value: T } | Refused;
-type Refused = { readonly ok: false; readonly rejection: Rejection };
 
 /** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the row, the step or the channel. */
 export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
@@ -31,11 +28,8 @@ function bindColumns(
   context: PlannerContext,
 ): RowReader | BindProblems {
   const { find, problems } = searchColumns(columns, context);
-  const readUser =
-    typeof step.user === 'string'
-      ? bindObject<ConversationUser>(step.user, find(step.user, 'user'), parseUser)
-      : bindUser(step.user, find);
-  const readHistory: Read<History | undefined> =
+  const readUser = bindUser(step, find);
+  const readHistory: ReadRowPart<History | undefined> =
     step.history === undefined
       ? () => ({ ok: true, value: undefined })
       : bindHistory(step.history, find(step.history, 'history'));
@@ -48,15 +42,14 @@ function bindColumns(
     if (!history.ok) return { kind: 'rejected', rejection: history.rejection };
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;
-    return planConversation(step, { user: user.value, history: history.value, queue });
+    return planConversation(step, { ...user.value, history: history.value, queue });
   };
 }
 
 function planConversation(
   { channel }: ConversationsStep,
-  parts: { user: ConversationUser; history: History | undefined; queue: string | undefined },
+  { user, country, history, queue }: RowUser & { history: History | undefined; queue: string | undefined },
 ): RowPlan {
-  const { user, history, queue } = parts;
   const body = {
     channelId: 'id' in channel ? channel.id : undefined,
     assignment: queue === undefined ? undefined : { type: QUEUE_ASSIGNMENT, id: queue },
@@ -73,7 +66,7 @@ function planConversation(
       facts: [target ?? ''],
       messages: 0,
       segments: 0,
-      country: undefined,
+      country,
       forcesUcs2: undefined,
       preview: () => ({
         to: target === undefined ? "the channel's own queue" : `queue ${target}`,
@@ -87,42 +80,12 @@ function describeHistory(messages: number): string {
   return messages === 0 ? 'no history' : `a history of ${messages} message${messages === 1 ? '' : 's'}`;
 }
 
-function bindUser(columns: UserColumns, find: (column: string, key: string) => number): Read<ConversationUser> {
-  const { additionalProperties, ...fields } = columns;
-  const bound = Object.entries(fields).flatMap(([field, column]) =>
-    column === undefined ? [] : [[field, find(column, `user.${field}`)] as const],
-  );
-  const extra = Object.entries(additionalProperties).map(
-    ([key, column]) => [key, find(column, `user.additionalProperties.${key}`)] as const,
-  );
-  return (cells) => {
-    const filled = bound.map(([field, index]) => [field, cellText(cells, index).trim()] as const);
-    const properties = extra.map(([key, index]) => ({ key, value: cellText(cells, index).trim() }));
-    const given = properties.filter(({ value }) => value !== '');
-    const user: ConversationUser = {
-      ...Object.fromEntries(filled.filter(([, text]) => text !== '')),
-      ...(given.length === 0 ? {} : { additionalProperties: given }),
-    };
-    if (Object.keys(user).length > 0) return { ok: true, value: user };
-    return refuse({ field: '', code: 'missing-value', reason: EMPTY_USER });
-  };
-}
-
 /** A customer may come to the queue without having talked to a bot: a blank cell is no fault. */
-function bindHistory(column: string, index: number): Read<History | undefined> {
-  const readFilled = bindObject<History>(column, index, parseHistory);
-  return (cells) => (cellText(cells, index).trim() === '' ? { ok: true, value: undefined } : readFilled(cells));
-}
-
-function bindObject<T>(column: string, index: number, parse: (text: string) => Parsed<T>): Read<T> {
+function bindHistory(column: string, index: number): ReadRowPart<History | undefined> {
   return (cells) => {
-    const parsed = parse(cellText(cells, index));
-    return parsed.ok ? parsed : refuse({ field: column, code: 'bad-object', reason: parsed.fault });
+    const text = cellText(cells, index);
+    if (text.trim() === '') return { ok: true, value: undefined };
+    const parsed = parseHistory(text);
+    return parsed.ok ? parsed : refuseRowPart({ field: column, code: 'bad-object', reason: parsed.fault });
   };
-}
-
-const EMPTY_USER = 'The row says nothing of the customer: every column of the user is empty';
-
-function refuse(why: Omit<Rejection, 'stage'>): Refused {
-  return { ok: false, rejection: { stage: 'normalize', ...why } };
 }

@@ -68,7 +68,7 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
             name: textOption("The customer's name"),
             email: textOption("The customer's e-mail address"),
             phone: textOption("The customer's number"),
-            language: textOption("The customer's language, such as en-US"),
+            language: textOption("The customer's language, such as en or zh-CN"),
             ...single,
           })
           .example('$0 gateway update CONVERSATION --queue 101 --job jobs/handoff.yaml', ''),

@@ -22,7 +22,13 @@ describe('a conversations step', () => {
   });
 
   test('keeps every key that is written', () => {
-    const written = { queueColumn: 'Queue', user: 'customer', history: 'chat', limits: { concurrency: 3 } };
+    const written = {
+      queueColumn: 'Queue',
+      user: 'customer',
+      history: 'chat',
+      languages: ['id', 'zh-HK'],
+      limits: { concurrency: 3 },
+    };
     expect(filled(written)).toMatchObject(written);
   });
 
@@ -100,6 +106,12 @@ describe('a conversations step', () => {
     [
       { user: { additionalProperties: { '': 'a' } } },
       'steps[0].user.additionalProperties has an empty key, expected a name',
+    ],
+    [{ languages: 'id' }, 'steps[0].languages is "id", expected a list'],
+    [{ languages: [] }, 'steps[0].languages is an empty list, expected at least 1 entry'],
+    [
+      { languages: ['Indonesian'] },
+      'steps[0].languages[0] is "Indonesian", expected the code of a language, such as id or pt-BR',
     ],
     [{ history: 5 }, 'steps[0].history is 5 (a number), expected text'],
     [{ limits: { requestsPerSecond: 101 } }, 'steps[0].limits.requestsPerSecond is 101, expected at most 100'],

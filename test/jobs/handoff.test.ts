@@ -36,11 +36,11 @@ test('the hand-off of jobs/README.md: its events are in the file of the listener
   const { code, stdout, stderr } = await start('run', 'jobs/handoff.yaml').ended;
 
   expect(code, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ balance: { read: 13, accepted: 6, rejected: 7 }, notDelivered: 0 });
+  expect(JSON.parse(stdout)).toMatchObject({ balance: { read: 17, accepted: 7, rejected: 10 }, notDelivered: 0 });
   // All are there as soon as the job has ended.
   expect(events().map(({ kind, event }) => `${kind} ${event.eventType}`)).toEqual([
     'gateway WEB_HOOK_VERIFY',
-    ...Array(6).fill('gateway QUEUED'),
+    ...Array(7).fill('gateway QUEUED'),
   ]);
 
   const sandbox = start('sandbox', '--port', '0', '--data', 'out/handoff/sandbox');
@@ -48,14 +48,14 @@ test('the hand-off of jobs/README.md: its events are in the file of the listener
   const conversations = (await (await fetch(`${origin}/_sandbox/conversations`)).json()) as {
     conversationId: string;
   }[];
-  expect(conversations).toHaveLength(6);
+  expect(conversations).toHaveLength(7);
   const id = conversations[0]?.conversationId;
   await fetch(`${origin}/_sandbox/conversations/${id}/join`, { method: 'POST' });
   await fetch(`${origin}/_sandbox/conversations/${id}/message`, { method: 'POST', body: '{"text":"How can I help?"}' });
-  await until(() => events().length === 9);
+  await until(() => events().length === 10);
   expect(
     events()
-      .slice(7)
+      .slice(8)
       .map(({ event }) => [event.eventType, event.conversationId]),
   ).toEqual([
     ['AGENT_JOINED', id],

@@ -47,15 +47,19 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
     expectLedger: (ledger, { balance }) => expectOnly(ledger, 'contacts', balance.accepted),
   },
   handoff: {
-    balances: { 1: { read: 13, accepted: 6, rejected: 7 } },
+    balances: { 1: { read: 17, accepted: 7, rejected: 10 } },
     expectLedger: (ledger) => {
       const handed = ledger.flatMap((entry) =>
         entry.area === 'gateway' && entry.kind === 'conversation' ? [entry.body] : [],
       );
       expect(handed.map(({ assignment }) => (assignment as { id: string }).id).sort()).toEqual(
-        ['100', '102', '101', '101', '101', '100'].sort(),
+        ['100', '102', '101', '101', '101', '100', '101'].sort(),
       );
-      expectOnly(ledger, 'gateway', 8);
+      expect(handed.flatMap(({ user }) => (user as { language?: string }).language ?? []).sort()).toEqual(
+        ['en', 'en', 'id', 'zh-CN'].sort(),
+      );
+      expect(handed.map(({ user }) => (user as { phone?: string }).phone)).toContain('+6591234714');
+      expectOnly(ledger, 'gateway', 9);
       expect(ledger.map((entry) => entry.area === 'gateway' && entry.kind).slice(0, 2)).toEqual(['webhook', 'channel']);
     },
   },

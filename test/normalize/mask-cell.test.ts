@@ -12,6 +12,8 @@ test.each([
   ['bad-email', 'anna..lee@example', 'xxxx..xxx@xxxxxxx'],
   ['bad-country', 'Singapur', 'Singapur'],
   ['bad-country', '+6591234567', '+65******67'],
+  ['bad-language', ' zh-HK', 'zh-HK'],
+  ['bad-language', 'Anna', ''],
   ['field-too-long', 'Annabella', ''],
   ['missing-value', 'secret', ''],
   ['1002', '+6591234567', ''],

@@ -81,7 +81,8 @@ describe('conversation of a row', () => {
     ['[]', 'user is no JSON object'],
     ['{"name":', 'user is no JSON object'],
     ['{"age":1}', 'user has a field "age"'],
-    ['{"name":1}', 'user.name is no text'],
+    ['{"name":1}', 'user.name is no text, expected it in quotes'],
+    ['{"name":" ","phone":null}', 'user is empty'],
     ['{"additionalProperties":{}}', 'user.additionalProperties is no list'],
     ['{"additionalProperties":[{"key":"a"}]}', 'user.additionalProperties[0] has not both'],
     ['{"additionalProperties":[{"key":"a","value":""}]}', 'user.additionalProperties[0] has not both'],
@@ -131,6 +132,92 @@ describe('conversation of a row', () => {
   it('says nothing of the row in what it is rejected for', () => {
     expect(JSON.stringify(plan({}, { ...ROW, user: '{"name":"Ann Secret"' }))).not.toContain('Secret');
   });
+});
+
+/** The same user as an object and in columns of its own, beside a column that says the country. */
+describe.each<
+  [string, (user: Record<string, string>, step?: Partial<ConversationsStep>) => unknown, (field: string) => string]
+>([
+  [
+    'as an object',
+    ({ land = '', ...user }, step) =>
+      plan({ history: undefined, queueColumn: undefined, ...step }, { user: JSON.stringify(user), land }),
+    (field) => `user.${field}`,
+  ],
+  [
+    'in columns',
+    (user, step) => {
+      const columns = { name: 'Name', phone: 'Mobile', email: 'Mail', language: 'Lang', additionalProperties: {} };
+      const { name = '', phone = '', email = '', language = '', land = '' } = user;
+      const row = { Name: name, Mobile: phone, Mail: email, Lang: language, land };
+      return plan({ history: undefined, queueColumn: undefined, user: columns, ...step }, row);
+    },
+    (field) => ({ phone: 'Mobile', email: 'Mail', language: 'Lang' })[field] ?? field,
+  ],
+])('user of a conversation %s', (_name, planUser, placeOf) => {
+  const inCountry = { input: anInput({ country: 'SG', countryColumn: 'land' }) };
+
+  it('has its number as contacts have theirs: in the country of the row, else of the step', () => {
+    const phoneOf = (phone: string, land: string) => planUser({ name: 'Ann', phone, land }, inCountry);
+    expect(phoneOf(' 9123 4567', '')).toMatchObject({ user: { name: 'Ann', phone: '+6591234567' } });
+    expect(phoneOf('020 7946 0018', 'United Kingdom')).toMatchObject({ user: { phone: '+442079460018' } });
+    expect(phoneOf('+65 9123-4567', 'GB')).toMatchObject({ user: { phone: '+6591234567' } });
+    expect(planUser({ phone: '+65 9123 4567' })).toMatchObject({ user: { phone: '+6591234567' } });
+  });
+
+  it('has its language as the contact center writes it', () => {
+    expect(planUser({ language: ' EN' })).toMatchObject({ user: { language: 'en' } });
+    expect(planUser({ language: 'zh_tw' })).toMatchObject({ user: { language: 'zh-TW' } });
+    expect(planUser({ language: 'ID' }, { languages: ['id'] })).toMatchObject({ user: { language: 'id' } });
+  });
+
+  it('lacks what is blank', () => {
+    expect(planUser({ name: ' Ann ', phone: ' ', email: '', language: ' ' })).toMatchObject({ user: { name: 'Ann' } });
+    expect(planUser({ name: 'Ann', phone: '', email: '', language: '' })).not.toHaveProperty('user.phone');
+  });
+
+  it.each([
+    ['phone', '91234', 'too-short'],
+    ['phone', '6.59123E+09', 'spreadsheet-number'],
+    ['phone', 'n/a', 'placeholder'],
+    ['email', 'ann@example', 'bad-email'],
+    ['email', 'Ann <ann@example.com>', 'bad-email'],
+    ['email', `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d.'.repeat(80)}com`, 'field-too-long'],
+    ['email', 'a\u0000nn@example.com', 'control-character'],
+    ['language', 'English', 'bad-language'],
+    ['language', 'zh', 'bad-language'],
+    ['language', 'id', 'bad-language'],
+  ])('is rejected for its %s %j, with field and code', (field, text, code) => {
+    expect(planUser({ name: 'Ann', [field]: text }, inCountry)).toEqual([placeOf(field), code, expect.any(String)]);
+  });
+
+  it('is rejected for a number without + where nothing says the country, and for a country that there is not', () => {
+    expect(planUser({ phone: '91234567' }, { input: anInput({ country: undefined }) })).toEqual([
+      placeOf('phone'),
+      'no-country',
+      expect.any(String),
+    ]);
+    expect(planUser({ phone: '91234567', land: 'Atlantis' }, inCountry)).toEqual([
+      'land',
+      'bad-country',
+      expect.any(String),
+    ]);
+  });
+
+  it('says nothing of number and address in what it is rejected for', () => {
+    expect(JSON.stringify(planUser({ email: 'ann.secret@example' }))).not.toContain('secret');
+  });
+});
+
+it('a file without the column of the country is refused, as for contacts', () => {
+  const step = { input: anInput({ countryColumn: 'land' }) };
+  expect(() => plan(step, ROW)).toThrow('there is no one column "land", which the job names as input.countryColumn');
+});
+
+it('the country of the number is counted with the plan', () => {
+  const row = { user: '{"phone":"+442079460018"}', history: '', queue: '' };
+  const [planned] = planRows(conversationsKind, conversations(), Object.keys(row), Object.values(row));
+  expect(planned).toMatchObject({ kind: 'planned', row: { country: 'GB' } });
 });
 
 describe('channel of the conversations', () => {

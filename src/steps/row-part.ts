@@ -1,0 +1,16 @@
+import type { Rejection } from '../domain.js';
+import type { cellText } from './kind.js';
+
+export type RowPartCells = Parameters<typeof cellText>[0];
+
+/** Reads a part of a request from a row. Tagged, so that nothing that a row holds can be taken for a rejection. */
+export type ReadRowPart<T> = (cells: RowPartCells) => { readonly ok: true; readonly value: T } | RefusedRowPart;
+
+export interface RefusedRowPart {
+  readonly ok: false;
+  readonly rejection: Rejection;
+}
+
+export function refuseRowPart({ field, code, reason }: Omit<Rejection, 'stage'>): RefusedRowPart {
+  return { ok: false, rejection: { stage: 'normalize', field, code, reason } };
+}
