@@ -32,6 +32,24 @@ test.concurrent('each row is handed over once, to its own queue or that of the s
   ]);
 });
 
+test.concurrent('a channel named by its id takes rows that name no queue to its own', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.ndjson', lines(aCustomer(1), aCustomer(2, '102')));
+  workspace.writeJob(aJobOfAreas(workspace, [conversations({ queue: undefined })]));
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(0);
+  expect(readOutput(summary, 1, 'results').map((row) => [row.case, row._queue])).toEqual([
+    ['1', ''],
+    ['2', '102'],
+  ]);
+  expect((await handedOver(workspace)).map(({ body }) => body.assignment)).toEqual([
+    undefined,
+    { type: 'queue', id: '102' },
+  ]);
+});
+
 test.concurrent('what the service would refuse is rejected when it is planned, with field and reason', async () => {
   const workspace = await aWorkspace();
   const bad = [
