@@ -8,11 +8,13 @@ import {
   maxLengths,
   personFields,
 } from './contact-fields.js';
-import { type GroupsResult, readGroups } from './contact-groups.js';
+import { readGroups } from './contact-groups.js';
 import { normalizeCountry } from './country.js';
 import { isPlausibleEmail } from './email.js';
+import { joinFaults } from './join-faults.js';
 import { normalizeNumber } from './number.js';
 import type { NumberCode } from './number-codes.js';
+import { explainOwnCountry } from './number-refusal.js';
 
 /** What a job says about contacts, bound to the columns of one file. All indexes are those of `columns`. */
 export interface ContactBinding {
@@ -56,7 +58,7 @@ type Values = Partial<Record<ContactField, string>>;
 
 /**
  * A reader of one file's records. Values are trimmed and otherwise taken as they are; blank ones are left out. Refuses a record for
- * the first field that breaks a limit of the service, for a number that is there and not valid, and for want of any address.
+ * every field that breaks a limit of the service, for a number that is there and not valid, and for want of any address, all at once.
  */
 export function createContactNormalizer(binding: ContactBinding): (record: SourceRecord) => ContactResult {
   const columns = [...personFields, ...addressFields].flatMap((field) => {
@@ -64,27 +66,31 @@ export function createContactNormalizer(binding: ContactBinding): (record: Sourc
     return index === undefined ? [] : [{ field, index }];
   });
 
+  const addressColumns = columns.filter(({ field }) => addressFields.some((address) => address === field));
+
   return (record) => {
     if (record.fault !== undefined) return { ok: false, rejection: record.fault };
-    const fields = readFields(record, columns, binding);
-    if ('code' in fields) return reject(fields.column ?? '', fields);
-    const { values, country } = fields;
-    const groups = readRowGroups(record, binding);
-    if (!groups.ok) return reject(binding.columns[binding.groupsIndex ?? -1] ?? '', groups);
-    const attributes = readAttributes(record, binding);
-    if ('code' in attributes) return reject(attributes.column ?? '', attributes);
-    if (!addressFields.some((field) => values[field] !== undefined)) return reject('', refuseWithoutAddress(binding));
-
-    const body = buildBody(values, groups.ids, attributes.pairs);
-    return { ok: true, body, msisdn: values.msisdn, country };
+    const faults: Rejection[] = [];
+    const { values, country } = readFields(record, columns, { binding, faults });
+    const groups = readRowGroups(record, binding, faults);
+    const attributes = readAttributes(record, binding, faults);
+    // An address that is there and at fault is named as such.
+    if (addressColumns.every(({ index }) => cellOf(record, index) === '')) {
+      faults.push(rejectField('', refuseWithoutAddress(binding)));
+    }
+    const [first, ...others] = faults;
+    if (first !== undefined) return { ok: false, rejection: joinFaults(first, others) };
+    return { ok: true, body: buildBody(values, groups, attributes), msisdn: values.msisdn, country };
   };
+}
+
+function cellOf(record: SourceRecord, index: number): string {
+  return record.cells[index]?.trim() ?? '';
 }
 
 interface Refusal {
   readonly code: NumberCode | ContactCode;
   readonly reason: string;
-  /** Where the fault is not in the field's own column. */
-  readonly column?: string | undefined;
 }
 type FieldResult = { readonly value: string; readonly country?: string } | Refusal;
 
@@ -96,27 +102,45 @@ interface FieldColumn {
 function readFields(
   record: SourceRecord,
   columns: readonly FieldColumn[],
-  binding: ContactBinding,
-): { readonly values: Values; readonly country: string | undefined } | Refusal {
+  { binding, faults }: { readonly binding: ContactBinding; readonly faults: Rejection[] },
+): { readonly values: Values; readonly country: string | undefined } {
   const values: Values = {};
   let country: string | undefined;
   for (const { field, index } of columns) {
-    const text = record.cells[index]?.trim() ?? '';
+    const text = cellOf(record, index);
     if (text === '') continue;
     const read = field === 'msisdn' ? readNumber(text, record, binding) : readField(field, text);
-    if ('code' in read) return { ...read, column: read.column ?? binding.columns[index] ?? field };
-    values[field] = read.value;
-    country ??= read.country;
+    if ('code' in read) faults.push(...listFaults(read, { field, index, record, binding }));
+    else {
+      values[field] = read.value;
+      country ??= read.country;
+    }
   }
   return { values, country };
 }
 
 function readNumber(text: string, record: SourceRecord, binding: ContactBinding): FieldResult {
-  const own = binding.countryIndex === undefined ? '' : (record.cells[binding.countryIndex]?.trim() ?? '');
+  const own = ownCountryOf(record, binding);
   const result = normalizeNumber(text, own === '' ? binding.country : own);
-  if (result.ok) return { value: result.e164, country: result.country };
-  const isOfCountry = result.code === 'bad-country' && own !== '' && binding.countryIndex !== undefined;
-  return isOfCountry ? { ...result, column: binding.columns[binding.countryIndex] } : result;
+  return result.ok ? { value: result.e164, country: result.country } : result;
+}
+
+function ownCountryOf(record: SourceRecord, { countryIndex }: ContactBinding): string {
+  return countryIndex === undefined ? '' : cellOf(record, countryIndex);
+}
+
+/** A number may be refused for its country, or beside it. */
+function listFaults(
+  refusal: Refusal,
+  { field, index, record, binding }: FieldColumn & { readonly record: SourceRecord; readonly binding: ContactBinding },
+): Rejection[] {
+  const fault = rejectField(binding.columns[index] ?? field, refusal);
+  if (field !== 'msisdn' || binding.countryIndex === undefined) return [fault];
+  const own = ownCountryOf(record, binding);
+  const countryColumn = binding.columns[binding.countryIndex] ?? '';
+  if (refusal.code === 'bad-country' && own !== '') return [rejectField(countryColumn, refusal)];
+  const ofCountry = explainOwnCountry(cellOf(record, index), own);
+  return ofCountry === undefined ? [fault] : [fault, rejectField(countryColumn, ofCountry)];
 }
 
 /** A field as a contact's: `text` is trimmed and not blank. Not for its number. */
@@ -139,29 +163,40 @@ export function readField(field: ContactField, text: string): FieldResult {
   return { value: text };
 }
 
-function readRowGroups(record: SourceRecord, { groups, groupsIndex }: ContactBinding): GroupsResult {
-  const text = groupsIndex === undefined ? '' : (record.cells[groupsIndex]?.trim() ?? '');
-  return text === '' ? { ok: true, ids: groups } : readGroups(text, groups);
+function readRowGroups(
+  record: SourceRecord,
+  { columns, groups, groupsIndex }: ContactBinding,
+  faults: Rejection[],
+): readonly number[] {
+  const text = groupsIndex === undefined ? '' : cellOf(record, groupsIndex);
+  if (groupsIndex === undefined || text === '') return groups;
+  const read = readGroups(text, groups);
+  if (read.ok) return read.ids;
+  faults.push(rejectField(columns[groupsIndex] ?? '', read));
+  return [];
 }
 
 /** Attributes may hold line breaks and tabs, as addresses and notes do. */
-function readAttributes(record: SourceRecord, binding: ContactBinding): { pairs: [string, string][] } | Refusal {
+function readAttributes(
+  record: SourceRecord,
+  { columns, attributeColumns }: ContactBinding,
+  faults: Rejection[],
+): [string, string][] {
   const pairs: [string, string][] = [];
-  for (const { name, index } of binding.attributeColumns) {
-    const text = record.cells[index]?.trim() ?? '';
+  for (const { name, index } of attributeColumns) {
+    const text = cellOf(record, index);
     if (text === '') continue;
-    if (/[^\P{Cc}\n\r\t]|\p{Cs}/u.test(text)) {
-      return {
-        code: 'control-character',
-        reason: 'The value holds a control character or half a character.',
-        column: binding.columns[index] ?? name,
-      };
-    }
     pairs.push([name, text]);
+    if (/[^\P{Cc}\n\r\t]|\p{Cs}/u.test(text)) {
+      const reason = 'The value holds a control character or half a character.';
+      faults.push(rejectField(columns[index] ?? name, { code: 'control-character', reason }));
+    }
   }
-  if (pairs.length <= MAX_CUSTOM_ATTRIBUTES) return { pairs };
-  const reason = `The row has ${pairs.length} custom attributes, at most ${MAX_CUSTOM_ATTRIBUTES} are allowed; map fewer columns.`;
-  return { code: 'too-many-attributes', reason };
+  if (pairs.length > MAX_CUSTOM_ATTRIBUTES) {
+    const reason = `The row has ${pairs.length} custom attributes, at most ${MAX_CUSTOM_ATTRIBUTES} are allowed; map fewer columns.`;
+    faults.push(rejectField('', { code: 'too-many-attributes', reason }));
+  }
+  return pairs;
 }
 
 function refuseWithoutAddress(binding: ContactBinding): Refusal {
@@ -188,6 +223,6 @@ function buildBody(values: Values, groups: readonly number[], attributes: [strin
   return whole;
 }
 
-function reject(field: string, refusal: Refusal): ContactResult {
-  return { ok: false, rejection: { stage: 'normalize', field, code: refusal.code, reason: refusal.reason } };
+function rejectField(field: string, { code, reason }: Refusal): Rejection {
+  return { stage: 'normalize', field, code, reason };
 }

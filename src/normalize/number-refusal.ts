@@ -21,6 +21,16 @@ export function explainDigits(value: string, country: string | undefined): Refus
   return explainPlaceholder(value, digits) ?? explainNumber(value, digits, country);
 }
 
+/**
+ * What is wrong with the country that a row names for its number, whatever else is wrong with that; undefined where there is no country,
+ * or where it does not count, for the number has a + of its own.
+ */
+export function explainOwnCountry(text: string, country: string): RefusedNumber | undefined {
+  if (country.trim() === '' || findNumberCountry(country) !== undefined || /^[\s']*[+\uFF0B]/.test(text))
+    return undefined;
+  return explainCountry('', country);
+}
+
 function explainNumber(value: string, digits: string, country: string | undefined): RefusedNumber {
   if (value.startsWith('+')) return explainInternational(digits, country);
   const home = findNumberCountry(country);

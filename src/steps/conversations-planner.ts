@@ -1,4 +1,5 @@
 import type { ConversationsStep } from '../job/job.js';
+import { joinFaults } from '../normalize/join-faults.js';
 import { QUEUE_ASSIGNMENT } from '../service/documented.js';
 import type { ConversationRequest } from '../service/gateway.js';
 import { searchColumns } from './column-search.js';
@@ -37,8 +38,11 @@ function bindColumns(
   if (problems.length > 0) return { problems };
   return ({ cells }) => {
     const user = readUser(cells);
-    if (!user.ok) return { kind: 'rejected', rejection: user.rejection };
     const history = readHistory(cells);
+    if (!user.ok) {
+      const others = history.ok ? [] : [history.rejection];
+      return { kind: 'rejected', rejection: joinFaults(user.rejection, others) };
+    }
     if (!history.ok) return { kind: 'rejected', rejection: history.rejection };
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;

@@ -1,13 +1,21 @@
+import type { Rejection } from '../domain.js';
 import type { Input } from '../job/job.js';
 import { normalizeCell } from '../normalize/number.js';
 import type { NumberDigits } from '../normalize/number-fast.js';
+import { explainOwnCountry } from '../normalize/number-refusal.js';
 import type { RowCells } from '../row-block.js';
 import type { TextBuffer } from '../text-buffer.js';
 import { searchColumns } from './column-search.js';
-import type { BindProblems, FindColumn, RefusedDraft } from './kind.js';
+import type { BindProblems, FindColumn } from './kind.js';
 
-/** Reads the number that a row is sent to; one that is refused ends its draft. */
-export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDraft;
+/** Reads the number that a row is sent to. */
+export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDestination;
+
+/** Without a number a row has no message: first why it is refused, then what is wrong with its country as well. */
+export interface RefusedDestination {
+  readonly fault: Rejection;
+  readonly others: readonly Rejection[];
+}
 
 /** What a message begins with: its brace is open. */
 export function appendDestination(fragment: TextBuffer, digits: number): void {
@@ -38,7 +46,14 @@ export function bindDestination(
     const number = normalizeCell(cells, column);
     if ('digits' in number) return number;
     const { code, reason } = number;
-    return { number: undefined, rejection: { stage: 'normalize', field: destination, code, reason } };
+    const fault = { stage: 'normalize', field: destination, code, reason } as const;
+    const country = code === 'bad-country' ? undefined : explainCountryOf(cells);
+    return { fault, others: country === undefined ? [] : [country] };
+  };
+  const explainCountryOf = (cells: RowCells): Rejection | undefined => {
+    if (countryColumn === undefined || countryIndex === undefined) return undefined;
+    const refusal = explainOwnCountry(cells.textOf(index), cells.textOf(countryIndex));
+    return refusal && { stage: 'normalize', field: countryColumn, code: refusal.code, reason: refusal.reason };
   };
   return { problems, read };
 }

@@ -1,12 +1,19 @@
-import type { Rejection } from '../domain.js';
+import type { Cell, Rejection } from '../domain.js';
 import type { SmsStep } from '../job/job.js';
+import { joinFaults } from '../normalize/join-faults.js';
 import type { NumberDigits } from '../normalize/number-fast.js';
-import type { BoundTemplate } from '../template/bind.js';
+import type { BoundTemplate, RenderFault } from '../template/bind.js';
 import { checkText, type TextCheck } from '../template/check-text.js';
 import { parseTemplate, type Template } from '../template/parse.js';
 import type { SegmentCount } from '../template/segments.js';
-import { appendDestination, appendNumber, bindDestination, type ReadDestination } from './destination.js';
-import type { DraftRow, DraftText, MessageDraft, RowDrafter } from './kind.js';
+import {
+  appendDestination,
+  appendNumber,
+  bindDestination,
+  type ReadDestination,
+  type RefusedDestination,
+} from './destination.js';
+import type { DraftRow, DraftText, MessageDraft, RefusedDraft, RowDrafter } from './kind.js';
 
 export interface SmsDrafter extends RowDrafter {
   /** The text of a template without variables, which the rows share; undefined where each has its own. */
@@ -40,7 +47,7 @@ function renderShared(template: Template): string {
 function draftShared(read: ReadDestination, check: TextCheck): DraftRow {
   return (cells, text) => {
     const number = read(cells);
-    if (!('digits' in number)) return number;
+    if (!('digits' in number)) return rejectNumber(number, check.ok ? [] : [check.rejection]);
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(text.fragment, number.digits);
     return endMessage(number, check.count, text);
@@ -56,7 +63,7 @@ function draftTexts(
   return (cells, text) => {
     const { fragment } = text;
     const number = read(cells);
-    if (!('digits' in number)) return number;
+    if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
     const counted = byBytes?.count(cells);
     if (counted !== undefined && (encoding === 'AUTO' || counted.firstUcs2Character === undefined)) {
       appendDestination(fragment, number.digits);
@@ -65,16 +72,33 @@ function draftTexts(
       return endMessage(number, counted, text);
     }
     const rendering = template.render(cells.texts);
-    if (!rendering.ok) {
-      const { variable: field, code, reason } = rendering;
-      return rejectMessage(number, { stage: 'render', field, code, reason });
-    }
+    if (!rendering.ok) return rejectMessage(number, joinRendering(rendering, template, cells.texts));
     const check = checkText(rendering.text, encoding);
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(fragment, number.digits);
     fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
     return endMessage(number, check.count, text);
   };
+}
+
+/** What keeps the text of a row from being sent, its number aside. */
+function checkRendering(
+  template: BoundTemplate,
+  encoding: SmsStep['template']['encoding'],
+  cells: readonly Cell[],
+): Rejection[] {
+  const rendering = template.render(cells);
+  if (!rendering.ok) return [rendering, ...template.listFaults(cells)].map(rejectRendering);
+  const check = checkText(rendering.text, encoding);
+  return check.ok ? [] : [check.rejection];
+}
+
+function joinRendering(fault: RenderFault, template: BoundTemplate, cells: readonly Cell[]): Rejection {
+  return joinFaults(rejectRendering(fault), template.listFaults(cells).map(rejectRendering));
+}
+
+function rejectRendering({ variable: field, code, reason }: RenderFault): Rejection {
+  return { stage: 'render', field, code, reason };
 }
 
 function endMessage(
@@ -91,4 +115,9 @@ function endMessage(
 
 function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {
   return { number: digits, country, rejection, segments: 0, forcesUcs2: undefined };
+}
+
+/** Whatever is wrong with the text as well. */
+function rejectNumber({ fault, others }: RefusedDestination, ofText: readonly Rejection[]): RefusedDraft {
+  return { number: undefined, rejection: joinFaults(fault, [...others, ...ofText]) };
 }

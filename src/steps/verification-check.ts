@@ -1,5 +1,6 @@
 import type { Rejection, RowOutcomes, Verdict } from '../domain.js';
 import type { VerificationCheckStep } from '../job/job.js';
+import { joinFaults } from '../normalize/join-faults.js';
 import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../output-columns.js';
 import type { Response } from '../service/answer.js';
 import { CODE_LENGTH } from '../service/documented.js';
@@ -136,22 +137,8 @@ function readE164(cell: string): string | undefined {
 }
 
 function planRow(step: VerificationCheckStep, { sessionId, code, destination }: CheckBody): RowPlan {
-  if (!PATH_ID.test(sessionId)) {
-    const field = step.session;
-    return sessionId === ''
-      ? reject({ field, code: 'missing-value', reason: 'There is no session id' })
-      : reject({ field, code: 'bad-session-id', reason: 'The session id has characters that no id has' });
-  }
-  if (code !== undefined && !VERIFICATION_CODE.test(code)) {
-    const field = step.code ?? '';
-    return code === ''
-      ? reject({ field, code: 'missing-value', reason: 'There is no code' })
-      : reject({
-          field,
-          code: 'bad-code',
-          reason: `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`,
-        });
-  }
+  const [fault, ...others] = [...listSessionFaults(step, sessionId), ...listCodeFaults(step, code)];
+  if (fault !== undefined) return { kind: 'rejected', rejection: joinFaults(fault, others) };
   return {
     kind: 'planned',
     row: {
@@ -169,8 +156,23 @@ function planRow(step: VerificationCheckStep, { sessionId, code, destination }: 
   };
 }
 
-function reject(why: Omit<Rejection, 'stage'>): RowPlan {
-  return { kind: 'rejected', rejection: { stage: 'normalize', ...why } };
+function listSessionFaults({ session: field }: VerificationCheckStep, sessionId: string): Rejection[] {
+  if (PATH_ID.test(sessionId)) return [];
+  return sessionId === ''
+    ? [rejectCell({ field, code: 'missing-value', reason: 'There is no session id' })]
+    : [rejectCell({ field, code: 'bad-session-id', reason: 'The session id has characters that no id has' })];
+}
+
+function listCodeFaults({ code: field = '' }: VerificationCheckStep, code: string | undefined): Rejection[] {
+  if (code === undefined || VERIFICATION_CODE.test(code)) return [];
+  const form = `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
+  return code === ''
+    ? [rejectCell({ field, code: 'missing-value', reason: 'There is no code' })]
+    : [rejectCell({ field, code: 'bad-code', reason: form })];
+}
+
+function rejectCell(why: Omit<Rejection, 'stage'>): Rejection {
+  return { stage: 'normalize', ...why };
 }
 
 /** A read without a code always succeeds: what it found is the result. */

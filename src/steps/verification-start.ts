@@ -1,5 +1,6 @@
 import type { RowOutcomes } from '../domain.js';
 import type { VerificationStartStep } from '../job/job.js';
+import { joinFaults } from '../normalize/join-faults.js';
 import { RESULT_COLUMNS } from '../output-columns.js';
 import { createNumberSet } from '../plan/dedupe.js';
 import { type Response, readJsonBody } from '../service/answer.js';
@@ -70,7 +71,9 @@ function createDrafter(step: VerificationStartStep): RowDrafter {
       if (read === undefined) return { problems };
       return (cells, { fragment, facts }) => {
         const number = read(cells);
-        if (!('digits' in number)) return number;
+        if (!('digits' in number)) {
+          return { number: undefined, rejection: joinFaults(number.fault, number.others) };
+        }
         const { digits, country } = number;
         appendDestination(fragment, digits);
         fragment.append(`,${shared.slice(1)}`);

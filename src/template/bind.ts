@@ -6,6 +6,7 @@ import { listColumns } from '../normalize/mask.js';
 import { isBlank } from './blank.js';
 import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
+import { FOUND, type FoundFault } from './found-faults.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
@@ -16,6 +17,8 @@ export type FindColumn = (columns: readonly string[], wanted: string) => { reado
 export interface BoundTemplate {
   /** Never throws for what a row holds. */
   render(cells: readonly Cell[]): Rendering;
+  /** Of a row that cannot be rendered all that it lacks or has wrong, in the order of the template; empty where it is something else. */
+  listFaults(cells: readonly Cell[]): readonly RenderFault[];
   /** Absent where no text takes it. */
   readonly byBytes?: ByteText | undefined;
 }
@@ -29,6 +32,8 @@ export type Rendering =
       readonly code: 'missing-value' | 'bad-date' | 'not-rendered';
       readonly reason: string;
     };
+
+export type RenderFault = Extract<Rendering, { readonly ok: false }>;
 
 /** One for each column that the template names and that is not there. */
 export interface BindProblems {
@@ -59,15 +64,31 @@ export function bindColumns(
   }
   if (problems.length > 0) return { problems };
   if (pieces !== undefined)
-    return { render: compileRender(pieces, indexes), byBytes: compileByteText(pieces, indexes) };
-  return { render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)) };
+    return {
+      render: compileRender(pieces, indexes),
+      listFaults: (cells) => listMissing(pieces, indexes, cells),
+      byBytes: compileByteText(pieces, indexes),
+    };
+  return {
+    render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),
+    listFaults: (cells) => {
+      const found: FoundFault[] = [];
+      // Where this fails all the same, then perhaps for the want of what was found.
+      renderLiquid(engine, nodes, buildScope(indexes, cells, found));
+      return found.map((fault) =>
+        fault.kind === 'missing'
+          ? describeMissing(fault.variable)
+          : describeBadDate(shorten(fault.source), fault.message),
+      );
+    },
+  };
 }
 
 /** Renders a text without variables once; throws UserError 'bad-job' where that fails, since it would fail for every row. */
 export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemplate {
   const rendering = renderLiquid(engine, nodes, {});
   if (!rendering.ok) throw new UserError('bad-job', rendering.reason);
-  return { render: () => rendering };
+  return { render: () => rendering, listFaults: () => [] };
 }
 
 function describeUnknown(use: VariableUse, columns: readonly string[]) {
@@ -100,11 +121,26 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
   };
 }
 
-function buildScope(indexes: ReadonlyMap<string, number>, cells: readonly Cell[]): object {
-  const scope: Record<string, unknown> = Object.create(null);
+function listMissing(
+  pieces: readonly Piece[],
+  indexes: ReadonlyMap<string, number>,
+  cells: readonly Cell[],
+): readonly RenderFault[] {
+  const names = pieces.flatMap((piece) =>
+    piece.kind === 'variable' && piece.fallback === undefined && isBlank(cells[indexes.get(piece.name) ?? -1])
+      ? [piece.name]
+      : [],
+  );
+  return names.map(describeMissing);
+}
+
+/** `found` takes the faults that would be thrown. */
+function buildScope(indexes: ReadonlyMap<string, number>, cells: readonly Cell[], found?: FoundFault[]): object {
+  const scope: Record<string | symbol, unknown> = Object.create(null);
+  if (found !== undefined) scope[FOUND] = found;
   for (const [name, index] of indexes) {
     const cell = cells[index];
-    scope[name] = isBlank(cell) ? new MissingCell(name) : cell;
+    scope[name] = isBlank(cell) ? new MissingCell([name], found) : cell;
   }
   return scope;
 }
@@ -117,14 +153,14 @@ function renderLiquid(engine: Liquid, nodes: LiquidTemplate[], scope: object): R
   }
 }
 
-function describeFailure(error: unknown): Rendering {
+function describeFailure(error: unknown): RenderFault {
   const cause = LiquidError.is(error) ? (error.originalError ?? error) : error;
   // The source that failed, never what stood in the row: it is shown to people, and logged.
   const source = LiquidError.is(error) ? shorten(error.token.getText()) : 'the template';
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
   if (cause instanceof MissingValue && cause.variable !== undefined) return describeMissing(cause.variable);
   if (name === 'InternalUndefinedVariableError') return describeMissing(source);
-  if (cause instanceof BadDate) return fail('bad-date', `Cannot render ${source}: ${message}`);
+  if (cause instanceof BadDate) return describeBadDate(source, message);
   if (message.startsWith('template render limit')) {
     throw new UserError(
       'bad-job',
@@ -145,11 +181,15 @@ function shorten(source: string): string {
   return source.length > MAX_SOURCE_LENGTH ? `${source.slice(0, MAX_SOURCE_LENGTH)}…` : source;
 }
 
-function fail(code: 'bad-date' | 'not-rendered', reason: string): Rendering {
+function fail(code: 'bad-date' | 'not-rendered', reason: string): RenderFault {
   return { ok: false, variable: '', code, reason };
 }
 
-function describeMissing(variable: string): Rendering {
+function describeBadDate(source: string, message: string): RenderFault {
+  return fail('bad-date', `Cannot render ${source}: ${message}`);
+}
+
+function describeMissing(variable: string): RenderFault {
   const reason = `Cannot fill ${showVariable(variable)}: the row has no value for it, expected one, or a default in the template: {{ … | default: "…" }}`;
   return { ok: false, variable, code: 'missing-value', reason };
 }

@@ -5,7 +5,6 @@ import {
   EchoTag,
   type Emitter,
   evalToken,
-  type FilterImplOptions,
   ForTag,
   Liquid,
   type Template as LiquidTemplate,
@@ -13,7 +12,7 @@ import {
   TypeGuards,
   Value,
 } from 'liquidjs';
-import { formatDate } from './date.js';
+import { dateFilter } from './found-faults.js';
 import { MissingCell, passMissing } from './missing.js';
 
 /** Tags that a message has no use for, or that reach for files: what to say instead of "no such tag". */
@@ -74,7 +73,7 @@ export function createEngine(): Liquid {
   for (const [name, filter] of Object.entries(engine.filters)) {
     if (name !== 'default') engine.registerFilter(name, passMissing(filter));
   }
-  engine.registerFilter('date', passMissing(formatDate as FilterImplOptions));
+  engine.registerFilter('date', passMissing(dateFilter));
   engine.registerTag('echo', requireArguments(EchoTag));
   engine.registerTag('cycle', requireArguments(CycleTag));
   engine.registerTag('for', requireArguments(ForTag));

@@ -1,20 +1,34 @@
 import { Drop, type FilterImplOptions } from 'liquidjs';
+import type { FoundFault } from './found-faults.js';
 
 /**
  * What stands for an empty cell while LiquidJS renders. It is falsy in conditions and equal to nothing but "nothing"; a filter
  * that gets it gives it on, so that `default` catches it wherever it stands; where it would be printed or looped over, `MissingValue` is thrown.
  */
 export class MissingCell extends Drop {
-  readonly #variable: string;
+  readonly #variables: readonly string[];
+  readonly #found: FoundFault[] | undefined;
 
-  constructor(variable: string) {
+  /** Where `found` is given, what would be thrown goes there, and nothing is printed in its place. */
+  constructor(variables: readonly string[], found: FoundFault[] | undefined) {
     super();
-    this.#variable = variable;
+    this.#variables = variables;
+    this.#found = found;
   }
 
   static refuse(value: unknown): void {
-    if (value instanceof MissingCell) throw new MissingValue(value.#variable);
+    if (value instanceof MissingCell) {
+      if (value.#found === undefined) throw new MissingValue(value.#variables[0]);
+      for (const variable of value.#variables) value.#found.push({ kind: 'missing', variable });
+      return;
+    }
     if (value === undefined || value === null) throw new MissingValue(undefined);
+  }
+
+  /** This one and those among the operands of a filter, as one. */
+  join(operands: readonly unknown[]): MissingCell {
+    const cells = operands.filter((operand) => operand instanceof MissingCell);
+    return cells.length < 2 ? this : new MissingCell([...cells.flatMap((cell) => cell.#variables)], this.#found);
   }
 
   override valueOf(): null {
@@ -65,11 +79,14 @@ export function passMissing(filter: FilterImplOptions): FilterImplOptions {
   const handler = typeof filter === 'function' ? filter : filter.handler;
   return function (this: ThisParameterType<typeof handler>, value: unknown, ...args: unknown[]) {
     for (const given of [value, ...args]) {
-      // A named argument arrives as [name, value].
-      const operand = Array.isArray(given) ? given[1] : given;
-      if (given instanceof MissingCell) return given;
-      if (operand instanceof MissingCell) return operand;
+      const operand = operandOf(given);
+      if (operand instanceof MissingCell) return operand.join([value, ...args].map(operandOf));
     }
     return handler.call(this, value, ...args);
   };
+}
+
+/** A named argument arrives as [name, value]. */
+function operandOf(given: unknown): unknown {
+  return Array.isArray(given) ? given[1] : given;
 }

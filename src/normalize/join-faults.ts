@@ -1,0 +1,23 @@
+import type { Rejection } from '../domain.js';
+
+/**
+ * All faults of a row as one rejection, so that they can be fixed in one round: the first says stage, field and code, the reason lists
+ * every one with its field. A fault that stands twice counts once; a single one stays as it is.
+ */
+export function joinFaults(first: Rejection, others: readonly Rejection[]): Rejection {
+  const faults: Rejection[] = [];
+  for (const fault of [first, ...others]) if (!faults.some((known) => isSame(known, fault))) faults.push(fault);
+  if (faults.length === 1) return first;
+  const listed = faults.map(
+    ({ field, reason }, at) => `(${at + 1}) ${field === '' ? '' : `${field}: `}${endSentence(reason)}`,
+  );
+  return { ...first, reason: `${faults.length} faults: ${listed.join(' ')}` };
+}
+
+function isSame(known: Rejection, { field, code, reason }: Rejection): boolean {
+  return known.field === field && known.code === code && (field !== '' || known.reason === reason);
+}
+
+function endSentence(reason: string): string {
+  return /[.!?]$/.test(reason) ? reason : `${reason}.`;
+}
