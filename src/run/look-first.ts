@@ -11,7 +11,7 @@ import { ask } from './settle-by-asking.js';
 
 /** What a look at the service before a request came to. */
 export type Looked =
-  | { readonly kind: 'send' }
+  | { readonly kind: 'send'; readonly seen: number }
   /** The request is not sent: it comes to this, or is tried again. */
   | { readonly kind: 'unsent'; readonly result: Result; readonly decision: Decision }
   /** The run is stopping. */
@@ -37,7 +37,7 @@ export async function lookFirst(
   const decision = decideAnswer(answer, { isRepeatable: true, trustUnavailable, nowMs: deps.clock.now() });
   if (decision.kind === 'read' && answer.kind === 'response') {
     const found = look.readAnswer(answer, asked.requestPart, asked.body);
-    if (found === 'send') return { kind: 'send' };
+    if (found !== undefined && 'seen' in found) return { kind: 'send', seen: found.seen };
     if (found !== undefined) return { kind: 'unsent', result: { kind: 'settled', outcomes: found }, decision };
     // It may be the answer to another request, and this one's may come next on its connection.
     deps.transport.dropConnections?.();

@@ -44,9 +44,9 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
   await lock.assertHeld();
   const { step, request, part: path, line, rows } = part.open;
   const key = { step, request, part: path };
-  const requestPart = toRequestPart(part, context.planId);
+  let requestPart = toRequestPart(part, context.planId);
   const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
-  const asked = { requestPart, body, part };
+  let asked = { requestPart, body, part };
   const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
     const told: Told = isUnknown(judged.result) ? await settleByAsking(asked, context, gate) : { kind: 'untold' };
     if (told.kind === 'unasked') return undefined;
@@ -74,6 +74,8 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
       await Promise.all([intent, journal.append({ type: 'outcome', ...key, at, result })]);
       return looked;
     }
+    requestPart = { ...requestPart, seen: looked.seen };
+    asked = { ...asked, requestPart };
   }
   const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
   const wire = kind.call(context.service, body, context.prepared);

@@ -74,10 +74,15 @@ export interface Preparation<S extends RowStep> {
 export interface Look<S extends RowStep = RowStep> {
   isNeeded(step: S): boolean;
   call(service: Addresses, body: Buffer): WireRequest;
-  /** What the rows come to without the request; `send` where nothing stands in its way, undefined where the answer cannot be read. */
-  readAnswer(response: Response, part: RequestPart, body: Buffer): RowOutcomes | 'send' | undefined;
+  /** What the rows come to without the request, or what is seen where nothing stands in its way; undefined: the answer cannot be read. */
+  readAnswer(response: Response, part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined;
   /** Of rows that were not sent, since no answer could be read. */
   readonly unread: Verdict;
+}
+
+/** A look finds that the request may be sent; the reader of its answer gets what the look saw, to tell the two answers apart. */
+export interface Seen {
+  readonly seen: number;
 }
 
 export interface Settling {
@@ -99,6 +104,8 @@ export interface RequestPart {
   readonly first: number;
   readonly requestFirst: number;
   readonly count: number;
+  /** Of a kind that looks first. */
+  readonly seen?: number;
 }
 
 export interface RowOutcome {

@@ -16,6 +16,7 @@ import {
   type RowPlan,
   type RowPlanner,
   type RowReader,
+  type Seen,
   type StepKind,
   skipDuplicate,
 } from './kind.js';
@@ -61,7 +62,7 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
       return giveAllRows(part.count, inDoubt('unreadable-answer', reason));
     }
     if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
-    return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session));
+    return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session, part.seen));
   },
   settling: {
     call: (service, body) => readSession.request(service, readBody(body)),
@@ -70,7 +71,7 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
 };
 
 /** Of a session that is over the service says how it ended, whatever code it is given: only one that waits can be asked. */
-function readLook(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes | 'send' | undefined {
+function readLook(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
   const { sessionId, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
@@ -79,7 +80,7 @@ function readLook(response: Response, { count }: RequestPart, body: Buffer): Row
     return giveAllRows(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
   }
   const { status } = session;
-  if (status === 'WAITING') return 'send';
+  if (status === 'WAITING') return { seen: session.attempt ?? 0 };
   const code = status === 'FAILED' || status === 'EXPIRED' ? status : 'not-checked';
   return give(session, {
     status: 'rejected',
@@ -181,7 +182,11 @@ function judgeStatus({ status, attempt }: Session): Verdict {
 }
 
 /** Contract: "Verification session", states; facts: WAITING after a wrong code, FAILED and EXPIRED are final. */
-function judgeCheck({ status, attempt }: Session): Verdict {
+function judgeCheck({ status, attempt }: Session, attemptsBefore = -1): Verdict {
+  // A wrong code counts as an attempt: without one more, it is the answer to the look at the session, which came late.
+  if (status === 'WAITING' && (attempt ?? 0) <= attemptsBefore) {
+    return inDoubt('unreadable-answer', 'the session waits as it did before the code');
+  }
   const attempts = describeAttempts(attempt);
   switch (status) {
     case 'VERIFIED':

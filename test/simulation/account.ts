@@ -118,12 +118,14 @@ function checkStart({ output, cells, ledger: { codes } }: Accounted): void {
 }
 
 function checkCheck({ output, cells, ledger: { checks, verified } }: Accounted): void {
-  const { _row: row, _stage: stage, name = '' } = cells;
+  const { _row: row, _stage: stage, _code: code, name = '' } = cells;
   const session = sessionOf(name);
   if (output === 'results' && !verified.has(session)) throw new Violation(`row ${row} is verified, which is not so`);
+  if (output !== 'rejections' || stage !== 'send') return;
+  // Its session could not be read, or waited for no code: none was given.
+  if (code === 'not-checked' && checks.has(session)) throw new Violation(`row ${row} gave a code, and is not-checked`);
   const isWrong = checks.has(session) && !verified.has(session);
-  if (output === 'rejections' && stage === 'send' && !isWrong)
-    throw new Violation(`row ${row} gave the right code, or none`);
+  if (code !== 'not-checked' && !isWrong) throw new Violation(`row ${row} gave the right code, or none`);
 }
 
 function readOutput(disk: CrashDisk, path: string): Cells[] {

@@ -124,6 +124,17 @@ describe('answer to a check', () => {
     expect(read({ status: 'PARKED' })[0]?.[0]).toBe('in-doubt unknown-status');
   });
 
+  it.each([
+    [0, 0, 'in-doubt unreadable-answer'],
+    [0, 1, 'rejected WAITING'],
+    [2, 2, 'in-doubt unreadable-answer'],
+    [2, 3, 'rejected WAITING'],
+  ])('that waits with %d wrong attempts before the code and %d behind it is %s', (seen, attempt, expected) => {
+    const response = aResponse({ uid: 's1', status: 'WAITING', attempt });
+    const { verdicts } = verificationCheckKind.readOutcomes(response, aPart({ count: 1, seen }), CODE_BODY);
+    expect(verdicts.map(({ status, code }) => `${status} ${code}`)).toEqual([expected]);
+  });
+
   it.each(['VERIFIED', 'WAITING', 'FAILED', 'EXPIRED', 'PARKED'])(
     '%s without a code is accepted: it was asked for',
     (status) => {
