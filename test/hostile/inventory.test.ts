@@ -63,7 +63,11 @@ const INPUT: Readonly<Record<string, Shown>> = {
     ],
   ],
   'duplicate headers': [
-    ['read/csv', 'numbers names that stand twice', 'refuses names that are forbidden, and those without a letter that stand twice, all at once'],
+    [
+      'read/csv',
+      'numbers names that stand twice',
+      'refuses names that are forbidden, and those without a letter that stand twice, all at once',
+    ],
     [
       'hostile/column-names',
       'refuses a CSV that is no output: in the outputs its name would stand twice',
