@@ -52,7 +52,7 @@ describe.concurrent('what a run leaves behind', () => {
     const { code, summary, stderr } = await workspace.run();
 
     expect(code).toBe(2);
-    expect(summary).toMatchObject({ state: 'finished', balance: { accepted: 30 } });
+    expect(summary).toMatchObject({ state: 'refused', earlier: [{ state: 'finished', balance: { accepted: 30 } }] });
     expect(stderr).toContain('Nothing of it was sent');
   });
 

@@ -5,7 +5,6 @@ import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { checkName } from '../../src/job/job-name.js';
-import { normalizeCountry } from '../../src/normalize/country.js';
 import { explainWriting } from '../../src/normalize/number-writing.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
@@ -23,10 +22,6 @@ const BOUNDED: Readonly<Record<string, Bounded>> = {
   'job/job-name.ts /^[^a-z0-9]+|[^a-z0-9]+$/g': {
     why: 'sees the first 64 characters of a name',
     call: () => checkName({ name: `a${'.'.repeat(LENGTH)}a` }, 'sale'),
-  },
-  'normalize/country.ts /\\(.*\\)| SAR China$/g': {
-    why: 'sees the first 100 characters of a cell',
-    call: () => normalizeCountry('('.repeat(LENGTH)),
   },
   'normalize/number-writing.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
     why: 'longer cells than 250 are refused before',
