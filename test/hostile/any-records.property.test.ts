@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isResultColumn } from '../../src/output-columns.js';
 import { readRecords } from '../../src/read/records.js';
 import type { Summary } from '../../src/report/summary.js';
 import { anInput } from '../read/builders.js';
@@ -30,7 +31,7 @@ const aTable = fc
 
 type Cells = Readonly<Record<string, string>>;
 
-/** The rows of all outputs of a run, as reading them again gives them. */
+/** The rows of all outputs of a run, as reading them again gives them, without what the results say of them. */
 async function readOutputs(summary: Summary): Promise<Cells[]> {
   const rows: Cells[] = [];
   const step = summary.steps[0]!;
@@ -47,7 +48,13 @@ async function readOutputs(summary: Summary): Promise<Cells[]> {
     for await (const batch of reader.batches()) {
       for (const { cells, fault } of batch) {
         expect(fault).toBeUndefined();
-        rows.push(Object.fromEntries(cells.flatMap((cell, at) => (cell ? [[reader.columns[at] ?? '', cell]] : []))));
+        rows.push(
+          Object.fromEntries(
+            cells.flatMap((cell, at) =>
+              cell && !isResultColumn(reader.columns[at] ?? '') ? [[reader.columns[at] ?? '', cell]] : [],
+            ),
+          ),
+        );
       }
     }
   }
