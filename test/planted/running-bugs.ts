@@ -198,8 +198,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a run that cannot be read is taken for none',
     file: 'src/run/history.ts',
-    find: 'if ((await files.stat(join(directory, PLAN_FILE))) === undefined && ',
-    replace: 'if ((await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) === undefined && ',
+    find: '(await files.stat(join(directory, name))) !== undefined;',
+    replace: '(await files.stat(join(directory, name)).catch(() => undefined)) !== undefined;',
     tests: ['test/run/history.test.ts', SIMULATION],
   },
   {
