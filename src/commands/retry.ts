@@ -10,7 +10,7 @@ import { writeReport } from '../report/write-report.js';
 import { acquireLock } from '../run/lock.js';
 import { assertSameJob } from '../run/resume.js';
 import { type RetryEnd, retryRun } from '../run/retry-run.js';
-import { format } from './count-of.js';
+import { countOf, format } from './count-of.js';
 import { createPlanDeps, type Host, openLog, worldOf } from './deps.js';
 import { placeDiskErrors } from './disk-error.js';
 import { explainPlan } from './explain-end.js';
@@ -125,7 +125,7 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
   const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
   const isOpen = only === 'unprocessed' && left.underWay > 0;
   const what = isOpen
-    ? `what it has not processed, ${format(left.underWay)} rows, was under way`
+    ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
     : `no row of it is ${which}`;
   return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
 }
@@ -135,7 +135,7 @@ function formatLeft(run: string, left: RetryEnd['left']): string {
   const { refusedInPlan, inDoubt, underWay, received, retriedBefore } = left;
   const lines = [
     refusedInPlan > 0 &&
-      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Mend its rejections file, and give that to the job as input.`,
+      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and give that to the job as input.`,
     inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
     underWay > 0 &&
       `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; settle what is in doubt then.`,

@@ -16,6 +16,7 @@ import { assertInputsUnchanged } from '../run/resume.js';
 import { assertGiven, listWaiting } from '../run/retry-given.js';
 import { takeOverPrepared } from '../run/retry-prepared.js';
 import { StopSwitch } from '../run/stop.js';
+import { countOf } from './count-of.js';
 import { type Host, openLog, worldOf } from './deps.js';
 import { placeDiskErrors } from './disk-error.js';
 import { jobDirectoryOf } from './job-directory.js';
@@ -150,7 +151,7 @@ async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; wor
   for (const { directory, plan, rows } of await listWaiting(world.files, jobDirectory)) {
     const run = plan.retryOf?.run;
     log.warn(
-      `plan ${plan.id} was given ${rows} rows of run ${run} and never applied; to send them: volley apply ${directory}`,
+      `plan ${plan.id} was given ${countOf(rows, 'row')} of run ${run} and never applied; to send them: volley apply ${directory}`,
       { run: plan.id },
     );
   }

@@ -12,7 +12,7 @@ import { type ExportEnd, settleByExport } from '../run/settle-export.js';
 import { settleByReceipts } from '../run/settle-receipts.js';
 import { addSettled, type SettledCounts } from '../run/settle-rows.js';
 import { settleByWord } from '../run/settle-word.js';
-import { format } from './count-of.js';
+import { countOf, format } from './count-of.js';
 import { type Host, worldOf } from './deps.js';
 import { placeDiskErrors } from './disk-error.js';
 import { namePerson } from './person.js';
@@ -91,7 +91,7 @@ const UNDER_WAY = 'they were under way when a process ended: finish the run firs
 function tellReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
   if (!(error instanceof UserError)) return error;
   const { code, message, problems } = error;
-  const hint = `Delivery receipts that had come settled ${format(accepted + rejected)} rows first; look at the in-doubt files of the run again.`;
+  const hint = `Delivery receipts that had come settled ${countOf(accepted + rejected, 'row')} first; look at the in-doubt files of the run again.`;
   return new UserError(code, message, { hint, problems });
 }
 
@@ -144,7 +144,7 @@ function formatSettled(end: {
   const { accepted, rejected, notSent } = end.settled;
   const count = accepted + rejected + notSent;
   const lines = [
-    `Run ${end.plan} of job ${end.job}: ${format(count)} rows settled, ${format(end.inDoubt)} in doubt.`,
+    `Run ${end.plan} of job ${end.job}: ${countOf(count, 'row')} settled, ${format(end.inDoubt)} in doubt.`,
     `  accepted    ${format(accepted).padStart(9)}`,
     `  rejected    ${format(rejected).padStart(9)}`,
     `  not sent    ${format(notSent).padStart(9)}`,

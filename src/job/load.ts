@@ -161,7 +161,7 @@ function refuseJob(findings: readonly Finding[], source: Source): UserError {
       ? `${first.message} (${first.where})`
       : `it has ${findings.length} problems, expected none`;
   return new UserError('bad-job', `Cannot use the job ${source.file}: ${what}`, {
-    hint: 'Nothing was read or sent. Mend the job file and try again.',
+    hint: 'Nothing was read or sent. Fix the job file and try again.',
     problems,
   });
 }
@@ -172,7 +172,7 @@ function refusePartOfJob(findings: readonly Finding[], source: Source): UserErro
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   return new UserError('bad-job', `Cannot use the job ${source.file}: ${first?.message} (${first?.where})${more}`, {
-    hint: 'Nothing was sent. Mend the job file and try again.',
+    hint: 'Nothing was sent. Fix the job file and try again.',
     problems,
   });
 }

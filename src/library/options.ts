@@ -154,7 +154,7 @@ function refuse(problems: readonly Problem[]): UserError {
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   return new UserError('bad-input', `Cannot create the service: ${first?.where}: ${first?.message}${more}`, {
-    hint: 'Mend the options; nothing was sent.',
+    hint: 'Fix the options; nothing was sent.',
     problems,
   });
 }

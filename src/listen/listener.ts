@@ -134,7 +134,7 @@ async function openEvents(path: string, known: KeySet, { files, log }: ListenerD
     await file.close();
     throw error;
   }
-  if (events > 0) log.info(`going on with a file of ${events} events`, { events });
+  if (events > 0) log.info(`resumes a file of ${events} ${events === 1 ? 'event' : 'events'}`, { events });
   return file;
 }
 

@@ -13,7 +13,7 @@ export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
       problems.push({
         where: `step ${number} (${kind})`,
         message: `${share} would be rejected, expected at most maxRejectedPercent ${maxRejectedPercent}`,
-        hint: 'Look at the rejections file; mend the input, or raise the guard if this is right.',
+        hint: 'Look at the rejections file; fix the input, or raise the guard if this is right.',
       });
     }
   }

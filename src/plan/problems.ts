@@ -38,7 +38,7 @@ export class ProblemList {
       'bad-input',
       `Cannot ${this.#task}: ${count === 1 ? 'there is a problem' : `there are ${count} problems`}`,
       {
-        hint: 'Nothing of it was sent. Mend what is named above and run the same command again.',
+        hint: 'Nothing of it was sent. Fix what is named above and run the same command again.',
         problems: this.#problems,
       },
     );

@@ -26,9 +26,13 @@ export async function settleByWord(
   const { rows } = await InDoubtRows.read(deps.files, directory, plan);
   const { count, underWay } = rows;
   if (underWay > 0) {
-    throw new UserError('bad-plan', `Cannot settle run ${plan.id}: it ended with ${underWay} rows under way`, {
-      hint: 'Finish the run first: the same command that began it; then look at what is in doubt.',
-    });
+    throw new UserError(
+      'bad-plan',
+      `Cannot settle run ${plan.id}: it ended with ${underWay} ${underWay === 1 ? 'row' : 'rows'} under way`,
+      {
+        hint: 'Finish the run first: the same command that began it; then look at what is in doubt.',
+      },
+    );
   }
   if (count !== word.confirm) {
     throw new UserError(

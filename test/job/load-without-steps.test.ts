@@ -71,7 +71,7 @@ describe('a job that is loaded without its steps', () => {
     expect({ code, message, hint }).toEqual({
       code: 'bad-job',
       message: `Cannot use the job ${FILE}: ${problems[0]?.message} (${problems[0]?.where})`,
-      hint: 'Nothing was sent. Mend the job file and try again.',
+      hint: 'Nothing was sent. Fix the job file and try again.',
     });
   });
 

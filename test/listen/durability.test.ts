@@ -121,7 +121,7 @@ describe('a duplicate', () => {
     const before = disk.readText(OUTPUT);
 
     const second = await aListener({ disk });
-    expect(second.said).toEqual(['info: going on with a file of 4 events']);
+    expect(second.said).toEqual(['info: resumes a file of 4 events']);
     for (const body of bodies) expect(await second.post(body)).toEqual([200, 'duplicate']);
     expect(await second.post({ other: 1 }, { headers: { [ID]: 'e1' } })).toEqual([200, 'duplicate']);
     expect(disk.readText(OUTPUT)).toBe(before);
