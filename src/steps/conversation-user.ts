@@ -1,3 +1,4 @@
+import type { Rejection } from '../domain.js';
 import type { ConversationsStep, UserColumns } from '../job/job.js';
 import { readField } from '../normalize/contact.js';
 import { createLanguageReader, type LanguageResult } from '../normalize/language.js';
@@ -53,25 +54,28 @@ function normalizeUser(
 ): ReturnType<ReadRowPart<RowUser>> {
   const changed: { -readonly [Field in UserText]?: string } = {};
   const { phone, email, language } = user;
+  const faults: Omit<Rejection, 'stage'>[] = [];
   let countryOfNumber: string | undefined;
   if (phone !== undefined) {
     const number = normalizeNumber(phone, country);
-    if (!number.ok) {
+    if (number.ok) {
+      changed.phone = number.e164;
+      countryOfNumber = number.country;
+    } else {
       const isOfCountry = number.code === 'bad-country' && countryColumn !== undefined;
-      return refuseRowPart({ ...number, field: isOfCountry ? countryColumn : placeOf('phone') });
+      faults.push({ ...number, field: isOfCountry ? countryColumn : placeOf('phone') });
     }
-    changed.phone = number.e164;
-    countryOfNumber = number.country;
   }
   if (email !== undefined) {
     const address = readField('email', email);
-    if ('code' in address) return refuseRowPart({ ...address, field: placeOf('email') });
+    if ('code' in address) faults.push({ ...address, field: placeOf('email') });
   }
   if (language !== undefined) {
     const known = readLanguage(language);
-    if (!known.ok) return refuseRowPart({ ...known, field: placeOf('language') });
-    changed.language = known.language;
+    if (known.ok) changed.language = known.language;
+    else faults.push({ ...known, field: placeOf('language') });
   }
+  if (faults.length > 0) return refuseRowPart(...faults);
   // The fields stay in the order in which they were written.
   return { ok: true, value: { user: { ...user, ...changed }, country: countryOfNumber } };
 }

@@ -1,3 +1,4 @@
+import { InternalError } from '../errors.js';
 import type { ConversationsStep } from '../job/job.js';
 import { joinFaults } from '../normalize/join-faults.js';
 import { QUEUE_ASSIGNMENT } from '../service/documented.js';
@@ -39,11 +40,9 @@ function bindColumns(
   return ({ cells }) => {
     const user = readUser(cells);
     const history = readHistory(cells);
-    if (!user.ok) {
-      const others = history.ok ? [] : [history.rejection];
-      return { kind: 'rejected', rejection: joinFaults(user.rejection, others) };
-    }
-    if (!history.ok) return { kind: 'rejected', rejection: history.rejection };
+    const [fault, ...others] = [user, history].flatMap((part) => (part.ok ? [] : part.faults));
+    if (fault !== undefined) return { kind: 'rejected', rejection: joinFaults(fault, others) };
+    if (!user.ok || !history.ok) throw new InternalError('unexpected', 'Cannot refuse a row without a fault');
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;
     return planConversation(step, { ...user.value, history: history.value, queue });

@@ -8,9 +8,10 @@ export type ReadRowPart<T> = (cells: RowPartCells) => { readonly ok: true; reado
 
 export interface RefusedRowPart {
   readonly ok: false;
-  readonly rejection: Rejection;
+  /** At least one. */
+  readonly faults: readonly Rejection[];
 }
 
-export function refuseRowPart({ field, code, reason }: Omit<Rejection, 'stage'>): RefusedRowPart {
-  return { ok: false, rejection: { stage: 'normalize', field, code, reason } };
+export function refuseRowPart(...faults: readonly Omit<Rejection, 'stage'>[]): RefusedRowPart {
+  return { ok: false, faults: faults.map(({ field, code, reason }) => ({ stage: 'normalize', field, code, reason })) };
 }

@@ -18,7 +18,7 @@ function refuse(step: RowStep, row: Row) {
   const plan = read({ cells, line: 2, row: 1, fault: undefined }, 0, 0);
   if (plan.kind !== 'rejected') return undefined;
   const { field, code, reason } = plan.rejection;
-  const fields = [...reason.matchAll(/\(\d\) (?:(\w+): )?/g)].map(([, name]) => name ?? '');
+  const fields = [...reason.matchAll(/\(\d\) (?:([\w.]+): )?/g)].map(([, name]) => name ?? '');
   return { field, code, fields: fields.length === 0 ? [field] : fields, reason };
 }
 
@@ -134,5 +134,10 @@ describe('rows of other steps name all their faults at once', () => {
       limits: someLimits(),
     };
     expect(refuse(handOff, { name: '{', code: '{' })).toMatchObject({ field: 'name', fields: ['name', 'code'] });
+    const user = JSON.stringify({ phone: '12', email: 'ann', language: 'English' });
+    expect(refuse(handOff, { name: user, code: '{' })).toMatchObject({
+      field: 'name.phone',
+      fields: ['name.phone', 'name.email', 'name.language', 'code'],
+    });
   });
 });
