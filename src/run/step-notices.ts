@@ -1,7 +1,7 @@
 import type { LogFields } from '../log.js';
 import type { RunDeps } from './ports.js';
 
-/** What may befall a step while it sends; `event` of the log. */
+/** What can happen to a step while it sends; `event` of the log. */
 export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'guard';
 
 /** Says each thing that slows a step down, stops it or puts rows in doubt the first time that it happens in this process. */

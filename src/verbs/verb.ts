@@ -50,7 +50,7 @@ export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): A
   });
 }
 
-/** What whoever asks for a dry run looks for. */
+/** What a person who asks for a dry run looks for. */
 export const DRY_RUN = 'There is no --dry-run: volley plan <job> shows what would be sent, and sends nothing';
 
 /** The parser's words; those that count arguments, or call a verb one, in our own. */

@@ -7,7 +7,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
  * Whether a POST to that address stays on this machine: loopback, in whatever way the address is written, or `localhost`.
- * No other name is: what it stands for is known only to whoever is asked, and asking leaves the machine.
+ * No other name is: what it stands for is known only to the server that is asked, and asking leaves the machine.
  */
 export function isOnThisMachine(address: string): boolean {
   const host = hostOf(address);
