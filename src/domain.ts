@@ -1,5 +1,5 @@
 /**
- * The words of the house as types; see the glossary in README.md. Imports nothing.
+ * The words of the house as types; see the words in jobs/README.md. Imports nothing.
  */
 
 /** An area of the service. Each has its base address, its credentials and its lane. */
@@ -32,7 +32,7 @@ export interface SourceRecord {
 /** The phase that refused a row. */
 export type Stage = 'read' | 'normalize' | 'render' | 'send';
 
-/** A row that will not be sent, or was refused. Codes are listed in README.md. */
+/** A row that will not be sent, or was refused. Codes are listed in jobs/reference/outputs-and-codes.md. */
 export interface Rejection {
   readonly stage: Stage;
   /** The column or field at fault; empty when it is the row as a whole. */

@@ -161,7 +161,7 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {
   'bad-answer': EXIT.stopped,
 };
 
-/** The exit code of a command that threw; README, "Exit codes". */
+/** The exit code of a command that threw; README.md, "Exit codes". */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof UserError) {
     if (error.code === 'lock-held' || error.code === 'interrupted') return EXIT.again;

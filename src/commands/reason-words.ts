@@ -6,7 +6,7 @@ export interface ReasonWords {
 
 const words = (is: string, fix = ''): ReasonWords => ({ is, fix });
 
-/** Every code of README, "Rejection codes". In an account the fuller reason stands in the output file, row by row. */
+/** Every code of jobs/reference/outputs-and-codes.md, "Rejection codes". In an account the fuller reason stands in the output file, row by row. */
 const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
   'too-few-fields': words('fewer fields than the header', 'add the missing ones'),
   'too-many-fields': words('more fields than the header', 'put the cell in quotes'),

@@ -17,7 +17,7 @@ import { MAX_JOB_BYTES, readYaml, TAB_MESSAGE } from './yaml.js';
 
 const MAX_PROBLEMS = 100;
 const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
-const WRITE_A_JOB = 'Write a job that names it in input.files: README, "Your first job in five minutes".';
+const WRITE_A_JOB = 'Write a job that names it in input.files: README.md, "Five minutes to your first job".';
 
 /** What the disk says of a path or a right; of anything else, such as too many open files, the job is not at fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];

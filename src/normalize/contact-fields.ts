@@ -34,7 +34,7 @@ export const maxLengths: Readonly<Record<ContactField, number>> = {
 export const MAX_CUSTOM_ATTRIBUTES = 50;
 export const MAX_GROUPS = 10;
 
-/** Why a contact is refused, beside the codes of its number and country: every code, with one line for the README. */
+/** Why a contact is refused, beside the codes of its number and country: every code, with one line for the reference. */
 export const contactCodes = {
   'no-address': 'The row has none of the addresses that the job maps; a contact needs at least one.',
   'bad-email': 'The email address is not built like one.',

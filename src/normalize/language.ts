@@ -2,7 +2,7 @@ export type LanguageResult =
   | { readonly ok: true; readonly language: string }
   | { readonly ok: false; readonly code: LanguageCode; readonly reason: string };
 
-/** Why a language is refused: every code, with one line for the README. */
+/** Why a language is refused: every code, with one line for the reference. */
 export const languageCodes = {
   'bad-language': 'The language is none of those that the contact center knows.',
 } as const;

@@ -1,4 +1,4 @@
-/** Why a number is refused: every code, with one line for the README. */
+/** Why a number is refused: every code, with one line for the reference. */
 export const numberCodes = {
   empty: 'The cell is empty.',
   placeholder: 'The cell holds a word or sign for "no number", such as n/a, null, - or 0000000.',

@@ -1,7 +1,7 @@
 import type { CampaignTarget, GatewayPaths } from '../job/job.js';
 
 /**
- * What the service's reference leaves open, and what Volley takes it to be; README.md has the same as a table for people.
+ * What the service's reference leaves open, and what Volley takes it to be; src/README.md has the same as a table.
  * "documented": the service's public developer documentation, guides and OpenAPI files. "inferred": read between its lines.
  */
 

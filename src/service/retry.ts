@@ -31,7 +31,7 @@ export interface Asked {
   readonly nowMs: number;
 }
 
-/** Decides what an answer means (README, "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay. */
+/** Decides what an answer means (jobs/reference/limits-and-answers.md, "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay. */
 export function decideAnswer(answer: Answer, request: Asked): Decision {
   if (answer.kind === 'failure') {
     return answer.mayHaveBeenProcessed

@@ -63,7 +63,7 @@ export const VERBS = [
 
 /** What people who know other tools look for. */
 const MISSED: Readonly<Record<string, string>> = {
-  init: 'There is no volley init: write a job file, as README shows under "Your first job in five minutes", or copy one of jobs/',
+  init: 'There is no volley init: write a job file, as README.md shows under "Five minutes to your first job", or copy one of jobs/',
   clean: 'There is no volley clean: runs are the memory of what was sent, and what is forgotten is sent again',
   send: 'There is no volley send: volley run <job> plans and sends',
   validate: 'There is no volley validate: volley check <job> looks at the job file, volley plan <job> at its rows too',

@@ -85,7 +85,7 @@ test('the words name the path, what the system says, and what to do', () => {
 });
 
 test('the page repeats the table', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
   const rows: [DiskPlace, string][] = [
     ['given', 'a job, an input, a path that you gave'],
     ['output', 'the output directory, where it is to be made'],
@@ -94,6 +94,6 @@ test('the page repeats the table', () => {
   ];
   for (const [place, words] of rows) {
     const ends = ['EACCES', 'EROFS', 'ENOSPC'].map((code) => exitCodeOfDisk({ code, place }));
-    expect(readme).toContain(`| ${words} | ${ends.join(' | ')} |`);
+    expect(page).toContain(`| ${words} | ${ends.join(' | ')} |`);
   }
 });

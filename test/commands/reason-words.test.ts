@@ -4,8 +4,8 @@ import { formatReasons } from '../../src/commands/format-reasons.js';
 import { hasWords } from '../../src/commands/reason-words.js';
 import { PLAIN_SCREEN } from '../../src/commands/screen.js';
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const section = /^## Rejection codes\n(.*?)^## /ms.exec(README)?.[1] ?? '';
+const PAGE = readFileSync(new URL('../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
+const section = /^## Rejection codes\n(.*)/ms.exec(PAGE)?.[1] ?? '';
 /** Of a table's first column, and of the list of the service's own. */
 const codes = [
   ...[...section.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)]),
@@ -14,7 +14,7 @@ const codes = [
   .flatMap(([, ...names]) => names)
   .filter((name) => name !== undefined && !name.includes('<'));
 
-test('every code that README lists has words, and what to do, that fit one line', () => {
+test('every code that the page lists has words, and what to do, that fit one line', () => {
   expect(codes).toEqual(expect.arrayContaining(['too-few-fields', 'REJECTED', '1100', '3014', 'EXPIRED', 'given-up']));
   expect(codes.filter((code) => !hasWords(code))).toEqual([]);
   const example = { file: 'a', path: '/a', line: 1, row: 1, field: '', value: '' };

@@ -3,7 +3,7 @@ import type { KindName } from './kinds.js';
 import type { HonestAnswer } from './ledger.js';
 
 /**
- * What a fault says about the request that meets it; README, "What an answer means":
+ * What a fault says about the request that meets it; jobs/reference/limits-and-answers.md, "What an answer means":
  *
  * - `not-sent`, `turned-away`: it was not processed, and that is certain.
  * - `unknown`: it may have been processed.

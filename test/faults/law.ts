@@ -49,7 +49,7 @@ export function isStopping({ means }: Fault): boolean {
   return STOPS.includes(means);
 }
 
-/** What becomes of a row of the request that met the fault; README, "What an answer means". A list where either may be. */
+/** What becomes of a row of the request that met the fault; jobs/reference/limits-and-answers.md, "What an answer means". A list where either may be. */
 export function fatesAfter(
   { means, leavesOpen = () => true }: Fault,
   kind: Kind,

@@ -107,8 +107,7 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
   });
 
   test('does what the page on it shows, word for word save for the address', async () => {
-    const readme = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
-    const page = /^## As a library$(.*?)^## /ms.exec(readme)?.[1] ?? '';
+    const page = readFileSync(join(CHECKOUT, 'jobs/reference/library.md'), 'utf8');
     const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text]) => text ?? '');
     const areas = ['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'];
     const bases = JSON.stringify(Object.fromEntries(areas.map((area) => [area, sandbox.origin])));

@@ -7,7 +7,17 @@ import type { PlantedBug } from './planted-bug.js';
 import { RUNNING_BUGS } from './running-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
-const COPIED = ['src', 'test', 'jobs', 'samples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md'];
+const COPIED = [
+  'src',
+  'test',
+  'jobs',
+  'samples',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  'README.md',
+  'CHANGELOG.md',
+];
 
 interface Verdict {
   readonly bug: PlantedBug;

@@ -5,9 +5,9 @@ import { aContactsStep, aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-p
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { figuresOfKind, STATUS_KINDS, type StatusKindName } from './status-kinds.js';
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const [, SECTION = ''] = /^## What an answer means\n(.*?)^## /ms.exec(README) ?? [];
-/** What happened, in the README's words: the first column of its table. */
+const PAGE = readFileSync(new URL('../../jobs/reference/limits-and-answers.md', import.meta.url), 'utf8');
+const [, SECTION = ''] = /^## What an answer means\n(.*)/ms.exec(PAGE) ?? [];
+/** What happened, in the page's words: the first column of its table. */
 const HAPPENED = [...SECTION.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!);
 
 /** What becomes of eight messages in four batches, and of four contacts, when the first request is answered so. */
@@ -23,7 +23,7 @@ type Fate =
   | 'in doubt, stopped';
 
 interface StatusClass {
-  /** Begins the README's cell, or stands in it. */
+  /** Begins the page's cell, or stands in it. */
   readonly row: string;
   readonly statuses: readonly number[];
   readonly sms: Fate;
@@ -108,14 +108,14 @@ test('every status from 100 to 599 has one class', () => {
   expect(CLASSES.flatMap(({ statuses }) => statuses).sort((a, b) => a - b)).toEqual(range(100, 599));
 });
 
-test.each(CLASSES)('the README names the class of $row, and no status of another class in it', ({ row, statuses }) => {
+test.each(CLASSES)('the page names the class of $row, and no status of another class in it', ({ row, statuses }) => {
   const cells = HAPPENED.filter((cell) => cell.includes(row));
   expect(cells).toHaveLength(1);
   const named = [...cells[0]!.matchAll(/\b[1-5]\d\d\b/g)].map(([status]) => Number(status));
   expect(named.filter((status) => !statuses.includes(status))).toEqual([]);
 });
 
-test('the README names no status twice, save where it says which service or which code it speaks of', () => {
+test('the page names no status twice, save where it says which service or which code it speaks of', () => {
   const general = HAPPENED.filter((cell) => !/ (with|from) /.test(cell));
   const named = general.flatMap((cell) => [...cell.matchAll(/\b[1-5]\d\d\b/g)].map(([status]) => status));
   expect(named.length).toBeGreaterThan(8);

@@ -127,7 +127,7 @@ export class Walk {
   async feed(run: string, seed: number): Promise<void> {
     const random = createRandom(seed);
     if (random() < 0.5) await this.report(run);
-    // A wrong id of a run that is deleted later is known to nobody: README asks for neither.
+    // A wrong id of a run that is deleted later is known to nobody: the reference asks for neither.
     const mayBeForged = this.runs.sourceOf(run) === undefined;
     const results = mayBeForged ? this.runs.readOutput(run, 'results') : [];
     const acceptedIds = results.map(({ _clientMessageId: id = '' }) => id);
