@@ -4,6 +4,7 @@ import { maskNumber } from '../normalize/mask.js';
 import type { Plan, PlannedStep } from '../plan/file.js';
 import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
 import { formatAhead } from '../steps/schedule.js';
+import { formatHeadline, formatNextStep } from './account-lines.js';
 import { countOf, format } from './count-of.js';
 import { type FigureColumn, formatFigures } from './figure-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
@@ -32,11 +33,10 @@ export function formatPlan(
 ): string {
   const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
   const head = `Plan ${plan.id} of job ${plan.job.name}${retry}: nothing was sent.`;
-  const lines = wrapText(escapeText(head), screen.columns).map((line) => paint(screen, 'bold', line));
   const table = formatFigures(COLUMNS, plan.steps.map(describeFigures), screen);
   const to = wrapText(escapeText(`To ${describeService(plan.job)}.`), screen.columns);
   const steps = plan.steps.map((step) => formatStep(step, { job: plan.job, screen, nowMs })).join('\n');
-  return `${[...lines, ...to].join('\n')}\n\n${table}\n\n${steps}\n${formatEnd(plan, directory, { screen, isRefused })}`;
+  return `${[formatHeadline(head, 'bold', screen), ...to].join('\n')}\n\n${table}\n\n${steps}\n${formatEnd(plan, directory, { screen, isRefused })}`;
 }
 
 const COLUMNS: readonly FigureColumn[] = [
@@ -83,8 +83,8 @@ function formatEnd(
   const look = rejected ? `Rejected rows, as files: ${report}\n` : '';
   if (isRefused) return `${place}${look}`;
   if (isEmpty(plan)) return `${place}${look}There is nothing in it to send.\n`;
-  const apply = escapeText(showCommand(screen, 'apply', path, '--confirm', plan.id));
-  return `${place}${look}Next: to send exactly this\n  ${paint(screen, 'bold', apply)}\n`;
+  const command = showCommand(screen, 'apply', path, '--confirm', plan.id);
+  return `${place}${look}${formatNextStep({ what: 'to send exactly this', command }, screen)}`;
 }
 
 function formatStep(step: PlannedStep, { job, screen, nowMs }: { job: Job; screen: Screen; nowMs: number }): string {

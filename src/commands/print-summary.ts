@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { StepSummary, Summary } from '../report/summary.js';
+import { formatHeadline, formatNextStep } from './account-lines.js';
+import { formatBalances } from './balance-table.js';
 import { countOf, format } from './count-of.js';
-import { type FigureColumn, formatFigures } from './figure-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
 import { nextStep } from './next-step.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
@@ -19,21 +20,21 @@ export interface SummaryView {
 /** The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. */
 export function formatSummary(summary: Summary, { isSandbox, job, screen = PLAIN_SCREEN }: SummaryView): string {
   const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
+  const next = nextStep(summary, job, screen);
   const sections = [
-    `${formatHead(summary, screen)}\n${formatSummaryTable(summary, screen)}\n`,
+    `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
     summary.steps.map((step) => formatStep(step, screen)).join(''),
     wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
       (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
-    formatNext(summary, job, screen),
+    next === undefined ? '' : formatNextStep(next, screen),
   ];
   return sections.filter((section) => section !== '').join('\n');
 }
 
 function formatHead(summary: Summary, screen: Screen): string {
   const { read, accepted } = summary.balance;
-  const style = styleOf(summary);
-  const lines = wrapText(escapeText(describeState(summary)), screen.columns).map((line) => paint(screen, style, line));
-  return `${lines.join('\n')}\n${format(accepted)} of ${countOf(read, 'row')} accepted.\n`;
+  const headline = formatHeadline(describeState(summary), styleOf(summary), screen);
+  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.\n`;
 }
 
 function styleOf({ exitCode, state, balance }: Summary): Style {
@@ -42,24 +43,12 @@ function styleOf({ exitCode, state, balance }: Summary): Style {
   return state === 'planned' ? 'bold' : 'magenta';
 }
 
-const COLUMNS: readonly FigureColumn[] = [
-  { title: 'read' },
-  { title: 'accepted', style: 'green' },
-  { title: 'rejected', style: 'red' },
-  { title: 'skipped' },
-  { title: 'in doubt', style: 'magenta' },
-  { title: 'not sent', style: 'magenta' },
-];
-
-export function formatSummaryTable({ steps }: Pick<Summary, 'steps'>, screen: Screen): string {
+function formatTable({ steps }: Summary, screen: Screen): string {
   const rows = steps.map(({ number, kind, balance, files, action }) => {
-    const name = `${number} ${escapeText(kind)}`;
-    if (action !== null) return { name, figures: escapeText(describeAction(action)) };
-    if (Object.keys(files).length === 0) return { name, figures: 'had no turn' };
-    const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
-    return { name, figures: [read, accepted, rejected, skipped, inDoubt, unprocessed] };
+    if (action !== null) return { number, kind, balance, said: describeAction(action) };
+    return { number, kind, balance, said: Object.keys(files).length === 0 ? 'had no turn' : undefined };
   });
-  return formatFigures(COLUMNS, rows, screen);
+  return formatBalances(rows, screen);
 }
 
 const EXPLAINED = [
@@ -110,13 +99,6 @@ function describeNotDelivered(count: number): string[] {
   if (count === 0) return [];
   const what = count === 1 ? 'receipt or event was' : 'receipts and events were';
   return [`${format(count)} ${what} not delivered: outside of this machine.`];
-}
-
-function formatNext(summary: Summary, job: string | undefined, screen: Screen): string {
-  const next = nextStep(summary, job, screen);
-  if (next === undefined) return '';
-  const lines = wrapText(`Next: ${escapeText(next.what)}`, screen.columns).join('\n');
-  return next.command === undefined ? `${lines}\n` : `${lines}\n  ${paint(screen, 'bold', escapeText(next.command))}\n`;
 }
 
 function describeState({ job, plan, retryOf, state, stop }: Summary): string {

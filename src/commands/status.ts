@@ -9,15 +9,15 @@ import { EXIT } from '../report/exit-code.js';
 import { balanceOf } from '../report/progress.js';
 import { readLockOwner } from '../run/lock.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
+import { formatHeadline, formatNextStep } from './account-lines.js';
+import { formatBalances } from './balance-table.js';
 import { placeDiskErrors } from './disk-error.js';
-import { type FigureColumn, formatFigures } from './figure-table.js';
 import { printResult } from './print.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
 import { describeAction } from './print-summary.js';
 import { openNamedRun } from './run-directory.js';
-import { paint, type Screen, screenOf, showCommand, showPath } from './screen.js';
-import { escapeText, type Terminal } from './terminal.js';
-import { wrapText } from './text-width.js';
+import { type Screen, screenOf, showCommand, showPath } from './screen.js';
+import type { Terminal } from './terminal.js';
 import { lockDepsOf, thisWorld } from './world.js';
 
 /** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
@@ -46,9 +46,8 @@ export async function showStatus(
   };
   const screen = screenOf(terminal);
   const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
-  const head = escapeText(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`);
-  const lines = wrapText(head, screen.columns).map((line) => paint(screen, 'bold', line));
-  const text = `${lines.join('\n')}\n\n${formatStatusTable(status.steps, screen)}\n\n${nextOf(status, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
+  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${nextOf(status, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(terminal, flags, { json: status, text });
   return EXIT.ok;
 }
@@ -61,29 +60,17 @@ function nameState({ firstOpen, lastClose }: RunState): string {
     : `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
-const COLUMNS: readonly FigureColumn[] = [
-  { title: 'read' },
-  { title: 'accepted', style: 'green' },
-  { title: 'rejected', style: 'red' },
-  { title: 'skipped' },
-  { title: 'in doubt', style: 'magenta' },
-  { title: 'in flight' },
-  { title: 'not sent' },
-];
-
 /** All rows read stand in it; those in flight are the part of them that is under way. */
-export function formatStatusTable(steps: readonly StepStatus[], screen: Screen): string {
-  const rows = steps.map(({ number, kind, action, balance, inFlight }) => {
-    const name = `${number} ${escapeText(kind)}`;
-    if (action !== undefined)
-      return { name, figures: action === null ? 'had no turn yet' : escapeText(describeAction(action)) };
-    const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
-    return { name, figures: [read, accepted, rejected, skipped, inDoubt, inFlight, unprocessed - inFlight] };
-  });
-  return formatFigures(COLUMNS, rows, screen);
+function formatTable(steps: readonly StepStatus[], screen: Screen): string {
+  const rows = steps.map((step) => ({ ...step, said: step.action === undefined ? undefined : sayAction(step.action) }));
+  return formatBalances(rows, screen);
 }
 
-/** What to do with a run that nobody is at work on. */
+function sayAction(action: Parameters<typeof describeAction>[0] | null): string {
+  return action === null ? 'had no turn yet' : describeAction(action);
+}
+
+/** What to do with a run that no process is at work on; '' where one is. */
 function nextOf(
   { state, runner, directory }: { state: string; runner: object | null; directory: string },
   screen: Screen,
@@ -94,7 +81,7 @@ function nextOf(
   const [what, verb] = isOpen
     ? [state === 'planned' ? 'send it' : 'resume it, or give the command that began it', 'apply']
     : ['see why rows were not accepted', 'report'];
-  return `Next: ${what}\n  ${paint(screen, 'bold', escapeText(showCommand(screen, verb, path)))}\n`;
+  return formatNextStep({ what, command: showCommand(screen, verb, path) }, screen);
 }
 
 type StepStatus = ReturnType<typeof countStep>;

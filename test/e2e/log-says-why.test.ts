@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
@@ -226,4 +227,17 @@ describe.concurrent('stderr alone tells why a run ended', () => {
       /^✗ run ends with exit code 2 .*\nCannot read the job none\.yaml.*\nCheck the path\.\n$/,
     );
   });
+});
+
+test('npm start prints the account and nothing beside it, in a pipe too', async () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `${people(3)}call me,x\n`);
+  workspace.writeJob(aJob(workspace, { failOn: 'in-doubt' }));
+
+  const { code, stdout, stderr } = await workspace.run(...flags);
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Run \w+ of job sale is finished/);
 });
