@@ -3,7 +3,7 @@ import { ServiceError, UserError } from '../errors.js';
 import { nodeFiles } from '../files.js';
 import type { Job, Limits } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import type { Log } from '../log.js';
+import { type Log, withFields } from '../log.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { acquireLock } from '../run/lock.js';
 import { StopSwitch } from '../run/stop.js';
@@ -14,6 +14,7 @@ import { createLane } from '../throttle/lane.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import { describeTrial, watchFirstTrial } from './first-trial.js';
 import { jobDirectoryOf } from './job-directory.js';
+import type { NameFields } from './log-command.js';
 import { openService } from './open-service.js';
 import { printResult } from './print.js';
 import { createLog, SecretKeeper, type Terminal } from './terminal.js';
@@ -30,6 +31,8 @@ export interface Called {
   readonly isAction?: boolean;
   /** As the flag `--json` was given. */
   readonly json: boolean | undefined;
+  /** Of the log of the command that calls: it is told the name of the job. */
+  readonly nameFields?: NameFields;
 }
 
 export interface SingleCall {
@@ -61,9 +64,11 @@ export async function callService<T>(
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
   const job = await loadJob(called.job, nodeFiles, { withoutSteps: true });
+  const about = { job: job.name };
+  called.nameFields?.(about);
   assertCallable(job, called);
   const secrets = new SecretKeeper();
-  const log = createLog(terminal, secrets);
+  const log = withFields(createLog(terminal, secrets), () => about);
   const stop = new StopSwitch();
   const stopListening = terminal.onSignal((name) => {
     if (stop.isRequested) return stop.abandon();

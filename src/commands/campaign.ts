@@ -11,6 +11,7 @@ import type { RunFigures } from '../steps/action.js';
 import { campaignKind } from '../steps/campaign.js';
 import { defaultLimits } from '../throttle/ceilings.js';
 import { callService, type SingleCall } from './call-service.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
 import { printResult } from './print.js';
 import { escapeText, type Terminal } from './terminal.js';
 
@@ -22,9 +23,15 @@ export interface CampaignFlags {
 }
 
 /** `volley campaign status ID`: how a campaign stands; changes nothing. As JSON it has every field of the contract, null where the answer has none. */
-export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Promise<number> {
+export function showCampaign(flags: CampaignFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'campaign status', file: flags.job, campaign: flags.id }, (name) =>
+    showNamed(flags, { terminal, name }),
+  );
+}
+
+async function showNamed(flags: CampaignFlags, { terminal, name: nameFields }: LoggedTerminal): Promise<CommandEnd> {
   const campaignId = parseCampaignId(flags.id);
-  const campaign = await callService(terminal, { ...flags, area: 'campaign' }, ({ call }) =>
+  const campaign = await callService(terminal, { ...flags, nameFields, area: 'campaign' }, ({ call }) =>
     call(readCampaign, { campaignId }),
   );
   const { id, name, status, isEnabled, isDynamic, recordCount, fields } = campaign;
@@ -48,7 +55,7 @@ export async function showCampaign(flags: CampaignFlags, terminal: Terminal): Pr
   const title = name === '' ? '' : ` "${escapeText(name)}"`;
   const more = notes.length === 0 ? '' : `  ${notes.join(', ')}\n`;
   await printResult(terminal, flags, { json, text: `Campaign ${id}${title}: ${state} (${meaning})\n${more}` });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `the campaign is ${state} (${meaning})` };
 }
 
 export interface SetCampaignFlags extends CampaignFlags {
@@ -63,7 +70,13 @@ const EXIT_OF: Readonly<Record<Verdict['status'], number>> = {
 };
 
 /** `volley campaign set ID STATUS`: 0 when it is so, or was already; 1 when it cannot be; 3 when nothing tells. */
-export async function setCampaign(flags: SetCampaignFlags, terminal: Terminal): Promise<number> {
+export function setCampaign(flags: SetCampaignFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'campaign set', file: flags.job, campaign: flags.id }, (name) =>
+    setNamed(flags, { terminal, name }),
+  );
+}
+
+async function setNamed(flags: SetCampaignFlags, { terminal, name }: LoggedTerminal): Promise<CommandEnd> {
   const campaign = parseCampaignId(flags.id);
   const target = parseTarget(flags.target);
   const step: CampaignStep = {
@@ -74,13 +87,15 @@ export async function setCampaign(flags: SetCampaignFlags, terminal: Terminal): 
     always: false,
     limits: defaultLimits.campaign,
   };
-  const verdict = await callService(terminal, { ...flags, area: 'campaign', isAction: true }, (single) =>
-    performStep(step, single),
+  const verdict = await callService(
+    terminal,
+    { ...flags, nameFields: name, area: 'campaign', isAction: true },
+    (single) => performStep(step, single),
   );
   const { status, code, reason } = verdict;
   const json = { campaign, target, outcome: status, code, reason };
   await printResult(terminal, flags, { json, text: `${WORD_OF[status]}${escapeText(reason)}\n` });
-  return EXIT_OF[status];
+  return { exitCode: EXIT_OF[status], reason };
 }
 
 const WORD_OF: Readonly<Record<Verdict['status'], string>> = {

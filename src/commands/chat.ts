@@ -2,7 +2,9 @@ import { UserError } from '../errors.js';
 import { EXIT } from '../report/exit-code.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/chat.js';
 import { callService } from './call-service.js';
+import { countOf } from './count-of.js';
 import { keepGiven, refuseBlank } from './keep-given.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
 import { printResult } from './print.js';
 import { escapeText, type Terminal } from './terminal.js';
 
@@ -16,17 +18,23 @@ export interface ReadFlags {
 }
 
 /** `volley chat read`: the latest messages of a room, oldest first. */
-export async function readChat(flags: ReadFlags, terminal: Terminal): Promise<number> {
+export function readChat(flags: ReadFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'chat read', file: flags.job }, (name) =>
+    readNamed(flags, { terminal, name }),
+  );
+}
+
+async function readNamed(flags: ReadFlags, { terminal, name }: LoggedTerminal): Promise<CommandEnd> {
   const { room } = flags;
   const pageSize = parsePageSize(flags.pageSize);
   refuseBlank('read the chat', { '--room': room });
-  const messages = await callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
+  const messages = await callService(terminal, { ...flags, nameFields: name, area: 'chat' }, ({ call }) =>
     call(readMessages, keepGiven({ room, pageSize })),
   );
   const json = { room: room ?? null, messages: messages.map(toJson) };
   const lines = messages.map((message) => `${escapeText(describe(message))}\n`).join('');
   await printResult(terminal, flags, { json, text: lines === '' ? 'There is no message in this room.\n' : lines });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `read ${countOf(messages.length, 'message')}` };
 }
 
 export interface PostFlags {
@@ -37,16 +45,22 @@ export interface PostFlags {
 }
 
 /** `volley chat post TEXT`: says something in a room, once. */
-export async function postChat(flags: PostFlags, terminal: Terminal): Promise<number> {
+export function postChat(flags: PostFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'chat post', file: flags.job }, (name) =>
+    postNamed(flags, { terminal, name }),
+  );
+}
+
+async function postNamed(flags: PostFlags, { terminal, name }: LoggedTerminal): Promise<CommandEnd> {
   const { text, room } = flags;
   refuseBlank('post a chat message', { 'the text': text, '--room': room });
-  const { parsed } = await callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
+  const { parsed } = await callService(terminal, { ...flags, nameFields: name, area: 'chat' }, ({ call }) =>
     call(postMessage, { messageRaw: text, ...keepGiven({ room }) }),
   );
   const where = room === undefined ? 'the room of the key' : `room ${room}`;
   const json = { room: room ?? null, parsed: parsed ?? null };
   await printResult(terminal, flags, { json, text: `Posted to ${escapeText(where)}.\n` });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `posted to ${where}` };
 }
 
 function parsePageSize(text: string | undefined): number | undefined {

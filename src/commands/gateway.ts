@@ -5,6 +5,7 @@ import { type ConversationUser, sendMessage, updateConversation } from '../servi
 import { createChannel, createWebhook } from '../service/gateway-settings.js';
 import { callService } from './call-service.js';
 import { keepGiven, refuseBlank } from './keep-given.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
 import { printResult } from './print.js';
 import { escapeText, type Terminal } from './terminal.js';
 
@@ -21,16 +22,22 @@ export interface WebhookFlags extends GatewayFlags {
 }
 
 /** `volley gateway webhook NAME URL`: makes a webhook, a second one of the same name each time. */
-export async function makeWebhook(flags: WebhookFlags, terminal: Terminal): Promise<number> {
+export function makeWebhook(flags: WebhookFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'gateway webhook', file: flags.job }, (name) =>
+    webhookNamed(flags, { terminal, name }),
+  );
+}
+
+async function webhookNamed(flags: WebhookFlags, { terminal, name: nameFields }: LoggedTerminal): Promise<CommandEnd> {
   const { name, url, version } = flags;
   refuseBlank('create a webhook', { 'its name': name, '--api-version': version });
   assertUrl(url);
-  const { webhookId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
+  const { webhookId } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
     call(createWebhook, { name, url, ...keepGiven({ version }) }),
   );
   const text = `Made webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
   await printResult(terminal, flags, { json: { webhookId, name }, text });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `made webhook ${webhookId}` };
 }
 
 export interface ChannelFlags extends GatewayFlags {
@@ -43,15 +50,21 @@ export interface ChannelFlags extends GatewayFlags {
 }
 
 /** `volley gateway channel NAME`: makes a channel on a webhook, a second one of the same name each time. */
-export async function makeChannel(flags: ChannelFlags, terminal: Terminal): Promise<number> {
+export function makeChannel(flags: ChannelFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'gateway channel', file: flags.job }, (name) =>
+    channelNamed(flags, { terminal, name }),
+  );
+}
+
+async function channelNamed(flags: ChannelFlags, { terminal, name: nameFields }: LoggedTerminal): Promise<CommandEnd> {
   const { name, webhook, queue, description } = flags;
   refuseBlank('create a channel', { 'its name': name, '--webhook': webhook, '--queue': queue });
-  const { channelId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
+  const { channelId } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
     call(createChannel, { name, webhookId: webhook, queue, ...keepGiven({ description }) }),
   );
   const text = `Made channel ${escapeText(name)}: ${escapeText(channelId)}\n`;
   await printResult(terminal, flags, { json: { channelId, name }, text });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `made channel ${channelId}` };
 }
 
 export interface UpdateFlags extends GatewayFlags {
@@ -65,7 +78,13 @@ export interface UpdateFlags extends GatewayFlags {
 }
 
 /** `volley gateway update CONVERSATION`: changes queue or customer of one that is queued; refuses to change nothing. */
-export async function changeConversation(flags: UpdateFlags, terminal: Terminal): Promise<number> {
+export function changeConversation(flags: UpdateFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'gateway update', file: flags.job }, (name) =>
+    updateNamed(flags, { terminal, name }),
+  );
+}
+
+async function updateNamed(flags: UpdateFlags, { terminal, name: nameFields }: LoggedTerminal): Promise<CommandEnd> {
   const { conversation, queue, name, email, phone, language } = flags;
   refuseBlank('update a conversation', { '--queue': queue });
   const user: ConversationUser = keepGiven({ name, email, phone, language });
@@ -78,7 +97,7 @@ export async function changeConversation(flags: UpdateFlags, terminal: Terminal)
       },
     );
   }
-  const { conversationId, state } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
+  const { conversationId, state } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
     call(updateConversation, {
       conversationId: conversation,
       ...(queue === undefined ? {} : { assignment: { type: QUEUE_ASSIGNMENT, id: queue } }),
@@ -88,7 +107,7 @@ export async function changeConversation(flags: UpdateFlags, terminal: Terminal)
   const told = state === undefined ? '' : ` (${escapeText(state)})`;
   const text = `The service took the change of conversation ${escapeText(conversationId)}${told}\n`;
   await printResult(terminal, flags, { json: { conversationId, state: state ?? null }, text });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `the service took the change of conversation ${conversationId}` };
 }
 
 export interface SendFlags extends GatewayFlags {
@@ -97,16 +116,24 @@ export interface SendFlags extends GatewayFlags {
 }
 
 /** `volley gateway send CONVERSATION TEXT`: says something in a conversation as its customer, once. */
-export async function sendToConversation(flags: SendFlags, terminal: Terminal): Promise<number> {
+export function sendToConversation(flags: SendFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'gateway send', file: flags.job }, (name) =>
+    sendNamed(flags, { terminal, name }),
+  );
+}
+
+async function sendNamed(flags: SendFlags, { terminal, name: nameFields }: LoggedTerminal): Promise<CommandEnd> {
   const { conversation, text } = flags;
   refuseBlank('send a message', { 'the text': text });
-  const { conversationId, messageId } = await callService(terminal, { ...flags, area: 'gateway' }, ({ call }) =>
-    call(sendMessage, { conversationId: conversation, text }),
+  const { conversationId, messageId } = await callService(
+    terminal,
+    { ...flags, nameFields, area: 'gateway' },
+    ({ call }) => call(sendMessage, { conversationId: conversation, text }),
   );
   const id = messageId === undefined ? '' : `: ${escapeText(messageId)}`;
   const said = `Sent into conversation ${escapeText(conversationId)}${id}\n`;
   await printResult(terminal, flags, { json: { conversationId, messageId: messageId ?? null }, text: said });
-  return EXIT.ok;
+  return { exitCode: EXIT.ok, reason: `sent into conversation ${conversationId}` };
 }
 
 function assertUrl(url: string): void {

@@ -7,11 +7,12 @@ import { readSecret } from '../job/secrets.js';
 import type { StoredEvent } from '../listen/event-line.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
-import type { Log } from '../log.js';
+import { type Log, withFields } from '../log.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/file.js';
 import { EXIT } from '../report/exit-code.js';
 import { acquireLock, readLockOwner } from '../run/lock.js';
 import { joinReceipts } from '../run/settle-receipts.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
 import { printResult } from './print.js';
 import { describeJoined, ReceiptJoining } from './receipt-joining.js';
 import { openRunDirectory } from './run-directory.js';
@@ -40,16 +41,22 @@ export interface ListenFlags {
  * the totals follow at the end. A second signal leaves at once: what was acknowledged is in the file. With a run, its
  * deliveries are written and its rows in doubt settled, as receipts come and at the end.
  */
-export async function listenForEvents(flags: ListenFlags, terminal: Terminal): Promise<number> {
+export function listenForEvents(flags: ListenFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'listen' }, (name) => listenNamed(flags, { terminal, name }));
+}
+
+async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTerminal): Promise<CommandEnd> {
   const { port, host } = flags;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new UserError('bad-flag', `Cannot listen on port ${port}, expected 0 to 65535`);
   }
   const run = await chooseRun(flags);
   const output = chooseOutput(flags, run?.directory);
+  const about = run === undefined ? {} : { job: run.plan.job.name, run: run.plan.id };
+  name({ output, ...about });
   const secrets = new SecretKeeper();
   const secret = await chooseSecret(flags, terminal, secrets);
-  const log = createLog(terminal, secrets);
+  const log = withFields(createLog(terminal, secrets), () => about);
   if (secret !== undefined && secret.length < SHORT_SECRET) {
     log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
   }
@@ -89,7 +96,8 @@ export async function listenForEvents(flags: ListenFlags, terminal: Terminal): P
     };
     const more = joined === undefined ? '' : `${describeJoined(joined)}\n`;
     await printResult(terminal, flags, { json, text: `${describeCounts(counts)}\n  → ${escapeText(output)}\n${more}` });
-    return EXIT.ok;
+    name({ ...counts });
+    return { exitCode: EXIT.ok, reason: `a signal came; ${describeCounts(counts)}` };
   } finally {
     stopping.end();
   }

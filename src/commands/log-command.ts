@@ -2,7 +2,7 @@ import type { LogFields } from '../log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Host, openLog, worldOf } from './deps.js';
 import { exitCodeOfError, explainError } from './print-error.js';
-import { loggingOf, SecretKeeper } from './terminal.js';
+import { loggingOf, SecretKeeper, type Terminal } from './terminal.js';
 
 /** How a command ended, for the log. */
 export interface CommandEnd {
@@ -14,8 +14,14 @@ export interface CommandEnd {
 /** Adds what is known by now of the job, the run and its rows; it stands on the line at the end. */
 export type NameFields = (fields: LogFields) => void;
 
+/** What a command on a terminal is handed beside its flags. */
+export interface LoggedTerminal {
+  readonly terminal: Terminal;
+  readonly name: NameFields;
+}
+
 /**
- * The first and the last line in the log of a command that plans or sends; the level of the last is by exit code, and it says why the
+ * The first and the last line in the log of a command that plans, sends, calls or writes; the level of the last is by exit code, and it says why the
  * command ended so, an error included. On a terminal the account says all that, and both are left out.
  */
 export async function logCommand(

@@ -94,7 +94,9 @@ export function formatFailed(error: unknown, terminal: Pick<Terminal, 'logging' 
 /** The same words for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
 export function explainError(error: unknown): { message: string; code: string; hint: string | undefined } {
   const [first = '', ...more] = formatError(error).trimEnd().split('\n');
-  const isListed = error instanceof UserError && more[0]?.startsWith('  ') === true;
+  const isNamed =
+    error instanceof UserError && error.problems.some((problem) => error.message.includes(problem.message));
+  const isListed = error instanceof UserError && !isNamed && more[0]?.startsWith('  ') === true;
   const message = isListed ? `${first}: ${more[0]?.trim()}` : first;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected';
   return { message, code, hint: more.length === 0 ? undefined : more.join('\n') };

@@ -1,9 +1,12 @@
 import { dirname } from 'node:path';
+import { EXIT } from '../report/exit-code.js';
 import { writeReport } from '../report/write-report.js';
 import { readLockOwner } from '../run/lock.js';
 import { readOpenDoubt } from '../run/open-doubt.js';
 import { type Host, worldOf } from './deps.js';
 import { placeDiskErrors } from './disk-error.js';
+import { explainEnd, listFigures } from './explain-end.js';
+import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { printResult } from './print.js';
 import { describeRunEnd } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
@@ -12,10 +15,20 @@ import { openNamedRun } from './run-directory.js';
 import { screenOf } from './screen.js';
 import { lockDepsOf } from './world.js';
 
+interface ReportFlags {
+  readonly run: string;
+  readonly json: boolean | undefined;
+}
+
 /** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
-export async function reportRun(flags: { run: string; json: boolean | undefined }, host: Host): Promise<number> {
+export function reportRun(flags: ReportFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'report', directory: flags.run }, (name) => reportNamed(flags, { host, name }));
+}
+
+async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const { files } = worldOf(host);
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
+  name({ job: plan.job.name, run: plan.id });
   const isSandbox = plan.job.service.sandbox;
   const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
     const summary = await writeReport(files, directory, plan);
@@ -27,5 +40,6 @@ export async function reportRun(flags: { run: string; json: boolean | undefined 
     json: { ...describeRunEnd(summary), openDoubt },
     text: `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
-  return 0;
+  name(listFigures(summary));
+  return { exitCode: EXIT.ok, reason: `the outputs were written again; the run is ${explainEnd(summary)}` };
 }

@@ -15,6 +15,7 @@ import { settleByWord } from '../run/settle-word.js';
 import { countOf, format } from './count-of.js';
 import { type Host, worldOf } from './deps.js';
 import { placeDiskErrors } from './disk-error.js';
+import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { namePerson } from './person.js';
 import { printResult } from './print.js';
 import { openNamedRun } from './run-directory.js';
@@ -39,10 +40,15 @@ type Means =
  * `volley settle RUN`: decides rows in doubt by the receipts that are on disk, then by the service's message export or by a
  * person's own word, and writes the run's outputs again. Sends nothing. Returns 3 where rows are left in doubt.
  */
-export async function settleRun(flags: SettleFlags, host: Host): Promise<number> {
+export function settleRun(flags: SettleFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'settle', directory: flags.run }, (name) => settleNamed(flags, { host, name }));
+}
+
+async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const means = chooseMeans(flags);
   const world = worldOf(host);
   const { directory, plan } = await openNamedRun(flags.run, { files: world.files, begun: true });
+  name({ job: plan.job.name, run: plan.id });
   const { end, underWay, summary } = await placeDiskErrors(dirname(directory), () =>
     settleBehindLock(means, { directory, plan }, host),
   );
@@ -54,7 +60,10 @@ export async function settleRun(flags: SettleFlags, host: Host): Promise<number>
   const state = inDoubt > 0 ? 'in-doubt' : 'settled';
   const json = { job, plan: id, directory, state, exitCode, error: null, settled: end.settled, inDoubt, left };
   await printResult(host, flags, { json, text: formatSettled(json) });
-  return exitCode;
+  const { accepted, rejected, notSent } = end.settled;
+  name({ state, accepted, rejected, notSent, inDoubt });
+  const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
+  return { exitCode, reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled };
 }
 
 async function settleBehindLock(

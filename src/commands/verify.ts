@@ -17,6 +17,7 @@ import {
 import { callService } from './call-service.js';
 import { jobDirectoryOf } from './job-directory.js';
 import { keepGiven } from './keep-given.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
 import { printResult } from './print.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 import { escapeText, type Terminal } from './terminal.js';
@@ -33,22 +34,33 @@ export interface StartFlags {
 }
 
 /** `volley verify start NUMBER`: sends a code by SMS, and prints the session that it is checked in. */
-export async function startVerification(flags: StartFlags, terminal: Terminal): Promise<number> {
+export function startVerification(flags: StartFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'verify start', file: flags.job }, (name) =>
+    startNamed(flags, { terminal, name }),
+  );
+}
+
+async function startNamed(flags: StartFlags, { terminal, name }: LoggedTerminal): Promise<CommandEnd> {
   const { job, json, brand, template, source } = flags;
   const destination = readDestination(flags);
   assertTexts({ brand, template, source });
-  const { session, ledger } = await callService(terminal, { job, json, area: 'verification' }, async (single) => ({
-    session: await single.call(createSession, {
-      destination,
-      ...keepGiven({ brand, template }),
-      ...(source === undefined ? {} : { sms: { source } }),
+  const { session, ledger } = await callService(
+    terminal,
+    { job, json, nameFields: name, area: 'verification' },
+    async (single) => ({
+      session: await single.call(createSession, {
+        destination,
+        ...keepGiven({ brand, template }),
+        ...(source === undefined ? {} : { sms: { source } }),
+      }),
+      ledger: single.job.service.sandbox ? ledgerOf(single.job) : undefined,
     }),
-    ledger: single.job.service.sandbox ? ledgerOf(single.job) : undefined,
-  }));
+  );
   const where =
     ledger === undefined ? [] : [`The sandbox sends no SMS: the code is \`shared.code\` in the last line of ${ledger}`];
   await printSession(session, { json, more: ledger === undefined ? {} : { ledger }, after: where }, terminal);
-  return EXIT.ok;
+  name({ session: session.sessionId });
+  return { exitCode: EXIT.ok, reason: `a code was sent, the session is ${session.status}` };
 }
 
 /** E.164, by the rules of a step. */
@@ -91,25 +103,35 @@ export interface CheckFlags {
 }
 
 /** `volley verify check SESSION [CODE]`: 0 for a right code, 1 for a wrong one and for a session that was over before. */
-export async function checkVerification(flags: CheckFlags, terminal: Terminal): Promise<number> {
+export function checkVerification(flags: CheckFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'verify check', file: flags.job, session: flags.session }, (name) =>
+    checkNamed(flags, { terminal, name }),
+  );
+}
+
+async function checkNamed(flags: CheckFlags, { terminal, name }: LoggedTerminal): Promise<CommandEnd> {
   const { job, json, session: sessionId, code } = flags;
   if (code !== undefined && !VERIFICATION_CODE.test(code)) {
     const expected = `expected ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
     throw new UserError('bad-flag', `Cannot check a verification code: it has not the form of one, ${expected}`);
   }
-  const { session, check } = await callService(terminal, { job, json, area: 'verification' }, async ({ call }) => {
-    const found = await call(readSession, { sessionId });
-    if (code === undefined) return { session: found, check: undefined };
-    if (found.status !== 'WAITING') return { session: found, check: describeNotChecked(found) };
-    const checked = await checkThenAsk(call, { sessionId, code });
-    return { session: checked, check: describeCheck(checked) };
-  });
+  const { session, check } = await callService(
+    terminal,
+    { job, json, nameFields: name, area: 'verification' },
+    async ({ call }) => {
+      const found = await call(readSession, { sessionId });
+      if (code === undefined) return { session: found, check: undefined };
+      if (found.status !== 'WAITING') return { session: found, check: describeNotChecked(found) };
+      const checked = await checkThenAsk(call, { sessionId, code });
+      return { session: checked, check: describeCheck(checked) };
+    },
+  );
   if (check === undefined) {
     await printSession(session, { json }, terminal);
-    return EXIT.ok;
+    return { exitCode: EXIT.ok, reason: `the session is ${session.status}` };
   }
   await printSession(session, { json, more: { check: check.verdict }, before: [check.text] }, terminal);
-  return EXIT_OF_CHECK[check.verdict];
+  return { exitCode: EXIT_OF_CHECK[check.verdict], reason: check.text };
 }
 
 interface Check {

@@ -4,49 +4,7 @@ import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
-
-type Line = Readonly<Record<string, unknown>> & {
-  readonly level: number;
-  readonly msg: string;
-  readonly event?: string;
-};
-
-/** Every line of stderr, each of which is JSON. */
-const linesOf = (stderr: string): Line[] =>
-  stderr
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-const eventsOf = (lines: readonly Line[]) => lines.flatMap(({ event }) => (event === undefined ? [] : [event]));
-
-interface End {
-  readonly code: number;
-  readonly level: 'info' | 'warn' | 'error';
-  readonly reason: RegExp;
-  /** Of warnings, once each. */
-  readonly events?: readonly string[];
-  /** On the last line. */
-  readonly fields?: object;
-}
-
-const LEVELS = { info: 30, warn: 40, error: 50 };
-
-/** From stderr alone: one first and one last line, whose level is that of the exit code, and which says why; warnings once each. */
-function expectSaid(
-  { code, stderr }: { code: number | null; stderr: string },
-  { code: expected, level, reason, events = [], fields = {} }: End,
-): Line[] {
-  const lines = linesOf(stderr);
-  expect(code, stderr).toBe(expected);
-  expect(eventsOf(lines), stderr).toEqual(['start', ...events, 'end']);
-  expect([lines[0]?.event, lines.at(-1)?.event]).toEqual(['start', 'end']);
-  const end = lines.at(-1);
-  expect(end).toMatchObject({ level: LEVELS[level], exitCode: expected, seconds: expect.any(Number), ...fields });
-  expect(end?.reason).toMatch(reason);
-  expect(end?.msg).toMatch(reason);
-  for (const line of lines.filter(({ event }) => events.includes(String(event)))) expect(line.level).toBe(LEVELS.warn);
-  return lines;
-}
+import { eventsOf, expectSaid, LEVELS, linesOf, type SaidEnd } from './log-lines.js';
 
 async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
   const workspace = await aWorkspace(...faults);
@@ -59,7 +17,7 @@ async function aNight(faults: readonly FaultInput[], changes: object = {}): Prom
 const BRIEF = { service: { giveUpAfterSeconds: 1 } };
 
 describe.concurrent('stderr alone tells why a run ended', () => {
-  test.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: End }]>([
+  test.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: SaidEnd }]>([
     [
       'every row accepted',
       { end: { code: 0, level: 'info', reason: /every row accepted/, fields: { accepted: 300 } } },
@@ -115,6 +73,20 @@ describe.concurrent('stderr alone tells why a run ended', () => {
       {
         faults: [{ kind: 'status-429', nth: [2, 3, 8], retryAfter: 0 }],
         end: { code: 0, level: 'info', reason: /every row accepted/, events: ['throttled'] },
+      },
+    ],
+    [
+      "a 503 of the service's own for every tenth request, good answers in between",
+      {
+        faults: [{ kind: 'status-503', nth: [4, 14, 24], retryAfter: 0 }],
+        end: { code: 0, level: 'info', reason: /every row accepted/, events: ['throttled'] },
+      },
+    ],
+    [
+      'a 503 from something in between for every tenth request, good answers in between',
+      {
+        faults: [{ kind: 'status-503', nth: [4, 14, 24], retryAfterForm: 'none' }],
+        end: { code: 3, level: 'warn', reason: /30 rows in doubt/, events: ['in-doubt'] },
       },
     ],
     [
@@ -188,7 +160,7 @@ describe.concurrent('stderr alone tells why a run ended', () => {
     }
   });
 
-  test('plan, apply and retry say it of their own; other commands say a failure in one line', async () => {
+  test('plan, apply and retry say it of their own; status, which only reads, says a failure in one line', async () => {
     const workspace = await aNight([{ kind: 'reject-rows', nth: 1, rows: 0.1 }]);
     const planned = await workspace.volley('plan', 'job.yaml');
     const { directory } = JSON.parse(planned.stdout);
@@ -200,7 +172,7 @@ describe.concurrent('stderr alone tells why a run ended', () => {
     const retried = await workspace.volley('retry', directory, '--only', 'rejected');
     expectSaid(retried, { code: 0, level: 'info', reason: /planned 1 row/, fields: { ...fields, command: 'retry' } });
 
-    for (const args of [['report', 'none'], ['status', 'none'], ['rnu'], ['run', 'job.yaml', '--log-level', 'loud']]) {
+    for (const args of [['status', 'none'], ['rnu'], ['run', 'job.yaml', '--log-level', 'loud']]) {
       const { stderr } = await workspace.volley(...args);
       expect(linesOf(stderr), args.join(' ')).toMatchObject([{ level: LEVELS.error, event: 'error', exitCode: 2 }]);
     }
