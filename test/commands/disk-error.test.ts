@@ -88,8 +88,8 @@ test('the page repeats the table', () => {
   const page = readFileSync(new URL('../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
   const rows: [DiskPlace, string][] = [
     ['given', 'a job, an input, a path that you gave'],
-    ['output', 'the output directory, where it is to be made'],
-    ['job', 'the directory of a job that stands already, and its lock'],
+    ['output', 'the output directory, before it exists'],
+    ['job', 'the existing directory of a job, and its lock'],
     ['run', 'a file of a run'],
   ];
   for (const [place, words] of rows) {

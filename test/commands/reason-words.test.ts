@@ -1,18 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { formatReasons } from '../../src/commands/format-reasons.js';
 import { hasWords } from '../../src/commands/reason-words.js';
 import { PLAIN_SCREEN } from '../../src/commands/screen.js';
+import { listNames, readPage, readRows, readSection } from '../pages/page.js';
 
-const PAGE = readFileSync(new URL('../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
-const section = /^## Rejection codes\n(.*)/ms.exec(PAGE)?.[1] ?? '';
-/** Of a table's first column, and of the list of the service's own. */
-const codes = [
-  ...[...section.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)]),
-  ...section.matchAll(/(?:· |code: )(\d{3,4})(?:, (\d{4}))?/g),
-]
-  .flatMap(([, ...names]) => names)
-  .filter((name) => name !== undefined && !name.includes('<'));
+const page = readPage('jobs/reference/outputs-and-codes.md');
+const codes = ['Rejection codes', 'Skipped, unprocessed and in doubt']
+  .flatMap((heading) => readRows(readSection(page, heading)))
+  .flatMap(([names = '']) => listNames(names))
+  .filter((code) => !code.includes('<'));
 
 test('every code that the page lists has words, and what to do, that fit one line', () => {
   expect(codes).toEqual(expect.arrayContaining(['too-few-fields', 'REJECTED', '1100', '3014', 'EXPIRED', 'given-up']));

@@ -22,7 +22,7 @@ function aDirectory() {
   return { directory, start };
 }
 
-test('the hand-off of jobs/README.md: its events are in the file of the listener, and so is what an agent does afterwards', async () => {
+test('the hand-off of the page on events: its events are in the file of the listener, and so is what an agent does afterwards', async () => {
   const { directory, start } = aDirectory();
   const listener = start('listen', '--output', 'events.ndjson', '--port', '0', '--json');
   const { port } = new URL(JSON.parse(await listener.firstLine()).origin);

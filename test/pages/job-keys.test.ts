@@ -1,30 +1,69 @@
 import { expect, test } from 'vitest';
 import { jobJsonSchema } from '../../src/job/json-schema.js';
 import { ceilings, defaultLimits } from '../../src/throttle/ceilings.js';
-import { listNames, REFERENCE_PAGES, readPage, readRows, readSection } from './page.js';
+import { listNames, REFERENCE_PAGES, readPage, readSection, readTables, type Table } from './page.js';
+import { listSchemaKeys } from './schema-keys.js';
 
-const pages = REFERENCE_PAGES.map(readPage);
+const tables = REFERENCE_PAGES.flatMap((path) => readTables(readPage(path).prose));
 
-test('the reference names every key of a job file, with its default', () => {
-  const words = new Set(pages.flatMap(({ spans }) => spans).flatMap((span) => span.split(/[^\w$]+/)));
-  const rows = pages.flatMap(({ prose }) => readRows(prose));
-  const lacking = walkKeys(jobJsonSchema()).filter(({ key, value }) => {
-    if (value === undefined) return !words.has(key);
-    const own = rows.filter(([names = '']) => listNames(names).some((name) => name.split('.').at(-1) === key));
-    return !own.some(([, shown = '']) => listNames(shown).includes(value));
-  });
+/** What a key belongs to, by the head of the table that documents it. */
+const HEADS: Readonly<Record<string, string>> = {
+  key: 'job',
+  'key of every step': 'step',
+  'key of an input': 'input',
+  limit: 'limits',
+};
 
-  expect(lacking).toEqual([]);
+const documented = tables.flatMap((table) => listDocumented(table));
+const keys = listSchemaKeys(jobJsonSchema());
+
+test('the reference has a table for everything that has keys', () => {
+  expect(new Set(keys.map(({ of }) => of))).toEqual(new Set(documented.map(({ of }) => of)));
 });
 
-test('the reference gives the limits that the code has', () => {
-  const show = (limit: number | undefined, otherwise: string) => limit?.toLocaleString('en-US') ?? otherwise;
+test('the reference documents no key of a job file twice, and none that does not exist', () => {
+  const known = new Set(keys.map(nameKey));
+
+  expect(documented.map(nameKey).filter((name, at, all) => all.indexOf(name) !== at)).toEqual([]);
+  expect(documented.map(nameKey).filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('the reference documents every key of a job file: in a row of its own, in that of the key around it, or key by key', () => {
+  const lacking = keys.filter(({ of, path }) => {
+    const own = documented.find((row) => row.of === of && row.path === path);
+    const around = documented.filter((row) => row.of === of && path.startsWith(`${row.path}.`));
+    const words = around.flatMap(({ cells }) => cells.flatMap(listNames)).flatMap((name) => name.split(/[^\w$]+/));
+    const isMap = documented.some((row) => row.of === of && row.path.startsWith(`${path}.`));
+    return own === undefined && !isMap && !words.includes(path.slice(path.lastIndexOf('.') + 1));
+  });
+
+  expect(lacking.map(nameKey)).toEqual([]);
+});
+
+test('the reference gives the default of every key that has one', () => {
+  const wrong = keys.filter(({ of, path, value }) => {
+    const own = documented.find((row) => row.of === of && row.path === path);
+    return own !== undefined && value !== undefined && !listNames(own.cells[1] ?? '').includes(value);
+  });
+
+  expect(wrong).toEqual([]);
+});
+
+test('the reference shows the keys in bold that must be given', () => {
+  const required = keys.filter(({ isRequired }) => isRequired).map(nameKey);
+  const plain = documented.filter((row) => !row.isBold && required.includes(nameKey(row)));
+
+  expect(required.length).toBeGreaterThan(10);
+  expect(plain.map(nameKey)).toEqual([]);
+});
+
+const show = (limit: number | undefined, otherwise: string) => limit?.toLocaleString('en-US') ?? otherwise;
+const limitTables = readTables(readSection(readPage('jobs/reference/limits-and-answers.md'), 'Limits'));
+
+test('the reference gives the limits of sms and contacts that the code has', () => {
   const names = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
 
-  const section = readSection(readPage('jobs/reference/limits-and-answers.md'), 'Limits');
-  const written = readRows(section).filter(([name = '']) => name.startsWith('`'));
-
-  expect(written.map((cells) => cells.slice(0, 5))).toEqual(
+  expect(limitTables[0]?.rows.map((cells) => cells.slice(0, 5))).toEqual(
     names.map((name) => [
       `\`${name}\``,
       show(defaultLimits.sms[name], 'none'),
@@ -35,21 +74,41 @@ test('the reference gives the limits that the code has', () => {
   );
 });
 
-interface SchemaKey {
-  readonly key: string;
-  /** The default as text, where it is a plain value. */
-  readonly value: string | undefined;
+test('the reference gives the limits of the other kinds that the code has', () => {
+  const areas = {
+    'verification.start': 'verification',
+    'verification.check': 'verification',
+    conversations: 'gateway',
+    campaign: 'campaign',
+    chat: 'chat',
+  } as const;
+  const rows = Object.entries(areas).map(([kind, area]) => {
+    const limits = defaultLimits[kind as keyof typeof areas];
+    const ofConcurrency = limits.concurrency === 1 ? ['', ''] : [limits.concurrency, ceilings[area].concurrency];
+    return [`\`${kind}\``, limits.requestsPerSecond, ceilings[area].requestsPerSecond, ...ofConcurrency].map(String);
+  });
+
+  expect(limitTables[1]?.rows).toEqual(rows);
+});
+
+interface DocumentedKey {
+  readonly of: string;
+  readonly path: string;
+  readonly isBold: boolean;
+  readonly cells: readonly string[];
 }
 
-/** Every key that the schema has, at whatever depth. */
-function walkKeys(node: unknown): SchemaKey[] {
-  if (typeof node !== 'object' || node === null) return [];
-  const properties: Record<string, unknown> = Reflect.get(node, 'properties') ?? {};
-  const own = Object.entries(properties).map(([key, schema]) => ({ key, value: readDefault(schema) }));
-  return [...own, ...Object.values(node).flatMap(walkKeys)];
+/** The keys in the first column; none of a table about something else. */
+function listDocumented({ head: [first = ''], rows }: Table): DocumentedKey[] {
+  const of = HEADS[first] ?? /^`kind: (.*)`$/.exec(first)?.[1];
+  if (of === undefined) return [];
+  const names = rows.flatMap((cells) => listNames(cells[0] ?? '').map((path) => ({ path, cells })));
+  // Of the object that a command prints.
+  return names
+    .filter(({ path }) => !path.startsWith('error.'))
+    .map(({ path, cells }) => ({ of, path, isBold: cells[0]?.startsWith('**') === true, cells }));
 }
 
-function readDefault(schema: unknown): string | undefined {
-  const value: unknown = Reflect.get(Object(schema), 'default');
-  return value === undefined || typeof value === 'object' ? undefined : String(value);
+function nameKey({ of, path }: { readonly of: string; readonly path: string }): string {
+  return `${of}: ${path}`;
 }

@@ -45,9 +45,9 @@ export const ALL_PAGES: readonly string[] = [
 
 export function readPage(path: string): Page {
   const text = readFileSync(`${ROOT}${path}`, 'utf8');
-  const fences = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+  const fences = [...text.matchAll(/^ *```(\w*)\n(.*?)^ *```$/gms)];
   const blocks = fences.map(([, language = '', block = '']) => ({ language, text: block }));
-  const prose = text.replace(/^```.*?^```$/gms, '');
+  const prose = text.replace(/^ *```.*?^ *```$/gms, '');
   const spans = [...prose.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return { path, text, prose, blocks, spans };
 }

@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aMemoryDisk } from '../a-memory-disk.js';
+import { readPage, readRows, readSection } from '../pages/page.js';
 import { aContactsStep, aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { figuresOfKind, STATUS_KINDS, type StatusKindName } from './status-kinds.js';
 
-const PAGE = readFileSync(new URL('../../jobs/reference/limits-and-answers.md', import.meta.url), 'utf8');
-const [, SECTION = ''] = /^## What an answer means\n(.*)/ms.exec(PAGE) ?? [];
+const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');
 /** What happened, in the page's words: the first column of its table. */
-const HAPPENED = [...SECTION.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!);
+const HAPPENED = readRows(SECTION).map(([cell = '']) => cell);
 
 /** What becomes of eight messages in four batches, and of four contacts, when the first request is answered so. */
 type Fate =
