@@ -38,6 +38,8 @@ export type InternalErrorCode = 'unbalanced' | 'journal-damaged' | 'write-failed
 export interface Problem {
   /** File, with line and column where they are known: `jobs/sale.yaml:12:3`. */
   readonly where: string;
+  /** Of a part of the job: the keys that lead to it, as long as it is not known on which line it is written. */
+  readonly at?: readonly (string | number)[];
   readonly message: string;
   readonly hint?: string;
 }

@@ -2,7 +2,10 @@ import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { checkInputHead, checkListHead } from '../plan/check-head.js';
 import { ProblemList } from '../plan/problems.js';
+import { listTimeFaults } from '../plan/time-faults.js';
 import { areasOf } from '../steps/table.js';
+import { type Host, worldOf } from './deps.js';
+import { placeProblem } from './place-problems.js';
 import { printResult } from './print.js';
 import { readSecrets } from './read-secrets.js';
 import { escapeText, SecretKeeper, type Terminal } from './terminal.js';
@@ -11,7 +14,7 @@ import { escapeText, SecretKeeper, type Terminal } from './terminal.js';
  * `volley check JOB`: the job file, its secrets, and the beginning of each file (encoding, header, columns). Reads no file to its
  * end, save short suppression lists, and sends nothing.
  */
-export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Terminal): Promise<number> {
+export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
   const job = await loadJob(flags.job);
   const reader = await loadReader();
   const problems = new ProblemList('use the job');
@@ -22,6 +25,7 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
     const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
     steps.push({ number: index + 1, kind: step.kind, files });
   }
+  await checkTimes(job, { steps, file: flags.job, problems }, terminal);
   await checkSecrets(job, terminal, problems);
   problems.throwIfAny();
   const lines = steps.map(
@@ -69,6 +73,27 @@ async function checkFiles(
   for (const file of lists) await checkListHead(file, { list: suppress ?? step.input, input: step.input }, context);
   for (const file of inputs) await checkInputHead(file, { step, number }, context);
   return [...inputs, ...lists].map(({ shown }) => shown);
+}
+
+/** As planning has it: of steps that have files. */
+async function checkTimes(
+  job: Job,
+  {
+    steps,
+    file,
+    problems,
+  }: { steps: readonly { number: number; files: string[] }[]; file: string; problems: ProblemList },
+  host: Host,
+): Promise<void> {
+  const withFiles = job.steps.flatMap((step, index) => {
+    const isFed = isRowStep(step) && (step.input.files.includes('-') || steps[index]?.files.length !== 0);
+    return isFed ? [{ number: index + 1, step }] : [];
+  });
+  const { clock, files } = worldOf(host);
+  const faults = listTimeFaults(withFiles, clock.now());
+  if (faults.length === 0) return;
+  const text = await files.readText(file).catch(() => undefined);
+  for (const fault of faults) problems.add(text === undefined ? fault : placeProblem(fault, { text, file }));
 }
 
 async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {

@@ -8,6 +8,7 @@ import { type Host, worldOf } from './deps.js';
 import { explainDoubt, explainPlan } from './explain-end.js';
 import { jobDirectoryOf } from './job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
+import { placeProblems } from './place-problems.js';
 import { printResult } from './print.js';
 import { describeFailure } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
@@ -34,7 +35,9 @@ async function planNamed(
 ): Promise<CommandEnd> {
   const job = await loadJob(flags.job);
   name({ job: job.name });
-  const { made, leftOut } = await planUntilSignal(job, flags, terminal);
+  const { made, leftOut } = await placeProblems({ file: flags.job, files: worldOf(terminal).files }, () =>
+    planUntilSignal(job, flags, terminal),
+  );
   if (made === undefined) {
     const directory = jobDirectoryOf(job);
     const openDoubt = await readOpenDoubt(worldOf(terminal).files, directory, { isSandbox: job.service.sandbox });

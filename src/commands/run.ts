@@ -15,6 +15,7 @@ import { explainDoubt, explainEnd, listFigures } from './explain-end.js';
 import { jobDirectoryOf } from './job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from './log-command.js';
 import { planNewInput } from './make-plan.js';
+import { placeProblems } from './place-problems.js';
 import { printResult } from './print.js';
 import { describeFailure, describeRunEnd } from './print-error.js';
 import { formatOpenDoubt } from './print-open-doubt.js';
@@ -56,7 +57,9 @@ async function runNamedJob(
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
   try {
-    await withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done }));
+    await placeProblems({ file: flags.job, files: worldOf(host).files }, () =>
+      withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done })),
+    );
   } catch (error) {
     // What was sent before the failure is told all the same. A stdout that takes nothing must not hide why it failed.
     const last = done.summaries.at(-1);

@@ -7,6 +7,7 @@ import { fillJob } from './fill.js';
 import { type Finding, valueAt } from './finding.js';
 import type { Job } from './job.js';
 import { checkName } from './job-name.js';
+import { findPosition } from './place.js';
 import { findBrokenRules } from './rules.js';
 import { type CheckedStep, writtenJob } from './schema.js';
 import { suggestNearest } from './suggest.js';
@@ -190,11 +191,4 @@ function toProblems(findings: readonly Finding[], source: Source): Problem[] {
   }));
   const more = findings.length - shown.length;
   return more === 0 ? problems : [...problems, { where: source.file, message: `${more} more problems are not shown` }];
-}
-
-/** `line:column`, both from 1, as editors count. */
-function findPosition(text: string, offset: number): string {
-  const before = text.slice(0, offset);
-  const lastBreak = before.lastIndexOf('\n');
-  return `${before.split('\n').length}:${offset - lastBreak}`;
 }

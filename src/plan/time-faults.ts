@@ -9,6 +9,8 @@ export function listTimeFaults(
 ): Problem[] {
   return steps.flatMap(({ number, step }): Problem[] => {
     const fault = isRowStep(step) ? kindOf(step).findTimeFault?.(step, nowMs) : undefined;
-    return fault === undefined ? [] : [{ where: `step ${number} (${step.kind})`, message: fault.message }];
+    if (fault === undefined) return [];
+    const at = ['steps', number - 1, ...fault.key.split('.')];
+    return [{ where: `step ${number} (${step.kind})`, at, message: fault.message }];
   });
 }

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.js';
 import { checkJob } from '../../src/commands/check.js';
+import type { Host } from '../../src/commands/deps.js';
 import { planJob } from '../../src/commands/plan.js';
-import type { Terminal } from '../../src/commands/terminal.js';
+import { runJob } from '../../src/commands/run.js';
+import { thisWorld, type World } from '../../src/commands/world.js';
 import { UserError } from '../../src/errors.js';
 import { aTerminal } from './a-terminal.js';
 
@@ -16,7 +19,7 @@ interface Files {
   readonly [name: string]: string | Uint8Array;
 }
 
-function aJobFile(files: Files, { input = 'people.csv', encoding = '' } = {}): string {
+function aJobFile(files: Files, { input = 'people.csv', encoding = '', times = '' } = {}): string {
   const directory = mkdtempSync(join(tmpdir(), 'volley-check-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   for (const [name, content] of Object.entries({ 'people.csv': GOOD, ...files })) {
@@ -32,21 +35,20 @@ steps:
   - kind: sms
     input: { files: ["${input}"], country: SG${encoding && `, encoding: ${encoding}`} }
     destination: mobile
-    template: { source: ACME, text: "Hi {{ name }}" }${suppress}
+    template: { source: ACME, text: "Hi {{ name }}"${times} }${suppress}
 output: out
 `,
   );
   return job;
 }
 
-type Command = (
-  flags: { job: string; again: boolean; json: boolean | undefined },
-  terminal: Terminal,
-) => Promise<number>;
+const AT_NOON: World = { ...thisWorld, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
+
+type Command = (flags: { job: string; again: boolean; json: boolean | undefined }, host: Host) => Promise<number>;
 
 async function problemsOf(command: Command, job: string): Promise<string[]> {
   try {
-    await command({ job, again: false, json: undefined }, aTerminal().terminal);
+    await command({ job, again: false, json: undefined }, { ...aTerminal().terminal, world: AT_NOON });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return error.problems.map(({ where, message }) => `${where}: ${message}`);
@@ -106,6 +108,30 @@ describe('check', () => {
     expect(said.stdout).toBe(
       'Job sale can be planned, as far as the job file, its secrets and the first rows of each file show.\n  step 1 (sms): people.csv, stop.csv\n',
     );
+  });
+
+  it.each([
+    ['a time that has passed', 'scheduled: 2026-11-22T11:59:00Z', /scheduled 2026-11-22T11:59:00Z is in the past/],
+    ['a time too far ahead', 'scheduled: 2026-12-15T12:00:00Z', /is 23 days ahead, expected 7 at most$/],
+    ['an expiry that has passed', 'expiry: 2026-11-22T11:59:00Z', /template\.expiry .* is in the past/],
+    [
+      'an expiry before its time',
+      'scheduled: 2026-11-23T12:00:00Z, expiry: 2026-11-23T11:00:00Z',
+      /expiry .* is not after template\.scheduled/,
+    ],
+  ])('refuses %s in the words of plan and run, with the line in the job file', async (_what, times, words) => {
+    const job = aJobFile({}, { times: `, ${times}` });
+    for (const command of [checkJob, planJob, runJob]) {
+      const problems = await problemsOf(command, job);
+      expect(problems).toEqual([expect.stringMatching(words)]);
+      expect(problems[0]).toMatch(/^\/.*job\.yaml:7:\d+: template\./);
+    }
+  });
+
+  it('lets a time pass in a step that no file feeds, as plan does', async () => {
+    const job = aJobFile({}, { input: 'inbox*.csv', times: ', scheduled: 2026-11-22T11:59:00Z' });
+    expect(await problemsOf(checkJob, job)).toEqual([]);
+    expect(await problemsOf(planJob, job)).toEqual([]);
   });
 
   it('lets an inbox be empty, as plan does', async () => {

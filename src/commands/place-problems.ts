@@ -1,0 +1,32 @@
+import { type Problem, UserError } from '../errors.js';
+import type { Files } from '../files.js';
+import { findPlace } from '../job/place.js';
+
+/** Runs a task on the job of a file, if it is of one; what it refuses of that job is named with the line of the file on which it is written. */
+export async function placeProblems<T>(
+  { file, files }: { file: string | undefined; files: Pick<Files, 'readText'> },
+  task: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== 'bad-job' || file === undefined) throw error;
+    if (error.problems.every(({ at }) => at === undefined)) throw error;
+    // Where the file cannot be read any more, the step is named.
+    const text = await files.readText(file).catch(() => undefined);
+    if (text === undefined) throw error;
+    const problems = error.problems.map((problem) => placeProblem(problem, { text, file }));
+    const message = error.problems.reduce(
+      (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
+      error.message,
+    );
+    throw new UserError(error.code, message, { ...(error.hint === undefined ? {} : { hint: error.hint }), problems });
+  }
+}
+
+/** The problem with the line on which it is written in the job file. */
+export function placeProblem(problem: Problem, source: { text: string; file: string }): Problem {
+  const { at, ...said } = problem;
+  const where = at === undefined ? undefined : findPlace(source, at);
+  return where === undefined ? problem : { ...said, where };
+}
