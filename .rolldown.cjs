@@ -43,9 +43,9 @@ module.exports = {
     cli: 'src/cli.ts',
     library: 'src/library.ts',
     // A thread is started from a file of its own, which is looked for beside the chunk that starts it.
-    'chunks/csv-thread': 'src/read-ahead/csv-thread.ts',
+    'chunks/csv-thread': 'src/input/fast/csv-thread.ts',
     // For its test, which is written against the sources.
-    'read-ahead/threaded-csv': 'src/read-ahead/threaded-csv.ts',
+    'input/fast/threaded-csv': 'src/input/fast/threaded-csv.ts',
   },
   platform: 'node',
   // The sandbox's server, which compiles code as it starts: it is taken from node_modules.

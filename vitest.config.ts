@@ -7,11 +7,11 @@ const SHARING = [
   'journal',
   'normalize',
   'plan',
-  'read',
+  'input',
   'report',
   'sandbox',
   'service',
-  'steps',
+  'kinds',
   'template',
 ].map((name) => `test/${name}/**/*.test.ts`);
 

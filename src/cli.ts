@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { sayFailure } from './commands/error-line.js';
-import type { Failure } from './commands/print-error.js';
-import type { Terminal } from './commands/terminal.js';
+import { sayFailure } from './commands/terminal/error-line.js';
+import type { Failure } from './commands/terminal/print-error.js';
+import type { Terminal } from './commands/terminal/terminal.js';
 
 /**
  * Verbs → commands. The only reader of argv and env, the only process.exit. It loads all else by `import()`, for that
@@ -128,7 +128,7 @@ function exit(exitCode: number): never {
 /** The error that a command's log has told already. */
 let logged: unknown;
 
-type Printer = typeof import('./commands/print-error.js');
+type Printer = typeof import('./commands/terminal/print-error.js');
 
 let printer: Printer | undefined;
 
@@ -156,7 +156,7 @@ async function putOffOptimizing(): Promise<void> {
 
 async function loadPrinter(): Promise<void> {
   try {
-    printer = await import('./commands/print-error.js');
+    printer = await import('./commands/terminal/print-error.js');
   } catch {
     // What is told without it says enough.
   }
@@ -212,7 +212,7 @@ async function assertNodeIsSilent(): Promise<void> {
   const told = TELLING.filter((section) => debuglog(section).enabled);
   if (told.length === 0) return;
   await loadPrinter();
-  const { UserError } = await import('./errors.js');
+  const { UserError } = await import('./domain/errors.js');
   throw new UserError(
     'unsafe-environment',
     `Cannot start: NODE_DEBUG makes Node print people's numbers, keys that a service repeats, and codes (${told.join(', ')})`,

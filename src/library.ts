@@ -1,7 +1,7 @@
 /** The package's entry: Volley for programs. Nothing in it prints, listens for signals, or ends the process. */
 
 // biome-ignore-start lint/performance/noBarrelFile: a package has one entry, and these are all that it promises
-export type { Area, Balance } from './domain.js';
+export type { Area } from './domain/areas.js';
 export {
   InternalError,
   type Problem,
@@ -9,19 +9,19 @@ export {
   type ServiceErrorCode,
   UserError,
   type UserErrorCode,
-} from './errors.js';
-export type { WrittenJob } from './job/schema.js';
+} from './domain/errors.js';
+export type { Balance } from './domain/row.js';
+export type { WrittenJob } from './job/schema/written-job.js';
 export { type AppliedRun, type ApplyOptions, apply } from './library/apply.js';
 export { createService, type Service } from './library/create-service.js';
-export type { RunOptions, RunProgress } from './library/host.js';
-export type { CredentialOptions, LimitOptions, ServiceOptions } from './library/options.js';
 export { type PlannedRun, type PlannedRunStep, type PlanOptions, plan } from './library/plan.js';
-export type { Log, LogFields } from './log.js';
+export type { RunOptions, RunProgress } from './library/program-host.js';
+export type { CredentialOptions, LimitOptions, ServiceOptions } from './library/service-options.js';
+export type { Log, LogFields } from './ports/log.js';
 export type { OpenDoubt, RunInDoubt, StepSummary, Summary } from './report/summary.js';
-export type { Campaign, CampaignChange, CampaignInput } from './service/campaign.js';
-export type { ChatMessage, PostedMessage, PostMessageInput, ReadMessagesInput } from './service/chat.js';
-export type { ServiceClients } from './service/clients.js';
-export type { Contact, ContactAnswer } from './service/contacts.js';
+export type { Campaign, CampaignChange, CampaignInput } from './service/areas/campaign.js';
+export type { ChatMessage, PostedMessage, PostMessageInput, ReadMessagesInput } from './service/areas/chat.js';
+export type { Contact, ContactAnswer } from './service/areas/contacts.js';
 export type {
   ConversationChange,
   ConversationRequest,
@@ -29,8 +29,9 @@ export type {
   CreatedConversation,
   MessageInput,
   SentMessage,
-} from './service/gateway.js';
-export type { ChannelInput, CreatedChannel, CreatedWebhook, WebhookInput } from './service/gateway-settings.js';
-export type { SmsBatch, SmsBatchAnswer, SmsMessage, SmsMessageAnswer } from './service/sms.js';
-export type { CodeInput, Session, SessionInput, SessionRequest } from './service/verification.js';
+} from './service/areas/gateway.js';
+export type { ChannelInput, CreatedChannel, CreatedWebhook, WebhookInput } from './service/areas/gateway-settings.js';
+export type { SmsBatch, SmsBatchAnswer, SmsMessage, SmsMessageAnswer } from './service/areas/sms.js';
+export type { CodeInput, Session, SessionInput, SessionRequest } from './service/areas/verification.js';
+export type { ServiceClients } from './service/clients.js';
 // biome-ignore-end lint/performance/noBarrelFile: as above

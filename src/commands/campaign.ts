@@ -1,19 +1,19 @@
-import type { Verdict } from '../domain.js';
-import { ServiceError, UserError } from '../errors.js';
-import type { CampaignStep, CampaignTarget } from '../job/job.js';
+import { CAMPAIGN_CHANGES, type CampaignTarget } from '../domain/documented.js';
+import { ServiceError, UserError } from '../domain/errors.js';
+import type { Verdict } from '../domain/row.js';
+import { defaultLimits } from '../job/ceilings.js';
+import type { CampaignStep } from '../job/job.js';
+import type { RunFigures } from '../kinds/action-kind.js';
+import { campaignKind } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
 import { emptyBalance } from '../report/summary.js';
-import { CAMPAIGN_FIELDS, readCampaign } from '../service/campaign.js';
-import { meaningOf, stateOf } from '../service/campaign-states.js';
-import { CAMPAIGN_CHANGES } from '../service/documented.js';
+import { CAMPAIGN_FIELDS, readCampaign } from '../service/areas/campaign.js';
+import { meaningOf, stateOf } from '../service/areas/campaign-states.js';
 import type { CallService } from '../service/endpoint.js';
-import type { RunFigures } from '../steps/action.js';
-import { campaignKind } from '../steps/campaign.js';
-import { defaultLimits } from '../throttle/ceilings.js';
-import { callService, type SingleCall } from './call-service.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
-import { printResult } from './print.js';
-import { escapeText, type Terminal } from './terminal.js';
+import { callService, type SingleCall } from './support/call-service.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
+import { printResult } from './terminal/print.js';
+import { escapeText, type Terminal } from './terminal/terminal.js';
 
 export interface CampaignFlags {
   readonly job: string;

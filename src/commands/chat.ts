@@ -1,12 +1,12 @@
-import { UserError } from '../errors.js';
+import { UserError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
-import { type ChatMessage, postMessage, readMessages } from '../service/chat.js';
-import { callService } from './call-service.js';
-import { countOf } from './count-of.js';
-import { keepGiven, refuseBlank } from './keep-given.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
-import { printResult } from './print.js';
-import { escapeText, type Terminal } from './terminal.js';
+import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
+import { callService } from './support/call-service.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
+import { keepGiven, refuseBlank } from './support/omit-undefined.js';
+import { countOf } from './terminal/count-of.js';
+import { printResult } from './terminal/print.js';
+import { escapeText, type Terminal } from './terminal/terminal.js';
 
 export interface ReadFlags {
   readonly job: string;

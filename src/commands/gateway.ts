@@ -1,13 +1,13 @@
-import { UserError } from '../errors.js';
+import { QUEUE_ASSIGNMENT } from '../domain/documented.js';
+import { UserError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
-import { QUEUE_ASSIGNMENT } from '../service/documented.js';
-import { type ConversationUser, sendMessage, updateConversation } from '../service/gateway.js';
-import { createChannel, createWebhook } from '../service/gateway-settings.js';
-import { callService } from './call-service.js';
-import { keepGiven, refuseBlank } from './keep-given.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
-import { printResult } from './print.js';
-import { escapeText, type Terminal } from './terminal.js';
+import { type ConversationUser, sendMessage, updateConversation } from '../service/areas/gateway.js';
+import { createChannel, createWebhook } from '../service/areas/gateway-settings.js';
+import { callService } from './support/call-service.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
+import { keepGiven, refuseBlank } from './support/omit-undefined.js';
+import { printResult } from './terminal/print.js';
+import { escapeText, type Terminal } from './terminal/terminal.js';
 
 interface GatewayFlags {
   readonly job: string;

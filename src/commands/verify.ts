@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { ServiceError, UserError } from '../errors.js';
+import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/documented.js';
+import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
-import { verificationStartStep } from '../job/schema-verification.js';
-import { normalizeNumber } from '../normalize/number.js';
+import { verificationStartStep } from '../job/schema/verification.js';
+import { normalizeNumber } from '../normalize/number/number.js';
 import { EXIT } from '../report/exit-code.js';
-import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../service/documented.js';
-import type { CallService } from '../service/endpoint.js';
 import {
   type CodeInput,
   checkCode,
@@ -13,14 +12,15 @@ import {
   readSession,
   type Session,
   VERIFICATION_CODE,
-} from '../service/verification.js';
-import { callService } from './call-service.js';
-import { jobDirectoryOf } from './job-directory.js';
-import { keepGiven } from './keep-given.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './log-command.js';
-import { printResult } from './print.js';
-import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
-import { escapeText, type Terminal } from './terminal.js';
+} from '../service/areas/verification.js';
+import type { CallService } from '../service/endpoint.js';
+import { callService } from './support/call-service.js';
+import { jobDirectoryOf } from './support/job-directory.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
+import { keepGiven } from './support/omit-undefined.js';
+import { SANDBOX_DIRECTORY } from './support/sandbox-directory.js';
+import { printResult } from './terminal/print.js';
+import { escapeText, type Terminal } from './terminal/terminal.js';
 
 export interface StartFlags {
   readonly job: string;

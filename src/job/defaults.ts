@@ -2,7 +2,7 @@ import type { ReadLimits, Timeouts } from './job.js';
 
 /**
  * What a job that says nothing gets, and the most that it may ask for. One place for every such number, with its source; limits of rate stand in
- * throttle/ceilings.ts, addresses in regions.ts, what the service's reference leaves open in service/documented.ts.
+ * job/ceilings.ts, addresses in regions.ts, what the service's reference leaves open in domain/documented.ts.
  */
 
 const KIB = 1024;

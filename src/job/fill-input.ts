@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Input } from './job.js';
-import type { CheckedInput } from './schema.js';
+import type { CheckedInput } from './schema/written-job.js';
 
 /** Files as a list with absolute paths, names of countries and encodings in one case. */
 export function fillInput(written: CheckedInput, directory: string): Input {

@@ -1,4 +1,4 @@
-import { defaultLimits } from '../throttle/ceilings.js';
+import { defaultLimits } from './ceilings.js';
 import type { Limits, Step } from './job.js';
 
 /** Limits as a step or the top of a file says them; what is not said is undefined or not there. */

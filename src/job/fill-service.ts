@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import type { Area } from '../domain.js';
-import { CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../service/documented.js';
+import type { Area } from '../domain/areas.js';
+import { CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE, type GatewayPaths } from '../domain/documented.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SANDBOX_ACCOUNT } from './defaults.js';
-import type { AreaCredentials, GatewayPaths, SecretSource, ServiceSettings } from './job.js';
+import type { AreaCredentials, SecretSource, ServiceSettings } from './job.js';
 import { formCampaignBase } from './platforms.js';
 import { basesByRegion, NO_BASE, normalizeBase } from './regions.js';
-import type { CheckedJob } from './schema.js';
+import type { CheckedJob } from './schema/written-job.js';
 
 type WrittenService = CheckedJob['service'];
 

@@ -12,7 +12,7 @@ import type {
   VerificationCheckStep,
   VerificationStartStep,
 } from './job.js';
-import type { CheckedStep } from './schema.js';
+import type { CheckedStep } from './schema/written-job.js';
 
 /** What a step takes from the job around it. */
 interface Around {

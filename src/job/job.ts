@@ -1,4 +1,6 @@
-import type { Area } from '../domain.js';
+import type { Area } from '../domain/areas.js';
+import type { ContactField } from '../domain/contact-fields.js';
+import type { CampaignTarget, GatewayPaths } from '../domain/documented.js';
 
 /**
  * A job as the code relies on it: every default filled, every path absolute, everything checked.
@@ -39,16 +41,6 @@ export interface ServiceSettings {
 
 /** Where an account and its areas are: all that forms the address of a request. */
 export type Addresses = Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId' | 'bases' | 'gatewayPaths'>;
-
-/** Paths of the chat gateway that the contract does not show; `{conversationId}` stands for the conversation's id. */
-export interface GatewayPaths {
-  readonly webhooks: string;
-  readonly channels: string;
-  /** Where a conversation is updated. */
-  readonly conversation: string;
-  /** Where a message is sent into a conversation. */
-  readonly messages: string;
-}
 
 /** Undefined for an area that the job gives none for. Contract, "Authentication". */
 export interface AreaCredentials {
@@ -162,9 +154,6 @@ export interface RestOfColumns {
   readonly rename: Readonly<Record<string, string>>;
 }
 
-export type ContactField = 'firstName' | 'lastName' | 'externalId' | 'country' | AddressField;
-export type AddressField = 'msisdn' | 'email' | 'weChatUserId' | 'facebookUserId' | 'zaloId' | 'lineId' | 'kakaoTalkId';
-
 export interface SmsStep {
   readonly kind: 'sms';
   readonly input: Input;
@@ -259,13 +248,12 @@ export interface NewChannel {
   readonly webhook: {
     readonly name: string;
     readonly url: string;
-    /** The contract's "Chat API Version"; undefined: as service/documented.ts has it. */
+    /** The contract's "Chat API Version"; undefined: as domain/documented.ts has it. */
     readonly version?: string | undefined;
   };
 }
 
-export type CampaignTarget = 'RUNNING' | 'PAUSED' | 'PURGED' | 'STOPPED';
-/** What a numeric status amounts to; service/campaign-states.ts has the table. */
+/** What a numeric status amounts to; service/areas/campaign-states.ts has the table. */
 export type CampaignState = CampaignTarget | 'NEW' | 'SCHEDULED';
 
 export interface CampaignStep {

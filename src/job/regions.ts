@@ -1,4 +1,4 @@
-import { trimEndOf } from '../trim-end.js';
+import { trimEndOf } from '../domain/trim-end.js';
 
 /**
  * Where the service is reached, by region, and what a base address may be.

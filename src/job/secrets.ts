@@ -1,6 +1,6 @@
-import { UserError } from '../errors.js';
-import type { Files } from '../files.js';
-import { trimEndOf } from '../trim-end.js';
+import { UserError } from '../domain/errors.js';
+import { trimEndOf } from '../domain/trim-end.js';
+import type { Files } from '../storage/files.js';
 import type { SecretSource } from './job.js';
 
 /** Longer than any key; a file beyond it is not the file that was meant. */

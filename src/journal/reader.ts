@@ -1,7 +1,7 @@
-import { InternalError } from '../errors.js';
-import type { Files, ReadFile } from '../files.js';
-import { searchLines, splitPieces } from '../split-lines.js';
-import { decodeLine, findLine, type JournalLine, OPEN_MARK } from './format.js';
+import { InternalError } from '../domain/errors.js';
+import type { Files, ReadFile } from '../storage/files.js';
+import { searchLines, splitPieces } from '../storage/split-lines.js';
+import { decodeLine, findLine, type JournalLine, OPEN_MARK } from './entry-format.js';
 
 /** A place behind a good line, with what is known by then. */
 export interface JournalStart {

@@ -1,4 +1,4 @@
-import type { NotSent, RowOutcomes, RowStatus, Verdict } from '../domain.js';
+import type { NotSent, RowOutcomes, RowStatus, Verdict } from '../domain/row.js';
 import type {
   CloseEntry,
   IntentEntry,
@@ -8,7 +8,7 @@ import type {
   RetryEntry,
   SettleEntry,
   UnpreparedEntry,
-} from './format.js';
+} from './entry-format.js';
 
 /** A request, or part of one, that is not settled. */
 export interface OpenRequest extends RequestKey {

@@ -1,6 +1,6 @@
-import type { Files, ReadFile } from '../files.js';
-import { searchLines } from '../split-lines.js';
-import { decodeLine, SNAPSHOT_MARK } from './format.js';
+import type { Files, ReadFile } from '../storage/files.js';
+import { searchLines } from '../storage/split-lines.js';
+import { decodeLine, SNAPSHOT_MARK } from './entry-format.js';
 import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, readJournal, walkJournal } from './reader.js';
 import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
 import { SNAPSHOT_EVERY_BYTES } from './writer.js';

@@ -1,7 +1,7 @@
-import { InternalError } from '../errors.js';
-import type { AppendFile, Files } from '../files.js';
-import { GroupCommit } from '../group-commit.js';
-import { encodeLine, type JournalEntry } from './format.js';
+import { InternalError } from '../domain/errors.js';
+import type { AppendFile, Files } from '../storage/files.js';
+import { GroupCommit } from '../storage/group-commit.js';
+import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
 

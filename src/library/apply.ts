@@ -1,7 +1,7 @@
-import { applyRunDirectory } from '../commands/session.js';
+import { applyRunDirectory } from '../commands/support/session.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
-import { createHost, type RunOptions } from './host.js';
 import { maskThrown } from './mask-thrown.js';
+import { createHost, type RunOptions } from './program-host.js';
 
 export interface ApplyOptions extends RunOptions {
   /** Id of the plan that was reviewed; another one is refused. */

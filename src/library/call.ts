@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js';
-import type { Area } from '../domain.js';
-import { UserError } from '../errors.js';
+import type { Area } from '../domain/areas.js';
+import { UserError } from '../domain/errors.js';
 import type { ServiceSettings } from '../job/job.js';
+import type { Clock } from '../ports/clock.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import { type CallLane, createCaller } from '../service/caller.js';
 import type { CallService, Endpoint } from '../service/endpoint.js';

@@ -1,5 +1,5 @@
+import { type SmsBatch, sendBatch } from '../service/areas/sms.js';
 import type { Endpoint } from '../service/endpoint.js';
-import { type SmsBatch, sendBatch } from '../service/sms.js';
 import { countSegments } from '../template/segments.js';
 
 /** What a call takes of its lane's limits on messages and on their parts; only an SMS batch has any. */

@@ -1,15 +1,15 @@
-import { systemClock } from '../clock.js';
-import { assertSafeEnvironment } from '../commands/open-service.js';
-import type { Area } from '../domain.js';
+import { assertSafeEnvironment } from '../commands/support/open-service.js';
+import type { Area } from '../domain/areas.js';
+import { systemClock } from '../ports/clock.js';
 import { listSecrets } from '../service/authorize.js';
 import { createClients, type ServiceClients } from '../service/clients.js';
 import { scrubAnswers } from '../service/scrub-answers.js';
 import { createTransport } from '../service/transport.js';
 import { createLane, type Lane } from '../throttle/lane.js';
 import { createLibraryCall } from './call.js';
-import { createHost } from './host.js';
 import { maskThrown, maskThrownBy } from './mask-thrown.js';
-import { readOptions, type ServiceOptions } from './options.js';
+import { createHost } from './program-host.js';
+import { readOptions, type ServiceOptions } from './service-options.js';
 
 /** The typed clients of the six areas. All calls of an area share one lane, which keeps to its limits. */
 export interface Service extends ServiceClients {

@@ -1,4 +1,4 @@
-import { UserError } from '../errors.js';
+import { UserError } from '../domain/errors.js';
 
 /** Passes a result on; of a UserError that only counts its problems the message names the first, as a program may show nothing else. */
 export async function nameFirstProblem<T>(work: Promise<T>): Promise<T> {

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
-import { planJobInput } from '../commands/session.js';
-import { UserError } from '../errors.js';
+import { planJobInput } from '../commands/support/session.js';
+import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob, parseJob } from '../job/load.js';
-import type { WrittenJob } from '../job/schema.js';
-import type { PlannedStep } from '../plan/file.js';
+import type { WrittenJob } from '../job/schema/written-job.js';
+import type { PlannedStep } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
-import { createHost, type RunOptions } from './host.js';
 import { maskThrown } from './mask-thrown.js';
 import { nameFirstProblem } from './name-first.js';
+import { createHost, type RunOptions } from './program-host.js';
 
 export interface PlanOptions extends RunOptions {
   /** Takes files once more that the job already took. */

@@ -1,5 +1,5 @@
-import { UserError } from '../errors.js';
-import type { Files, ReadFile } from '../files.js';
+import { UserError } from '../domain/errors.js';
+import type { Files, ReadFile } from '../storage/files.js';
 import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
 
 export interface EventFileEnd {

@@ -1,4 +1,4 @@
-import type { ArrivedEvent, EventKind, JsonObject } from './event.js';
+import type { ArrivedEvent, EventKind, JsonObject } from './received-event.js';
 
 /**
  * The file of events: NDJSON, UTF-8, one line an event, in the order in which they became durable:

@@ -1,6 +1,6 @@
-import { InternalError, UserError } from '../errors.js';
-import type { AppendFile } from '../files.js';
-import { GroupCommit } from '../group-commit.js';
+import { InternalError, UserError } from '../domain/errors.js';
+import type { AppendFile } from '../storage/files.js';
+import { GroupCommit } from '../storage/group-commit.js';
 
 export interface EventWriterDeps {
   readonly file: AppendFile;

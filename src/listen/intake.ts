@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.js';
-import { type EventHeaders, readEvent } from './event.js';
+import type { Clock } from '../ports/clock.js';
 import { encodeEventLine, type StoredEvent } from './event-line.js';
 import type { EventWriter } from './event-writer.js';
 import type { KeySet } from './key-set.js';
+import { type EventHeaders, readEvent } from './received-event.js';
 
 /** What came of the deliveries since the listener was started. received = written + duplicates + under way or failed. */
 export interface ListenCounts {

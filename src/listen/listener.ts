@@ -1,17 +1,17 @@
 import { dirname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../clock.js';
-import { InternalError, UserError } from '../errors.js';
-import type { AppendFile, Files } from '../files.js';
-import type { Log } from '../log.js';
+import { InternalError, UserError } from '../domain/errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { AppendFile, Files } from '../storage/files.js';
 import { createDoor, describePath } from './door.js';
 import { readEventFile } from './event-file.js';
 import type { StoredEvent } from './event-line.js';
 import { EventWriter } from './event-writer.js';
 import { createCounts, createIntake, type ListenCounts } from './intake.js';
 import { KeySet } from './key-set.js';
-import { LISTEN_LIMITS, type ListenLimits } from './limits.js';
-import { createServer } from './server.js';
+import { LISTEN_LIMITS, type ListenLimits } from './listen-limits.js';
+import { createServer } from './listen-server.js';
 
 export interface ListenerOptions {
   readonly host: string;

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import type { Log } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import type { ListenCounts } from './intake.js';
 
 const EVERY_MS = 5000;

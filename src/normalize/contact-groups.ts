@@ -1,4 +1,4 @@
-import { type ContactCode, MAX_GROUPS } from './contact-fields.js';
+import { type ContactCode, MAX_GROUPS } from '../domain/contact-fields.js';
 
 export type GroupsResult =
   | { readonly ok: true; readonly ids: readonly number[] }

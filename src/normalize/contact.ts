@@ -1,20 +1,21 @@
-import type { Rejection, SourceRecord } from '../domain.js';
-import type { AddressField, ContactField } from '../job/job.js';
 import {
+  type AddressField,
   addressFields,
   type ContactCode,
+  type ContactField,
   contactCodes,
   MAX_CUSTOM_ATTRIBUTES,
   maxLengths,
   personFields,
-} from './contact-fields.js';
+} from '../domain/contact-fields.js';
+import type { Rejection, SourceRecord } from '../domain/row.js';
 import { readGroups } from './contact-groups.js';
 import { normalizeCountry } from './country.js';
 import { isPlausibleEmail } from './email.js';
 import { joinFaults } from './join-faults.js';
-import { normalizeNumber } from './number.js';
-import type { NumberCode } from './number-codes.js';
-import { explainOwnCountry } from './number-refusal.js';
+import { explainOwnCountry } from './number/explain-number.js';
+import { normalizeNumber } from './number/number.js';
+import type { NumberCode } from './number/number-codes.js';
 
 /** What a job says about contacts, bound to the columns of one file. All indexes are those of `columns`. */
 export interface ContactBinding {

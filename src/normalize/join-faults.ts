@@ -1,4 +1,4 @@
-import type { Rejection } from '../domain.js';
+import type { Rejection } from '../domain/row.js';
 
 /**
  * All faults of a row as one rejection, so that they can be fixed in one round: the first says stage, field and code, the reason lists

@@ -1,4 +1,4 @@
-import { numberCodes } from './number-codes.js';
+import { numberCodes } from './number/number-codes.js';
 
 const MAX_SHOWN = 24;
 const SHOWN_AT_START = 2;

@@ -1,4 +1,4 @@
-import type { Verdict } from '../domain.js';
+import type { Verdict } from '../domain/row.js';
 
 const SHOWN_AT_START = 2;
 const SHOWN_AT_END = 2;

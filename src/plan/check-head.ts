@@ -1,11 +1,11 @@
 import type { Input, RowStep } from '../job/job.js';
-import { kindOf } from '../steps/table.js';
-import { ColumnBinding } from './bind.js';
-import { findRefusal } from './own-outputs.js';
-import type { InputFile, InputReader, RecordReader } from './ports.js';
+import { kindOf } from '../kinds/kinds.js';
+import { ColumnBinding } from './columns/bind-columns.js';
+import type { InputFile, InputReader, RecordReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
+import { findRefusal } from './reimport/own-outputs.js';
 import { digestFile } from './select.js';
-import { findHeaderFault, inheritCountry, loadSuppression } from './suppression.js';
+import { findHeaderFault, inheritCountry, loadSuppression } from './suppress/suppression.js';
 
 interface HeadContext {
   readonly reader: Omit<InputReader, 'spoolStandardInput'>;

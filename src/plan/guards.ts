@@ -1,6 +1,6 @@
-import { type Problem, UserError } from '../errors.js';
+import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
-import type { Plan } from './file.js';
+import type { Plan } from './format/plan-file.js';
 
 /** Refuses a plan that a guard of the job does not let pass; nothing was sent then. Pure. */
 export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { UserError } from '../errors.js';
-import type { Files } from '../files.js';
+import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
-import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './file.js';
-import { writePlace } from './place.js';
+import type { Files } from '../storage/files.js';
+import { writePlace } from './format/place.js';
+import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
+import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
-import type { PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './select.js';

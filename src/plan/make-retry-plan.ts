@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { UserError } from '../errors.js';
+import { UserError } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { planIdOf } from '../steps/ids.js';
-import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './file.js';
+import { planIdOf } from '../kinds/ids.js';
+import { writePlace } from './format/place.js';
+import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './format/plan-file.js';
+import { PlannedRecords } from './format/planned-records.js';
+import type { RowLine } from './format/row-line.js';
 import { checkGuards } from './guards.js';
 import { removeLeftovers } from './make-plan.js';
-import { writePlace } from './place.js';
+import type { InputFile, PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
-import { PlannedRecords } from './planned-records.js';
-import type { InputFile, PlanDeps } from './ports.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
-import type { RowLine } from './row-line.js';
 import { type DigestedInput, digestFile, type StepSelection } from './select.js';
 import { listTimeFaults } from './time-faults.js';
 

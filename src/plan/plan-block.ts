@@ -1,8 +1,8 @@
-import type { DraftPlanner, RowRefusal } from '../steps/kind.js';
-import { DraftedRow } from './drafted-row.js';
-import type { DraftedBlock } from './ports.js';
+import type { DraftPlanner, RowRefusal } from '../kinds/step-kind.js';
+import { DraftedRow } from './format/drafted-row.js';
+import type { StepWriter } from './format/step-writer.js';
+import type { DraftedBlock } from './plan-deps.js';
 import type { ExampleRow } from './reasons.js';
-import type { StepWriter } from './step-writer.js';
 import type { RowOrdinals, Tally } from './tally.js';
 
 /** What rows are planned into; `file` is the index of theirs. */

@@ -1,19 +1,19 @@
-import { UserError } from '../errors.js';
+import { UserError } from '../domain/errors.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
-import type { RowPlan, RowPlanner, RowReader } from '../steps/kind.js';
-import { actionKindOf, kindOf } from '../steps/table.js';
-import { ColumnBinding } from './bind.js';
-import { joinColumns } from './columns.js';
-import { FedRows, type FedSource } from './fed-rows.js';
-import type { PlannedInput, PlannedStep } from './file.js';
-import { FoldedNames } from './folded-names.js';
-import { findRefusal } from './own-outputs.js';
+import { actionKindOf, kindOf } from '../kinds/kinds.js';
+import type { RowPlan, RowPlanner, RowReader } from '../kinds/step-kind.js';
+import { ColumnBinding } from './columns/bind-columns.js';
+import { FoldedNames } from './columns/folded-names.js';
+import { joinColumns } from './columns/join-columns.js';
+import type { PlannedInput, PlannedStep } from './format/plan-file.js';
+import { StepWriter } from './format/step-writer.js';
 import { planBlock } from './plan-block.js';
-import type { InputRecord, PlanDeps, RecordReader } from './ports.js';
+import type { InputRecord, PlanDeps, RecordReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
+import { FedRows, type FedSource } from './reimport/fed-rows.js';
+import { findRefusal } from './reimport/own-outputs.js';
 import type { DigestedInput, StepSelection } from './select.js';
-import { StepWriter } from './step-writer.js';
-import { inheritCountry, loadSuppression } from './suppression.js';
+import { inheritCountry, loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
 
 export interface PlanStepContext {

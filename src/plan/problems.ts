@@ -1,4 +1,4 @@
-import { type Problem, UserError } from '../errors.js';
+import { type Problem, UserError } from '../domain/errors.js';
 
 /** Gathers the problems of all files, so that a person hears of them at once. */
 export class ProblemList {

@@ -1,4 +1,4 @@
-import type { Cell } from '../domain.js';
+import type { Cell } from '../domain/row.js';
 import { maskCell } from '../normalize/mask-cell.js';
 
 /** Rows that were not accepted for the same reason, with the first of them as an example. Nothing in it is a person's. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { UserError } from '../errors.js';
-import type { Files } from '../files.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, readPlan } from './file.js';
+import { UserError } from '../domain/errors.js';
+import type { Files } from '../storage/files.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, readPlan } from './format/plan-file.js';
 
 /** Holds plan.json while the draft is replaced. */
 const TAKEN_PLAN = `.${PLAN_FILE}.taken`;

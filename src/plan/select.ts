@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { isRowStep, type Job, type Step } from '../job/job.js';
-import { boundBatch } from '../steps/batch-bounds.js';
-import { planIdOf } from '../steps/ids.js';
-import { areasOf } from '../steps/table.js';
-import type { InputFile, PlanDeps } from './ports.js';
+import { boundBatch } from '../kinds/batch-bounds.js';
+import { planIdOf } from '../kinds/ids.js';
+import { areasOf } from '../kinds/kinds.js';
+import type { InputFile, PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 
 /** The files that a plan will take, step by step, and those that it leaves out. */

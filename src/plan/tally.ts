@@ -1,7 +1,7 @@
-import type { Rejection } from '../domain.js';
-import type { Names } from '../steps/draft-block.js';
-import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../steps/kind.js';
-import type { PlannedStep } from './file.js';
+import type { Rejection } from '../domain/row.js';
+import type { Names } from '../kinds/draft-block.js';
+import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
+import type { PlannedStep } from './format/plan-file.js';
 import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
 
 const EXAMPLES = 3;

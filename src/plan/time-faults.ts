@@ -1,6 +1,6 @@
-import type { Problem } from '../errors.js';
+import type { Problem } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { kindOf } from '../steps/table.js';
+import { kindOf } from '../kinds/kinds.js';
 
 /** Times of steps that have passed, or are too far ahead, as problems. Pure. */
 export function listTimeFaults(

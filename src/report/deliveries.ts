@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import type { Files, WholeFile } from '../files.js';
-import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../output-columns.js';
-import { joinColumns } from '../plan/columns.js';
-import type { Plan, PlannedStep } from '../plan/file.js';
-import { readPlannedRows } from '../plan/planned-rows.js';
-import type { RowLine } from '../plan/row-line.js';
-import { TextBuffer } from '../text-buffer.js';
-import { createLineFormat, type LineFormat } from './format.js';
+import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../domain/output-columns.js';
+import { joinColumns } from '../plan/columns/join-columns.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { readPlannedRows } from '../plan/format/planned-rows.js';
+import type { RowLine } from '../plan/format/row-line.js';
+import type { Files, WholeFile } from '../storage/files.js';
+import { createLineFormat, type LineFormat } from './output-format.js';
 import type { Receipt } from './receipt.js';
-import type { Receipts } from './receipts.js';
+import type { Receipts } from './receipt-index.js';
 
 /** So many rows wait for their receipts, which are then read in the order of their file. */
 const ROWS_AT_ONCE = 10_000;

@@ -1,6 +1,6 @@
-import type { Balance, Verdict } from '../domain.js';
+import type { Balance, Verdict } from '../domain/row.js';
 import type { Job } from '../job/job.js';
-import type { CloseReason } from '../journal/format.js';
+import type { CloseReason } from '../journal/entry-format.js';
 
 /** The process's exit codes; the README carries this table. */
 export const EXIT = {

@@ -1,4 +1,4 @@
-import type { Files } from '../files.js';
+import type { Files } from '../storage/files.js';
 
 /** The same disk, on which no whole file gets its name unless `check` lets it; what `check` throws, the writer throws. */
 export function checkNames(files: Files, check: () => Promise<void>): Files {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Files } from '../files.js';
-import type { Plan } from '../plan/file.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
 
 /** In the run directory, of a run on the embedded sandbox that kept something back: `{ format: 1, notDelivered }`. */
 export const SANDBOX_FILE = 'sandbox.json';

@@ -1,5 +1,11 @@
-import type { Cell, Rejection, RowVerdict } from '../domain.js';
-import { listNotReplaced, PLACE_COLUMNS, REASON_COLUMNS, REJECTION_COLUMNS, STATUS_COLUMN } from '../output-columns.js';
+import {
+  listNotReplaced,
+  PLACE_COLUMNS,
+  REASON_COLUMNS,
+  REJECTION_COLUMNS,
+  STATUS_COLUMN,
+} from '../domain/output-columns.js';
+import type { Cell, Rejection, RowVerdict } from '../domain/row.js';
 import { writeServiceWords } from './service-words.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */

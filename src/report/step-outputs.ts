@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { Balance } from '../domain.js';
-import { InternalError } from '../errors.js';
-import type { Files, WholeFile } from '../files.js';
+import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import { InternalError } from '../domain/errors.js';
+import type { Balance } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
-import type { Plan, PlannedStep } from '../plan/file.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import type { RowLine } from '../plan/format/row-line.js';
 import { describeExample, type Reason, ReasonTally } from '../plan/reasons.js';
-import type { RowLine } from '../plan/row-line.js';
-import { TextBuffer } from '../text-buffer.js';
-import { createLineFormat, type LineFormat } from './format.js';
+import type { Files, WholeFile } from '../storage/files.js';
+import { createLineFormat, type LineFormat } from './output-format.js';
 import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
 import { emptyBalance } from './summary.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Balance } from '../domain.js';
+import type { Balance } from '../domain/row.js';
 
 const count = z.number().int().nonnegative();
 

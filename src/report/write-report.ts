@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { InternalError } from '../errors.js';
-import type { Files } from '../files.js';
+import { InternalError } from '../domain/errors.js';
 import { isRowStep } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
 import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
 import { OutcomeIndex } from './outcome-index.js';
-import { countRetried } from './progress.js';
-import { Receipts } from './receipts.js';
+import { Receipts } from './receipt-index.js';
+import { countRetried } from './row-balance.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 

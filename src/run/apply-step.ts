@@ -1,14 +1,14 @@
-import type { RowOutcomes, RowStatus } from '../domain.js';
+import type { RowOutcomes, RowStatus } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
-import { wasTurnedAway } from '../service/retry.js';
-import { Breaker } from './breaker.js';
-import { Caution, type Clearance, GUARD_FROM_ROWS } from './caution.js';
-import type { SendContext, StepContext } from './contexts.js';
-import { PartQueue } from './part-queue.js';
-import type { Cost, Lane } from './ports.js';
-import { prepareStep } from './prepare-step.js';
-import { type PartToSend, RequestReader } from './request-reader.js';
-import { type Attempt, sendPart } from './send-part.js';
+import { wasTurnedAway } from '../service/decide-answer.js';
+import type { Cost, Lane } from './run-deps.js';
+import { Breaker } from './send/breaker.js';
+import { Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
+import { PartQueue } from './send/part-queue.js';
+import { prepareStep } from './send/prepare-step.js';
+import { type PartToSend, RequestReader } from './send/request-reader.js';
+import type { SendContext, StepContext } from './send/send-context.js';
+import { type Attempt, sendPart } from './send/send-part.js';
 import { StepNotices } from './step-notices.js';
 
 /** Sends what is open of a step, then what was never begun, until all is settled or the run is told to stop. */

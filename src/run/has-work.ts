@@ -1,5 +1,5 @@
 import type { RunState } from '../journal/replay.js';
-import type { PlannedStep } from '../plan/file.js';
+import type { PlannedStep } from '../plan/format/plan-file.js';
 
 /** Whether rows of the step are not settled. */
 export function hasWork(planned: PlannedStep, state: RunState): boolean {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { UserError } from '../errors.js';
-import type { Files } from '../files.js';
+import { UserError } from '../domain/errors.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, type Plan } from '../plan/file.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
 import { hasWork } from './has-work.js';
 
 /**

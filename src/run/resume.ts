@@ -1,8 +1,8 @@
-import { type Problem, UserError } from '../errors.js';
-import type { Files } from '../files.js';
+import { type Problem, UserError } from '../domain/errors.js';
 import type { Job, ServiceSettings, Step } from '../job/job.js';
-import type { Plan } from '../plan/file.js';
-import { areasOf } from '../steps/table.js';
+import { areasOf } from '../kinds/kinds.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
 
 type Settings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 

@@ -1,5 +1,5 @@
-import type { LogFields } from '../log.js';
-import type { RunDeps } from './ports.js';
+import type { LogFields } from '../ports/log.js';
+import type { RunDeps } from './run-deps.js';
 
 /** What can happen to a step while it sends; `event` of the log. */
 export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'guard';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { CloseReason } from '../journal/format.js';
+import type { CloseReason } from '../journal/entry-format.js';
 
 export type StopReason = Exclude<CloseReason, 'finished'>;
 

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../clock.js';
-import type { Answer } from './answer.js';
+import type { Clock } from '../ports/clock.js';
 import type { AreaName } from './area-name.js';
-import type { Keyring } from './credentials.js';
+import type { Keyring } from './check-credentials.js';
 import type { ChosenFault } from './faults/chosen.js';
 import type { Distortion } from './faults/fault.js';
+import type { Answer } from './http-answer.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
 import type { Random } from './random.js';

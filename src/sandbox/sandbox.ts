@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { type Clock, systemClock } from '../clock.js';
-import { UserError } from '../errors.js';
-import { type Files, nodeFiles } from '../files.js';
+import { UserError } from '../domain/errors.js';
+import { type Clock, systemClock } from '../ports/clock.js';
+import { type Files, nodeFiles } from '../storage/files.js';
 import type { Area, AreaDeps } from './area.js';
 import { createCampaignArea } from './campaign/campaign.js';
 import { createChatArea } from './chat/chat.js';
+import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './check-credentials.js';
 import { createContactsArea } from './contacts/contacts.js';
-import { addControl } from './control.js';
-import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './credentials.js';
+import { addControl } from './control-api.js';
 import type { FaultInput } from './faults/fault.js';
 import { FaultSet } from './faults/fault-set.js';
 import { createGatewayArea } from './gateway/gateway.js';
@@ -17,11 +17,11 @@ import { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
 import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
 import { type RequestEntry, RequestLog } from './request-log.js';
-import { createServer } from './server.js';
+import { createServer } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification/verification.js';
-import { addWebhookControl } from './webhook/control.js';
 import { type WebhookCounts, WebhookSender } from './webhook/sender.js';
+import { addWebhookControl } from './webhook/webhook-control.js';
 
 /** One line for each area that the sandbox serves. */
 const AREAS: readonly ((deps: AreaDeps) => Area)[] = [

@@ -1,8 +1,8 @@
-import { ServiceError } from '../errors.js';
+import { ServiceError } from '../domain/errors.js';
 import type { Answer, Response } from './answer.js';
+import type { Decision } from './decide-answer.js';
 import type { Endpoint, WireRequest } from './endpoint.js';
-import { isKeyFault, readErrorBody } from './errors.js';
-import type { Decision } from './retry.js';
+import { isKeyFault, readErrorBody } from './error-body.js';
 
 /** A call that came to its end without a good answer. */
 export interface FailedCall {

@@ -1,11 +1,11 @@
-import type { Clock } from '../clock.js';
-import type { Area } from '../domain.js';
+import type { Area } from '../domain/areas.js';
 import type { Addresses, ServiceSettings } from '../job/job.js';
+import type { Clock } from '../ports/clock.js';
 import type { Answer, Response } from './answer.js';
 import type { Authorize } from './authorize.js';
 import { describeBadAnswer, describeFailure } from './call-failure.js';
+import { type Decision, decideAnswer, mayBeStray, wasTurnedAway } from './decide-answer.js';
 import type { CallService, Endpoint } from './endpoint.js';
-import { type Decision, decideAnswer, mayBeStray, wasTurnedAway } from './retry.js';
 import type { Call, Transport } from './transport.js';
 
 /** The rate-limited path that a call takes; `throttle/` builds it. */

@@ -1,4 +1,10 @@
-import { type Campaign, type CampaignChange, type CampaignInput, changeCampaign, readCampaign } from './campaign.js';
+import {
+  type Campaign,
+  type CampaignChange,
+  type CampaignInput,
+  changeCampaign,
+  readCampaign,
+} from './areas/campaign.js';
 import {
   type ChatMessage,
   type PostedMessage,
@@ -6,9 +12,8 @@ import {
   postMessage,
   type ReadMessagesInput,
   readMessages,
-} from './chat.js';
-import { type Contact, type ContactAnswer, createContact } from './contacts.js';
-import type { CallService } from './endpoint.js';
+} from './areas/chat.js';
+import { type Contact, type ContactAnswer, createContact } from './areas/contacts.js';
 import {
   type ConversationChange,
   type ConversationRequest,
@@ -19,7 +24,7 @@ import {
   type SentMessage,
   sendMessage,
   updateConversation,
-} from './gateway.js';
+} from './areas/gateway.js';
 import {
   type ChannelInput,
   type CreatedChannel,
@@ -27,8 +32,8 @@ import {
   createChannel,
   createWebhook,
   type WebhookInput,
-} from './gateway-settings.js';
-import { type SmsBatch, type SmsBatchAnswer, sendBatch } from './sms.js';
+} from './areas/gateway-settings.js';
+import { type SmsBatch, type SmsBatchAnswer, sendBatch } from './areas/sms.js';
 import {
   type CodeInput,
   checkCode,
@@ -37,7 +42,8 @@ import {
   type Session,
   type SessionInput,
   type SessionRequest,
-} from './verification.js';
+} from './areas/verification.js';
+import type { CallService } from './endpoint.js';
 
 /**
  * The service as functions, by area. Each resolves with the answer that belongs to its input; any other end is a

@@ -1,5 +1,5 @@
-import type { Area } from '../domain.js';
-import { UserError } from '../errors.js';
+import type { Area } from '../domain/areas.js';
+import { UserError } from '../domain/errors.js';
 import type { Addresses } from '../job/job.js';
 import type { Response } from './answer.js';
 

@@ -1,6 +1,6 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { systemClock } from '../clock.js';
 import type { Timeouts } from '../job/job.js';
+import { systemClock } from '../ports/clock.js';
 import type { Answer, Failure } from './answer.js';
 import { filterContinue } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';

@@ -1,4 +1,4 @@
-import type { Cell } from '../domain.js';
+import type { Cell } from '../domain/row.js';
 
 const BLANK = /^[\s\u200B-\u200D\u2060]*$/;
 

@@ -1,5 +1,5 @@
-import type { RowCells } from '../row-block.js';
-import type { TextBuffer } from '../text-buffer.js';
+import type { RowCells } from '../domain/bytes/row-block.js';
+import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { isBlank } from './blank.js';
 import { MAX_SEGMENTS } from './check-text.js';
 import { JsonUnits, readUnit } from './json-units.js';

@@ -1,4 +1,4 @@
-import type { Rejection } from '../domain.js';
+import type { Rejection } from '../domain/row.js';
 import { countSegments, nameCharacter, type SegmentCount } from './segments.js';
 
 /** A text longer than this is cut off or refused by the service: its public documentation, "SMS length". */

@@ -1,5 +1,5 @@
 import { type Template as LiquidTemplate, TypeGuards, type Value } from 'liquidjs';
-import type { Problem } from '../errors.js';
+import type { Problem } from '../domain/errors.js';
 import { findBadDirective } from './date.js';
 import { findBadInputFormat } from './date-input.js';
 import { listValues, type VariableUse, walkNodes } from './walk.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../ports/clock.js';
 import { LaneStopped } from './lane-stopped.js';
 import type { Cost, Rate } from './rate.js';
 import type { Timeline } from './timeline.js';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import type { Clock } from '../clock.js';
 import type { Limits } from '../job/job.js';
+import type { Clock } from '../ports/clock.js';
 import { Gate, type LastLook } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';
 import { Pace } from './pace.js';

@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../ports/clock.js';
 import { MAX_SLEEP_MS } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';
 import type { Cost, Rate } from './rate.js';

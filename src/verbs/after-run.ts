@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { UserError } from '../errors.js';
+import { UserError } from '../domain/errors.js';
 import { brief, json, NAMED_RUN, textArgument, textOption, type VerbContext } from './verb.js';
 
 const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
@@ -49,7 +49,7 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
           .example('$0 settle out/spring-sale/k3v9q2m8x4aa --assume not-sent --confirm 12', ''),
       ({ run, export: exported, assume, confirm, json }) =>
         finish(
-          import('../commands/settle.js').then(({ settleRun }) =>
+          import('../commands/settle-run.js').then(({ settleRun }) =>
             settleRun(
               {
                 run,
@@ -84,7 +84,7 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', ''),
       ({ run, only, code, job, json }) =>
         finish(
-          import('../commands/retry.js').then(({ retryRows }) =>
+          import('../commands/retry-run-rows.js').then(({ retryRows }) =>
             retryRows(
               { run, only: takeOne('only', only) ?? '', code: takeOne('code', code), job: takeOne('job', job), json },
               terminal,

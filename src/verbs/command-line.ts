@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
-import { sayFailure } from '../commands/error-line.js';
-import { suggestNearest } from '../job/suggest.js';
+import { sayFailure } from '../commands/terminal/error-line.js';
+import { suggestNearest } from '../domain/suggest.js';
 import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
 import { addGatewayVerbs } from './gateway.js';

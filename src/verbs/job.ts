@@ -35,7 +35,9 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
           .example('$0 run jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'),
       ({ job, again, ignoreOpenDoubt, json }) =>
         finish(
-          import('../commands/run.js').then(({ runJob }) => runJob({ job, again, ignoreOpenDoubt, json }, terminal)),
+          import('../commands/run-job.js').then(({ runJob }) =>
+            runJob({ job, again, ignoreOpenDoubt, json }, terminal),
+          ),
         ),
     )
     .command(
@@ -44,7 +46,7 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
       (command) =>
         jobArgument(command, 'check', context).options({ json }).example('$0 check jobs/spring-sale.yaml', ''),
       ({ job, json }) =>
-        finish(import('../commands/check.js').then(({ checkJob }) => checkJob({ job, json }, terminal))),
+        finish(import('../commands/check-job.js').then(({ checkJob }) => checkJob({ job, json }, terminal))),
     )
     .command(
       'plan <job>',
@@ -54,7 +56,7 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
           .options({ again, json })
           .example('$0 plan jobs/spring-sale.yaml', 'then: volley apply'),
       ({ job, again, json }) =>
-        finish(import('../commands/plan.js').then(({ planJob }) => planJob({ job, again, json }, terminal))),
+        finish(import('../commands/plan-job.js').then(({ planJob }) => planJob({ job, again, json }, terminal))),
     );
 }
 
@@ -79,7 +81,7 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
           .example('$0 apply out/spring-sale/k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
       ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, json }) =>
         finish(
-          import('../commands/apply.js').then(({ applyRun }) =>
+          import('../commands/apply-run.js').then(({ applyRun }) =>
             applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, json }, terminal),
           ),
         ),
@@ -92,7 +94,7 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
           .options({ json })
           .example('$0 status jobs/spring-sale.yaml', 'its newest run'),
       ({ run, json }) =>
-        finish(import('../commands/status.js').then(({ showStatus }) => showStatus({ run, json }, terminal))),
+        finish(import('../commands/show-status.js').then(({ showStatus }) => showStatus({ run, json }, terminal))),
     )
     .command(
       'report <run>',
@@ -102,6 +104,6 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
           .options({ json })
           .example('$0 report out/spring-sale/k3v9q2m8x4aa', ''),
       ({ run, json }) =>
-        finish(import('../commands/report.js').then(({ reportRun }) => reportRun({ run, json }, terminal))),
+        finish(import('../commands/report-run.js').then(({ reportRun }) => reportRun({ run, json }, terminal))),
     );
 }

@@ -1,5 +1,5 @@
-import type { Logging, Terminal } from '../commands/terminal.js';
-import { LOG_FORMATS, LOG_LEVELS } from '../log-level.js';
+import type { Logging, Terminal } from '../commands/terminal/terminal.js';
+import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
 
 /** Of every verb. */
 export const logOptions = {

@@ -6,5 +6,5 @@ export const addSchemaVerb: AddVerbs = (cli, { terminal, finish }) =>
     'schema',
     'Print the JSON Schema of a job file, for editors',
     (command) => brief(command, 'schema', terminal).example('$0 schema > job.schema.json', ''),
-    () => finish(import('../commands/schema.js').then(({ printSchema }) => printSchema(terminal))),
+    () => finish(import('../commands/print-schema.js').then(({ printSchema }) => printSchema(terminal))),
   );

@@ -24,7 +24,7 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
           .example('$0 listen --run out/spring-sale/k3v9q2m8x4aa --port 0', ''),
       ({ port, host, output, run, secretEnv, secretFile, json }) =>
         finish(
-          import('../commands/listen.js').then(({ listenForEvents }) =>
+          import('../commands/listen-for-events.js').then(({ listenForEvents }) =>
             listenForEvents({ port: readPort(port), host, output, run, secretEnv, secretFile, json }, terminal),
           ),
         ),
@@ -47,7 +47,7 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
           .example('$0 sandbox --port 4010', 'then: curl http://127.0.0.1:4010/_sandbox/ledger'),
       ({ port, host, data, deliverOutside }) =>
         finish(
-          import('../commands/sandbox.js').then(({ serveSandbox }) =>
+          import('../commands/serve-sandbox.js').then(({ serveSandbox }) =>
             serveSandbox({ port: readPort(port), host, data, deliverOutside }, terminal),
           ),
         ),

@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
-import { sayFailure } from '../commands/error-line.js';
-import type { Terminal } from '../commands/terminal.js';
-import { UserError } from '../errors.js';
+import { sayFailure } from '../commands/terminal/error-line.js';
+import type { Terminal } from '../commands/terminal/terminal.js';
+import { UserError } from '../domain/errors.js';
 
 /** What a verb needs to run its command; a command is imported when its verb is asked for, so that `--help` loads none. */
 export interface VerbContext {

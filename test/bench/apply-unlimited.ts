@@ -2,9 +2,9 @@
  * `volley apply <run directory>` on a lane whose limits never bind; all else is the real code, concurrency included.
  * Prints `{ sendingSeconds, state }`: from the first request to the last answer.
  */
-import { applyRun } from '../../src/commands/apply.js';
-import type { Host } from '../../src/commands/deps.js';
-import { thisWorld, type World } from '../../src/commands/world.js';
+import { applyRun } from '../../src/commands/apply-run.js';
+import type { Host } from '../../src/commands/support/deps.js';
+import { thisWorld, type World } from '../../src/commands/support/world.js';
 
 const NO_LIMITS = { requestsPerSecond: 1e9, messagesPerSecond: undefined, segmentsPerSecond: undefined };
 

@@ -10,8 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { nodeFiles } from '../../src/files.js';
-import { encodePlan, JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, requestsFile } from '../../src/plan/file.js';
+import {
+  encodePlan,
+  JOURNAL_FILE,
+  PLAN_FILE,
+  type Plan,
+  readPlan,
+  requestsFile,
+} from '../../src/plan/format/plan-file.js';
+import { nodeFiles } from '../../src/storage/files.js';
 import { COMMAND } from './bench.js';
 import { writeRecipients } from './input.js';
 import { runProgram } from './measure.js';

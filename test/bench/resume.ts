@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { JOURNAL_FILE } from '../../src/plan/file.js';
+import { JOURNAL_FILE } from '../../src/plan/format/plan-file.js';
 import { Life, sleep, waitFor } from '../kill/life.js';
 import { withSandbox } from '../sandbox/sandbox-process.js';
 import { type BenchOptions, COMMAND, SANDBOX } from './bench.js';

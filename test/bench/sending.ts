@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRowStep } from '../../src/job/job.js';
-import { kindOf } from '../../src/steps/table.js';
+import { kindOf } from '../../src/kinds/kinds.js';
 import { type SandboxProcess, withSandbox } from '../sandbox/sandbox-process.js';
 import { SANDBOX } from './bench.js';
 import { type Measured, measureInTurns, runProgram, type Subject } from './measure.js';

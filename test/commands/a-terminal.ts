@@ -1,4 +1,4 @@
-import type { Terminal } from '../../src/commands/terminal.js';
+import type { Terminal } from '../../src/commands/terminal/terminal.js';
 
 export interface TerminalOfTest {
   readonly terminal: Terminal;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type SetCampaignFlags, setCampaign, showCampaign } from '../../src/commands/campaign.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { CAMPAIGN_FIELDS } from '../../src/service/campaign.js';
+import { CAMPAIGN_FIELDS } from '../../src/service/areas/campaign.js';
 import { aCaller, aSandbox, aService, CREDENTIALS } from './a-single-call.js';
 
 async function aDialer() {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CheckFlags, checkVerification, type StartFlags, startVerification } from '../../src/commands/verify.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { VerificationEntry } from '../../src/sandbox/verification/entry.js';
+import type { VerificationEntry } from '../../src/sandbox/verification/verification-entry.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aCaller, aSandbox, aServer, aService } from './a-single-call.js';
 

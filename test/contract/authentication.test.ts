@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TEST_CREDENTIALS } from '../../src/sandbox/credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Answered, aClient, bearer, type Client } from '../sandbox/sandbox-client.js';
 import { askWith } from './ask-with.js';
 import { expectAccepted, expectRefused } from './contract-fields.js';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Region } from '../../src/job/regions.js';
-import { readOptions } from '../../src/library/options.js';
+import { readOptions } from '../../src/library/service-options.js';
 import type { Service } from '../../src/library.js';
-import { TEST_CREDENTIALS } from '../../src/sandbox/credentials.js';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { aService, someBases } from '../library/a-service.js';
 import { type Answered, type Asked, aClient, aClock, bearer, type Client } from '../sandbox/sandbox-client.js';
 

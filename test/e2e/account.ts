@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
-import { restoreCell } from '../../src/formula.js';
+import { restoreCell } from '../../src/domain/formula-cell.js';
 import { type OpenDoubt, type StepSummary, type Summary, summarySchema } from '../../src/report/summary.js';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
 

@@ -48,7 +48,7 @@ const { last } = await import('./last.js');
 process.stdout.write(' ' + last);
 `,
     );
-    for (const name of ['library', 'read-ahead/csv-thread', 'read-ahead/threaded-csv']) {
+    for (const name of ['library', 'input/fast/csv-thread', 'input/fast/threaded-csv']) {
       this.write(`src/${name}.ts`, `export const version: string = '${version}';\n`);
     }
     await this.runBuild();

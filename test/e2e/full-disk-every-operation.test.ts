@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.js';
-import type { World } from '../../src/commands/world.js';
+import type { World } from '../../src/commands/support/world.js';
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { readJournal } from '../../src/journal/reader.js';
+import { systemClock } from '../../src/ports/clock.js';
 import type { Summary } from '../../src/report/summary.js';
-import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
 import { aCsvOf, aFolder } from '../plan/a-plan.js';
 import { aFakeClock, aFakeLane, aScriptedService, duplicatesAmong } from '../run/a-run.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { runInProcess } from './run-in-process.js';
 
 const ROWS = 5;

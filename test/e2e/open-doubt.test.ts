@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { nodeFiles } from '../../src/files.js';
+import { readOpenDoubt } from '../../src/registry/open-doubt.js';
 import type { OpenDoubt } from '../../src/report/summary.js';
-import { readOpenDoubt } from '../../src/run/open-doubt.js';
+import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { until } from './command.js';

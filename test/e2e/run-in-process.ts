@@ -1,6 +1,6 @@
-import type { Host } from '../../src/commands/deps.js';
-import { runLoadedJob } from '../../src/commands/run.js';
-import { thisWorld, type World } from '../../src/commands/world.js';
+import { runLoadedJob } from '../../src/commands/run-job.js';
+import type { Host } from '../../src/commands/support/deps.js';
+import { thisWorld, type World } from '../../src/commands/support/world.js';
 import type { Job } from '../../src/job/job.js';
 import { aTerminal } from '../commands/a-terminal.js';
 

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { thisWorld } from '../../src/commands/world.js';
-import type { Files } from '../../src/files.js';
+import { thisWorld } from '../../src/commands/support/world.js';
 import { loadJob } from '../../src/job/load.js';
-import { decodeLine, type JournalEntry } from '../../src/journal/format.js';
-import type { Progress } from '../../src/run/ports.js';
+import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
+import type { Progress } from '../../src/run/run-deps.js';
 import type { Response } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
+import type { Files } from '../../src/storage/files.js';
 import { aContactsStep, anSmsStep } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { aJobOfAreas } from './area-jobs.js';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { thisWorld } from '../../src/commands/world.js';
-import type { Files } from '../../src/files.js';
+import { thisWorld } from '../../src/commands/support/world.js';
 import { loadJob } from '../../src/job/load.js';
+import type { Files } from '../../src/storage/files.js';
 import { aJob, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { runInProcess } from './run-in-process.js';

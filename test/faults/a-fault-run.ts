@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runLoadedJob } from '../../src/commands/run.js';
-import { thisWorld, type World } from '../../src/commands/world.js';
+import { runLoadedJob } from '../../src/commands/run-job.js';
+import { thisWorld, type World } from '../../src/commands/support/world.js';
 import { parseJob } from '../../src/job/load.js';
-import { createHost } from '../../src/library/host.js';
+import { createHost } from '../../src/library/program-host.js';
 import type { Summary } from '../../src/report/summary.js';
 import { createTransport } from '../../src/service/transport.js';
 import { FaultyServer, type Strike } from './faulty-server.js';

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { exitCodeOfError, formatError } from '../../src/commands/print-error.js';
-import { runJob } from '../../src/commands/run.js';
-import { UserError } from '../../src/errors.js';
+import { runJob } from '../../src/commands/run-job.js';
+import { exitCodeOfError, formatError } from '../../src/commands/terminal/print-error.js';
+import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isResultColumn } from '../../src/output-columns.js';
-import { readRecords } from '../../src/read/records.js';
+import { isResultColumn } from '../../src/domain/output-columns.js';
+import { readRecords } from '../../src/input/records.js';
 import type { Summary } from '../../src/report/summary.js';
-import { anInput } from '../read/builders.js';
+import { anInput } from '../input/builders.js';
 import { useWholeJobs } from './a-whole-job.js';
 import { runs } from './chance.js';
 

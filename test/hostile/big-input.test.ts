@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
 import { parseJob } from '../../src/job/load.js';
 import { readSecret } from '../../src/job/secrets.js';
+import { aDirectory, aFile, anInput, readRefused, readWhole } from '../input/builders.js';
 import { aJobFile, aService } from '../job/a-job-file.js';
-import { aDirectory, aFile, anInput, readRefused, readWhole } from '../read/builders.js';
 
 const directory = aDirectory();
 const asItIs = anInput({ limits: DEFAULT_READ_LIMITS });

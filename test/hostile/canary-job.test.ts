@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkJob } from '../../src/commands/check.js';
-import { planJob } from '../../src/commands/plan.js';
-import { runJob } from '../../src/commands/run.js';
+import { checkJob } from '../../src/commands/check-job.js';
+import { planJob } from '../../src/commands/plan-job.js';
+import { runJob } from '../../src/commands/run-job.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { findLeaks, holdsSecret, readAll, SECRETS } from './canaries.js';
 

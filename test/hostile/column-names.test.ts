@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aDirectory, aFile, readRefused, readWhole } from '../read/builders.js';
+import { aDirectory, aFile, readRefused, readWhole } from '../input/builders.js';
 import { useWholeJobs } from './a-whole-job.js';
 
 const directory = aDirectory();

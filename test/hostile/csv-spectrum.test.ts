@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import csvSpectrum from 'csv-spectrum';
 import { describe, expect, test } from 'vitest';
-import { aDirectory, aFile, anInput, readRefused, readWhole } from '../read/builders.js';
+import { aDirectory, aFile, anInput, readRefused, readWhole } from '../input/builders.js';
 
 const directory = aDirectory();
 const samples = await promisify(csvSpectrum)();

@@ -1,7 +1,7 @@
 import { getCountries, getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, test } from 'vitest';
-import { normalizeNumber } from '../../src/normalize/number.js';
+import { normalizeNumber } from '../../src/normalize/number/number.js';
 import { expectAccountOrRefusal, useWholeJobs } from './a-whole-job.js';
 
 const runWhole = useWholeJobs();

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { checkName } from '../../src/job/job-name.js';
-import { explainWriting } from '../../src/normalize/number-writing.js';
+import { checkName } from '../../src/job/rules/check-name.js';
+import { explainWriting } from '../../src/normalize/number/explain-number-format.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -19,11 +19,11 @@ interface Bounded {
 
 /** Those whose time grows with the square of the text, and why no text is long enough. */
 const BOUNDED: Readonly<Record<string, Bounded>> = {
-  'job/job-name.ts /^[^a-z0-9]+|[^a-z0-9]+$/g': {
+  'job/rules/check-name.ts /^[^a-z0-9]+|[^a-z0-9]+$/g': {
     why: 'sees the first 64 characters of a name',
     call: () => checkName({ name: `a${'.'.repeat(LENGTH)}a` }, 'sale'),
   },
-  'normalize/number-writing.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
+  'normalize/number/explain-number-format.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
     why: 'longer cells than 250 are refused before',
     call: () => explainWriting(`${"'".repeat(LENGTH)}1`, 'SG'),
   },
@@ -32,12 +32,13 @@ const MAX_MS = 1000;
 
 /** Those that are put together while the program runs, and what keeps them tame. */
 const BUILT: Readonly<Record<string, string>> = {
-  'log.ts': 'alternatives of plain text: no repetition',
-  'normalize/national-prefix.ts': 'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
+  'ports/log.ts': 'alternatives of plain text: no repetition',
+  'normalize/number/national-prefix.ts':
+    'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
   'template/date-input.ts':
     'digits of fixed number, one after the other, in a format of at most 50 characters: no repetition',
   'service/scrub-answers.ts': 'letters of secrets, each in a few writings: no repetition',
-  'service/verification.ts': 'one class with bounds',
+  'service/areas/verification.ts': 'one class with bounds',
 };
 
 interface Found {

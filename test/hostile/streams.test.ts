@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { renderJobJsonSchema } from '../../src/job/json-schema.js';
+import { renderJobJsonSchema } from '../../src/job/schema/json-schema.js';
 import { COMMAND } from '../e2e/command.js';
 
 type Stream = 'pipe' | number;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeText } from '../../src/commands/terminal.js';
-import { createJsonLog, escapeJson } from '../../src/log.js';
+import { escapeText } from '../../src/commands/terminal/terminal.js';
 import { maskNumbers } from '../../src/normalize/mask.js';
+import { createJsonLog, escapeJson } from '../../src/ports/log.js';
 import { STEERING, steersTerminal } from './canaries.js';
 import { runs } from './chance.js';
 import { NAUGHTY } from './naughty-strings.js';

@@ -1,5 +1,5 @@
-import type { Problem } from '../../src/errors.js';
-import { UserError } from '../../src/errors.js';
+import type { Problem } from '../../src/domain/errors.js';
+import { UserError } from '../../src/domain/errors.js';
 import { type Input, isRowStep, type Job, type Step } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { UserError } from '../../src/errors.js';
+import type { UserError } from '../../src/domain/errors.js';
 import { parseJob } from '../../src/job/load.js';
 
 function refusalOf(text: string): UserError {

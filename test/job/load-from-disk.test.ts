@@ -1,7 +1,7 @@
 import { memfs } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import { createFiles, type RawFiles } from '../../src/files.js';
 import { loadJob } from '../../src/job/load.js';
+import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { aJobFile, inputOf } from './a-job-file.js';
 
 describe('loadJob', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../src/errors.js';
+import { UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { allCredentials, anSmsStep, aService, refusalOf } from './a-job-file.js';

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { Balance } from '../../src/domain.js';
+import type { Balance } from '../../src/domain/row.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Summary } from '../../src/report/summary.js';
 import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';

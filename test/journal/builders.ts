@@ -1,5 +1,4 @@
 import { memfs } from 'memfs';
-import { createFiles, type Files, type RawFiles } from '../../src/files.js';
 import {
   type CloseEntry,
   encodeLine,
@@ -9,8 +8,9 @@ import {
   type OpenEntry,
   type OutcomeEntry,
   type Result,
-} from '../../src/journal/format.js';
+} from '../../src/journal/entry-format.js';
 import { type JournalEnd, type PlacedLine, readJournal } from '../../src/journal/reader.js';
+import { createFiles, type Files, type RawFiles } from '../../src/storage/files.js';
 
 export const JOURNAL_PATH = '/run/journal.ndjson';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/journal/format.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { type PlacedLine, readJournal, readLineAt } from '../../src/journal/reader.js';
 import { continueJournal } from '../../src/journal/writer.js';
 import { aLine, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';

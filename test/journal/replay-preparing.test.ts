@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/journal/format.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState } from '../../src/journal/replay.js';
 import { aClose, anOpen } from './builders.js';
 

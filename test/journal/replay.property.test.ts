@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/journal/format.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState, type StepProgress } from '../../src/journal/replay.js';
 import { anIntent, anOutcome, aSettlement } from './builders.js';
 

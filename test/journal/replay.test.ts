@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/journal/format.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { halvesOf, type OpenRequest, RunState, type StepProgress } from '../../src/journal/replay.js';
 import { aClose, anIntent, anOpen, anOutcome, aSettlement } from './builders.js';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Files } from '../../src/files.js';
-import { decodeLine, type JournalEntry, type SnapshotEntry } from '../../src/journal/format.js';
+import { decodeLine, type JournalEntry, type SnapshotEntry } from '../../src/journal/entry-format.js';
 import { type JournalEnd, readJournal } from '../../src/journal/reader.js';
 import { RunState } from '../../src/journal/replay.js';
 import { readRunState } from '../../src/journal/state-reader.js';
 import { continueJournal, type JournalWriter } from '../../src/journal/writer.js';
+import type { Files } from '../../src/storage/files.js';
 import { aLine, anIntent, anOpen, anOutcome, aSettlement, JOURNAL_PATH, memoryFiles } from './builders.js';
 
 /** A runner that goes on with the journal, and writes a snapshot with every group of lines but its first. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AppendFile } from '../../src/files.js';
-import { decodeLine } from '../../src/journal/format.js';
+import { decodeLine } from '../../src/journal/entry-format.js';
 import { readJournal } from '../../src/journal/reader.js';
 import { JournalWriter } from '../../src/journal/writer.js';
+import type { AppendFile } from '../../src/storage/files.js';
 import { anIntent, JOURNAL_PATH, memoryFiles } from './builders.js';
 
 function aSignal(): { promise: Promise<void>; resolve: () => void } {

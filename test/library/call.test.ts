@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLibraryCall } from '../../src/library/call.js';
-import { readOptions } from '../../src/library/options.js';
+import { readOptions } from '../../src/library/service-options.js';
 import { createClients } from '../../src/service/clients.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aResponse } from '../service/an-answer.js';

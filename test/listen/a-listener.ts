@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { AppendFile, Files } from '../../src/files.js';
 import type { StoredEvent } from '../../src/listen/event-line.js';
 import { type Listener, type ListenerDeps, type ListenerOptions, startListener } from '../../src/listen/listener.js';
-import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+import type { AppendFile, Files } from '../../src/storage/files.js';
 import { FakeClock } from '../run/fake-clock.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 export const OUTPUT = '/out/events.ndjson';
 

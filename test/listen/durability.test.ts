@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { aMemoryDisk } from '../a-memory-disk.js';
 import { until } from '../e2e/command.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
 import { aGatewayEvent, aReceipt } from './events.js';
 

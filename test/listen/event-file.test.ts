@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../src/listen/event.js';
 import { readEventFile } from '../../src/listen/event-file.js';
 import { encodeEventLine, type StoredEvent } from '../../src/listen/event-line.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
+import { readEvent } from '../../src/listen/received-event.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { OUTPUT } from './a-listener.js';
 import { aGatewayEvent } from './events.js';
 

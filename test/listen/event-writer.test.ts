@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../src/errors.js';
-import type { AppendFile } from '../../src/files.js';
+import { UserError } from '../../src/domain/errors.js';
 import { EventWriter } from '../../src/listen/event-writer.js';
+import type { AppendFile } from '../../src/storage/files.js';
 import { HeldDisk, OUTPUT } from './a-listener.js';
 
 async function aWriter(assertHeld: () => Promise<void> = async () => {}, changes: Partial<AppendFile> = {}) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_GROUPS } from '../../src/normalize/contact-fields.js';
+import { MAX_GROUPS } from '../../src/domain/contact-fields.js';
 import { readGroups } from '../../src/normalize/contact-groups.js';
 
 const idsOf = (text: string, ofStep: number[] = []) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Cell, SourceRecord } from '../../src/domain.js';
+import type { Cell, SourceRecord } from '../../src/domain/row.js';
 import { type ContactBinding, createContactNormalizer } from '../../src/normalize/contact.js';
 
 const columns = ['id', 'first_name', 'last_name', 'mobile', 'mail', 'land', 'city', 'note', 'line_id'];

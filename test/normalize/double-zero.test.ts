@@ -1,7 +1,7 @@
 import { getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
-import { normalizeByLibrary, normalizeNumber } from '../../src/normalize/number.js';
-import { planByCountry } from '../../src/normalize/numbering-plan.js';
+import { normalizeByLibrary, normalizeNumber } from '../../src/normalize/number/number.js';
+import { planByCountry } from '../../src/normalize/number/numbering-plan.js';
 import { createNumberSampler } from './number-samples.js';
 
 const SAMPLES = Number(process.env.VOLLEY_NUMBER_SAMPLES ?? 60_000) / 10;

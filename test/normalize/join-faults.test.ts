@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Rejection } from '../../src/domain.js';
+import type { Rejection } from '../../src/domain/row.js';
 import { joinFaults } from '../../src/normalize/join-faults.js';
 
 const aFault = (field: string, code: string, reason: string): Rejection => ({

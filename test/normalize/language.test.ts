@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { CUSTOMER_LANGUAGES } from '../../src/domain/documented.js';
 import { createLanguageReader } from '../../src/normalize/language.js';
-import { CUSTOMER_LANGUAGES } from '../../src/service/documented.js';
 
 const read = createLanguageReader(CUSTOMER_LANGUAGES);
 

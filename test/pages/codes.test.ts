@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { describeFailure } from '../../src/commands/print-error.js';
-import { UserError, type UserErrorCode } from '../../src/errors.js';
-import { contactCodes } from '../../src/normalize/contact-fields.js';
-import { numberCodes } from '../../src/normalize/number-codes.js';
+import { describeFailure } from '../../src/commands/terminal/print-error.js';
+import { contactCodes } from '../../src/domain/contact-fields.js';
+import { UserError, type UserErrorCode } from '../../src/domain/errors.js';
+import { numberCodes } from '../../src/normalize/number/number-codes.js';
 import { OUTPUTS } from '../../src/report/rows.js';
 import { listNames, ROOT, readPage, readRows, readSection } from './page.js';
 
-const ERRORS = readFileSync(`${ROOT}src/errors.ts`, 'utf8');
+const ERRORS = readFileSync(`${ROOT}src/domain/errors.ts`, 'utf8');
 const page = readPage('jobs/reference/outputs-and-codes.md');
 const rowsUnder = (heading: string) => readRows(readSection(page, heading));
 const codesUnder = (heading: string) => rowsUnder(heading).flatMap(([names = '']) => listNames(names));
@@ -75,8 +75,11 @@ function isUserErrorCode(code: string): code is UserErrorCode {
 
 /** Codes that the sources write where they refuse a row, skip it or hold it. */
 function findWrittenCodes(): string[] {
-  const files = ['read', 'normalize', 'template', 'plan', 'steps', 'run'].flatMap((folder) =>
-    readdirSync(`${ROOT}src/${folder}`).map((name) => `${ROOT}src/${folder}/${name}`),
+  const files = ['input', 'normalize', 'template', 'plan', 'kinds', 'run', 'settle', 'registry', 'retry'].flatMap(
+    (folder) =>
+      readdirSync(`${ROOT}src/${folder}`, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => `${ROOT}src/${folder}/${name}`),
   );
   const CODE = /(?:\b(?:reject|refuse|refuseRow|fail|inDoubt)\(\s*|\bcode: )'([a-z0-9-]+)'/g;
   return [...new Set(files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(CODE)].map(([, code]) => code!)))];

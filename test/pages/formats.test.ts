@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { decodeLine } from '../../src/journal/format.js';
+import { decodeLine } from '../../src/journal/entry-format.js';
 import { decodeEventLine } from '../../src/listen/event-line.js';
-import { decodeRequestLine } from '../../src/plan/file.js';
+import { decodeRequestLine } from '../../src/plan/format/plan-file.js';
 import { readPage } from './page.js';
 
 const lines = readPage('src/README.md')

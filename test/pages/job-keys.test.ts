@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { jobJsonSchema } from '../../src/job/json-schema.js';
-import { ceilings, defaultLimits } from '../../src/throttle/ceilings.js';
+import { ceilings, defaultLimits } from '../../src/job/ceilings.js';
+import { jobJsonSchema } from '../../src/job/schema/json-schema.js';
 import { listNames, REFERENCE_PAGES, readPage, readSection, readTables, type Table } from './page.js';
 import { listSchemaKeys } from './schema-keys.js';
 

@@ -2,7 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
-import { UserError } from '../../src/errors.js';
+import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/documented.js';
+import { UserError } from '../../src/domain/errors.js';
+import { digestContent } from '../../src/input/digest-content.js';
+import { digestInput } from '../../src/input/digest-input.js';
+import { listInputs } from '../../src/input/inputs.js';
+import { findColumn } from '../../src/input/own-columns.js';
+import { readRecords } from '../../src/input/records.js';
 import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
 import {
   type ContactsStep,
@@ -21,18 +27,12 @@ import {
   type RequestHead,
   requestsFile,
   rowsFile,
-} from '../../src/plan/file.js';
+} from '../../src/plan/format/plan-file.js';
+import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
-import type { InputReader } from '../../src/plan/ports.js';
-import { decodeRowLine, type RowLine } from '../../src/plan/row-line.js';
+import type { InputReader } from '../../src/plan/plan-deps.js';
 import type { FindTaken } from '../../src/plan/select.js';
-import { findColumn } from '../../src/read/columns.js';
-import { digestInput } from '../../src/read/digest.js';
-import { digestContent } from '../../src/read/digest-content.js';
-import { listInputs } from '../../src/read/inputs.js';
-import { readRecords } from '../../src/read/records.js';
-import { DEFAULT_GATEWAY_PATHS } from '../../src/service/documented.js';
-import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 export function someLimits(changes: Partial<Limits> = {}): Limits {
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientBatchIdOf } from '../../src/steps/ids.js';
+import { clientBatchIdOf } from '../../src/kinds/ids.js';
 import { aContactsStep, aCsvOf, aNumber, anInput, anSmsStep, aPlan, aTemplate, someLimits } from './a-plan.js';
 
 const sizesOf = async (count: number, step: Parameters<typeof anSmsStep>[0]) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UserError } from '../../src/errors.js';
+import { UserError } from '../../src/domain/errors.js';
 import type { Guards } from '../../src/job/job.js';
 import { checkGuards } from '../../src/plan/guards.js';
 import { aCsvOf, aJob, anSmsStep, aPlan } from './a-plan.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/job/job.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import {
   aContactsStep,
   aCsvOf,

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { InputReader } from '../../src/plan/ports.js';
-import { digestInput } from '../../src/read/digest.js';
-import { digestContent } from '../../src/read/digest-content.js';
-import { readRecords } from '../../src/read/records.js';
-import { aMemoryDisk, type MemoryDisk } from '../a-memory-disk.js';
+import { digestContent } from '../../src/input/digest-content.js';
+import { digestInput } from '../../src/input/digest-input.js';
+import { readRecords } from '../../src/input/records.js';
+import type { InputReader } from '../../src/plan/plan-deps.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { aContactsStep, aCsvOf, aFolder, anInput, anSmsStep, aPlan, makeAPlan, refusalOf } from './a-plan.js';
 
 describe('a plan that is refused', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { encodePlan } from '../../src/plan/file.js';
+import { encodePlan } from '../../src/plan/format/plan-file.js';
 import { restoreTaken } from '../../src/plan/replace-draft.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
 import { aRun, aScriptedService } from '../run/a-run.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aCsvOf, aFolder, aJob, aPlan } from './a-plan.js';
 
 const PEOPLE = { 'people.csv': aCsvOf(5) };

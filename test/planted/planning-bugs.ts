@@ -3,7 +3,7 @@ import type { PlantedBug } from './planted-bug.js';
 export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a number that stands twice is sent to twice',
-    file: 'src/steps/sms-planner.ts',
+    file: 'src/kinds/sms/sms-planner.ts',
     find: "const kept = step.duplicates === 'skip' ?",
     replace: "const kept = step.duplicates !== 'skip' ?",
     tests: ['test/plan/duplicates.test.ts'],
@@ -17,17 +17,17 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a row with too few fields is taken as it is',
-    file: 'src/row-writer.ts',
+    file: 'src/domain/bytes/row-writer.ts',
     find: 'if (this.#cells !== this.width) return false;',
     replace: 'if (this.#cells > this.width) return false;',
-    tests: ['test/read/csv.test.ts'],
+    tests: ['test/input/csv/csv-reader.test.ts'],
   },
   {
     name: 'a carrier code is taken for a part of the prefix',
-    file: 'src/normalize/national-prefix.ts',
+    file: 'src/normalize/number/national-prefix.ts',
     find: 'if (start.isOnly && !this.#hasGroups)',
     replace: 'if (start.isOnly)',
-    tests: ['test/normalize/digit-pattern.test.ts'],
+    tests: ['test/normalize/number/digit-pattern.test.ts'],
   },
   {
     name: 'a draft is replaced though it was begun while the planner was paused',

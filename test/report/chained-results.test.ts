@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../src/errors.js';
+import { UserError } from '../../src/domain/errors.js';
+import { RESULT_COLUMNS } from '../../src/domain/output-columns.js';
 import type { RowStep } from '../../src/job/job.js';
-import { RESULT_COLUMNS } from '../../src/output-columns.js';
 import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce, type OutputName, readOutput } from '../e2e/account.js';
 import { type Ended, useWholeJobs } from '../hostile/a-whole-job.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Plan } from '../../src/plan/file.js';
+import type { Plan } from '../../src/plan/format/plan-file.js';
 import { addNotDelivered, readNotDelivered, SANDBOX_FILE } from '../../src/report/not-delivered.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 
 const RUN = '/out/sale/p1';
 

@@ -1,5 +1,5 @@
-import { readEvent } from '../../src/listen/event.js';
 import { encodeEventLine } from '../../src/listen/event-line.js';
+import { readEvent } from '../../src/listen/received-event.js';
 import { aReceipt } from '../listen/events.js';
 import { aNumber, type MadePlan } from '../plan/a-plan.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InternalError } from '../../src/errors.js';
+import { InternalError } from '../../src/domain/errors.js';
 import { summarySchema } from '../../src/report/summary.js';
 import {
   aContactsStep,

@@ -1,7 +1,7 @@
 import { createFsFromVolume, Volume } from 'memfs';
 import { expect } from 'vitest';
-import { createFiles, type RawFiles } from '../../src/files.js';
-import { acquireLock, type LockDeps, type Owner } from '../../src/run/lock.js';
+import { createFiles, type RawFiles } from '../../src/storage/files.js';
+import { acquireLock, type LockDeps, type Owner } from '../../src/storage/lock.js';
 import { FakeClock } from './fake-clock.js';
 
 export const DIRECTORY = '/out/job';

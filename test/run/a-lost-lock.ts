@@ -1,4 +1,4 @@
-import { UserError } from '../../src/errors.js';
+import { UserError } from '../../src/domain/errors.js';
 import type { RunOptions } from './a-run.js';
 
 export const LOST = new UserError('lock-held', 'the lock is lost');

@@ -1,16 +1,16 @@
 import type { Job } from '../../src/job/job.js';
-import { decodeLine, type JournalEntry } from '../../src/journal/format.js';
+import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { type ApplyEnd, applyPlan } from '../../src/run/apply.js';
-import type { Lock } from '../../src/run/lock.js';
-import type { Lane, LaneOptions, RunDeps } from '../../src/run/ports.js';
+import { type ApplyEnd, applyPlan } from '../../src/run/apply-plan.js';
+import type { Lane, LaneOptions, RunDeps } from '../../src/run/run-deps.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
+import type { Lock } from '../../src/storage/lock.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
-import type { MemoryDisk } from '../a-memory-disk.js';
 import { linesOf, type MadePlan } from '../plan/a-plan.js';
+import type { MemoryDisk } from '../storage/a-memory-disk.js';
 
 /** Time that passes only when a lane pauses. */
 export function aFakeClock() {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.js';
+import type { Clock } from '../../src/ports/clock.js';
 
 /** Time that passes only when it is told to. */
 export class FakeClock implements Clock {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Files } from '../../src/files.js';
-import { LEASE_MS, type Lock } from '../../src/run/lock.js';
+import type { Files } from '../../src/storage/files.js';
+import { LEASE_MS, type Lock } from '../../src/storage/lock.js';
 import { aJobDirectory, LOST, pathOf } from './a-job-directory.js';
 import { FakeClock } from './fake-clock.js';
 

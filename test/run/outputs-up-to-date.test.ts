@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Files } from '../../src/files.js';
+import { isReported } from '../../src/registry/history.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { isReported } from '../../src/run/history.js';
-import { joinReceipts } from '../../src/run/settle-receipts.js';
-import { settleByWord } from '../../src/run/settle-word.js';
+import { settleByWord } from '../../src/settle/operator-decision.js';
+import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import type { Files } from '../../src/storage/files.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
-import { retry } from './a-retry.js';
+import { retry } from '../retry/a-retry.js';
+import { depsOf, withLock } from '../settle/export/an-export.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf, response } from './a-run.js';
-import { depsOf, withLock } from './an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
 

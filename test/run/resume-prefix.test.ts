@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { decodeLine, encodeLine, type JournalEntry } from '../../src/journal/format.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
+import { decodeLine, encodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import { aContactsStep, aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response, type Sent } from './a-run.js';
 
 const BAD_ROW = 4;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { UserError } from '../../src/errors.js';
+import type { UserError } from '../../src/domain/errors.js';
 import { assertInputsUnchanged, joinSettings } from '../../src/run/resume.js';
 import {
   aContactsStep,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showStatus } from '../../src/commands/status.js';
+import { showStatus } from '../../src/commands/show-status.js';
 import { aTerminal } from '../commands/a-terminal.js';
 import { aCommandLine } from './a-command-line.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../src/job/job.js';
+import { SMS_WHOLE_REQUEST } from '../../src/kinds/whole-request.js';
 import { assertNotRefused } from '../../src/run/refused-run.js';
-import { SMS_WHOLE_REQUEST } from '../../src/steps/whole-request.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, refusalOf, someLimits } from '../plan/a-plan.js';
-import { applyRetry, retriedPlan } from './a-retry.js';
+import { applyRetry, retriedPlan } from '../retry/a-retry.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response } from './a-run.js';
 import { aStart } from './a-verification-run.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeLine } from '../../src/journal/format.js';
+import { decodeLine } from '../../src/journal/entry-format.js';
 import { readJournal } from '../../src/journal/reader.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf } from './a-run.js';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/clock.js';
+import type { Clock } from '../../src/ports/clock.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';

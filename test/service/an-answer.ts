@@ -1,6 +1,6 @@
+import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/documented.js';
 import type { Addresses } from '../../src/job/job.js';
 import type { Response } from '../../src/service/answer.js';
-import { DEFAULT_GATEWAY_PATHS } from '../../src/service/documented.js';
 
 /** A text body stands as it is, anything else as JSON; undefined is no body at all. */
 export function aResponse(body?: unknown, status = 200, headers: Response['headers'] = {}): Response {

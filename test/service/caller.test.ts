@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { ServiceError, UserError } from '../../src/errors.js';
+import { ServiceError, UserError } from '../../src/domain/errors.js';
 import type { Answer } from '../../src/service/answer.js';
+import { readCampaign } from '../../src/service/areas/campaign.js';
+import { readMessages } from '../../src/service/areas/chat.js';
+import { readSession } from '../../src/service/areas/verification.js';
 import { type CallerDeps, createCaller } from '../../src/service/caller.js';
-import { readCampaign } from '../../src/service/campaign.js';
-import { readMessages } from '../../src/service/chat.js';
 import type { Endpoint } from '../../src/service/endpoint.js';
 import { getRequest, jsonRequest } from '../../src/service/endpoint.js';
 import type { Call } from '../../src/service/transport.js';
-import { readSession } from '../../src/service/verification.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aResponse, someAddresses } from './an-answer.js';
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Area } from '../../src/domain.js';
+import type { Area } from '../../src/domain/areas.js';
 import type { Addresses } from '../../src/job/job.js';
 import { basesByRegion, REGIONS } from '../../src/job/regions.js';
+import { createContact } from '../../src/service/areas/contacts.js';
+import { sendBatch } from '../../src/service/areas/sms.js';
+import { createSession, readSession } from '../../src/service/areas/verification.js';
 import { type CallLane, createCaller } from '../../src/service/caller.js';
 import { createClients, type ServiceClients } from '../../src/service/clients.js';
-import { createContact } from '../../src/service/contacts.js';
 import type { WireRequest } from '../../src/service/endpoint.js';
-import { sendBatch } from '../../src/service/sms.js';
-import { createSession, readSession } from '../../src/service/verification.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aTransport } from './a-call.js';
 import { aRecorder, type RecorderAnswer } from './a-recorder.js';

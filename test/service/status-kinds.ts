@@ -1,10 +1,10 @@
 import type { ChatStep, ConversationsStep, Step } from '../../src/job/job.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
-import { aMemoryDisk } from '../a-memory-disk.js';
 import { aCsvOf, anInput, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { aCheck, aStart } from '../run/a-verification-run.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 
 const limits = someLimits({ concurrency: 1 });
 const sms = anSmsStep({ limits });

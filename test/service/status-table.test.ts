@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { aMemoryDisk } from '../a-memory-disk.js';
 import { readPage, readRows, readSection } from '../pages/page.js';
 import { aContactsStep, aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { figuresOfKind, STATUS_KINDS, type StatusKindName } from './status-kinds.js';
 
 const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');

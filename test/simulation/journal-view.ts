@@ -1,4 +1,4 @@
-import type { JournalLine } from '../../src/journal/format.js';
+import type { JournalLine } from '../../src/journal/entry-format.js';
 import { decodeLast, Violation } from './watch.js';
 
 /** What a look at a journal found: the lines that count behind those of the look before, or all of them anew. */

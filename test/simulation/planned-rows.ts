@@ -1,4 +1,4 @@
-import { decodeRowLine, type RowLine } from '../../src/plan/row-line.js';
+import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import type { CrashDisk } from './crash-disk.js';
 import type { Scenario } from './scenario.js';
 import { Violation } from './watch.js';

@@ -1,5 +1,11 @@
-import type { Verdict } from '../../src/domain.js';
-import type { CloseReason, IntentEntry, JournalLine, OutcomeEntry, RequestKey } from '../../src/journal/format.js';
+import type { Verdict } from '../../src/domain/row.js';
+import type {
+  CloseReason,
+  IntentEntry,
+  JournalLine,
+  OutcomeEntry,
+  RequestKey,
+} from '../../src/journal/entry-format.js';
 import { Violation } from './watch.js';
 
 /** A request, or a part of one, without an outcome for its rows. */

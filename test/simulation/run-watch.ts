@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { JournalLine } from '../../src/journal/format.js';
+import type { JournalLine } from '../../src/journal/entry-format.js';
 import type { Call } from '../../src/service/transport.js';
 import type { CrashDisk } from './crash-disk.js';
 import { JournalView } from './journal-view.js';

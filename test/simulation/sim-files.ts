@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { createFiles, type Files, type RawFiles } from '../../src/files.js';
+import { createFiles, type Files, type RawFiles } from '../../src/storage/files.js';
 import { type CrashDisk, namesIn } from './crash-disk.js';
 
 type Handle = Awaited<ReturnType<RawFiles['open']>>;

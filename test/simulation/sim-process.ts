@@ -1,17 +1,17 @@
 // Loaded beforehand: what a process loads in the middle of its work would take real time.
-import '../../src/read/spool.js';
+import '../../src/input/spool.js';
 import '../../src/report/write-report.js';
-import '../../src/run/apply.js';
+import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../src/clock.js';
-import type { Host } from '../../src/commands/deps.js';
-import { exitCodeOfError } from '../../src/commands/print-error.js';
-import { runLoadedJob } from '../../src/commands/run.js';
-import type { World } from '../../src/commands/world.js';
-import type { SourceRecord } from '../../src/domain.js';
+import { runLoadedJob } from '../../src/commands/run-job.js';
+import type { Host } from '../../src/commands/support/deps.js';
+import type { World } from '../../src/commands/support/world.js';
+import { exitCodeOfError } from '../../src/commands/terminal/print-error.js';
+import type { SourceRecord } from '../../src/domain/row.js';
+import { findColumn } from '../../src/input/own-columns.js';
 import type { Job } from '../../src/job/job.js';
-import { findColumn } from '../../src/read/columns.js';
-import type { Lane, LaneOptions, PassGate } from '../../src/run/ports.js';
+import type { Clock } from '../../src/ports/clock.js';
+import type { Lane, LaneOptions, PassGate } from '../../src/run/run-deps.js';
 import type { Random } from '../../src/sandbox/random.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import type { CrashDisk } from './crash-disk.js';

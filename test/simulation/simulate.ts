@@ -1,4 +1,4 @@
-import { InternalError, UserError } from '../../src/errors.js';
+import { InternalError, UserError } from '../../src/domain/errors.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { checkAccount, listInDoubt } from './account.js';
 import { CrashDisk } from './crash-disk.js';

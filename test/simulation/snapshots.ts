@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createFiles, type RawFiles } from '../../src/files.js';
 import { type JournalEnd, readJournal } from '../../src/journal/reader.js';
 import { RunState, type StateSnapshot } from '../../src/journal/replay.js';
 import { readRunState } from '../../src/journal/state-reader.js';
+import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import type { CrashDisk } from './crash-disk.js';
 import { Violation } from './watch.js';
 

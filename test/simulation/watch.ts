@@ -1,4 +1,4 @@
-import { decodeLine, type JournalEntry, type JournalLine } from '../../src/journal/format.js';
+import { decodeLine, type JournalEntry, type JournalLine } from '../../src/journal/entry-format.js';
 
 /** A promise that does not hold. */
 export class Violation extends Error {}

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findColumn } from '../../src/read/columns.js';
-import type { RowCells } from '../../src/row-block.js';
-import { RowWriter } from '../../src/row-writer.js';
+import type { RowCells } from '../../src/domain/bytes/row-block.js';
+import { RowWriter } from '../../src/domain/bytes/row-writer.js';
+import { TextBuffer } from '../../src/domain/bytes/text-buffer.js';
+import { findColumn } from '../../src/input/own-columns.js';
 import { checkText } from '../../src/template/check-text.js';
 import { parseTemplate } from '../../src/template/parse.js';
-import { TextBuffer } from '../../src/text-buffer.js';
 
 const COLUMNS = ['name', 'note'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../src/errors.js';
+import { UserError } from '../../src/domain/errors.js';
 import { parseTemplate } from '../../src/template/parse.js';
 
 function errorOf(text: string): UserError {

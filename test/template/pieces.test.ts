@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Cell } from '../../src/domain.js';
-import { type BoundTemplate, bindColumns } from '../../src/template/bind.js';
+import type { Cell } from '../../src/domain/row.js';
+import { type BoundTemplate, bindColumns } from '../../src/template/bind-template.js';
 import { createEngine } from '../../src/template/engine.js';
 import { compilePieces } from '../../src/template/pieces.js';
 import { listVariableUses } from '../../src/template/walk.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, vi } from 'vitest';
-import { systemClock } from '../../src/clock.js';
 import type { Limits } from '../../src/job/job.js';
+import { systemClock } from '../../src/ports/clock.js';
 import { createLane, type Lane, type LaneOptions } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 

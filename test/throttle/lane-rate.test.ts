@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { aLane, aLimits, aSender, close, mostInASecond, rateOf, unevenDisk } from './a-lane.js';
 
 describe('the rate of a lane', () => {

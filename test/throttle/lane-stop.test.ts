@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/clock.js';
+import { systemClock } from '../../src/ports/clock.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import { aLane, aSender, close } from './a-lane.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/clock.js';
+import { systemClock } from '../../src/ports/clock.js';
 import { aLane, aSender, LATENCY_MS, mostInASecond } from './a-lane.js';
 
 describe('the order of a lane', () => {

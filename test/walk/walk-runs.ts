@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import type { JournalEntry } from '../../src/journal/format.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState } from '../../src/journal/replay.js';
 import { entriesIn } from '../simulation/watch.js';
 import type { WalkWorld } from './walk-world.js';

@@ -1,7 +1,7 @@
 import type { Random } from '../../src/sandbox/random.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
-import type { ExportCells } from '../run/an-export.js';
+import type { ExportCells } from '../settle/export/an-export.js';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;

@@ -1,15 +1,15 @@
 // Loaded beforehand: what a command loads in its middle would take real time.
-import '../../src/read/spool.js';
+import '../../src/input/spool.js';
 import '../../src/report/write-report.js';
-import '../../src/run/apply.js';
+import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
-import type { Host } from '../../src/commands/deps.js';
-import type { World } from '../../src/commands/world.js';
-import { findColumn } from '../../src/read/columns.js';
-import { buildRow } from '../../src/read/csv-row.js';
-import { readHeader } from '../../src/read/header.js';
-import { refuse } from '../../src/read/refusal.js';
-import type { Lane, LaneOptions } from '../../src/run/ports.js';
+import type { Host } from '../../src/commands/support/deps.js';
+import type { World } from '../../src/commands/support/world.js';
+import { buildRow } from '../../src/input/csv/csv-row.js';
+import { readHeader } from '../../src/input/header.js';
+import { findColumn } from '../../src/input/own-columns.js';
+import { refuse } from '../../src/input/refusal.js';
+import type { Lane, LaneOptions } from '../../src/run/run-deps.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import { CrashDisk } from '../simulation/crash-disk.js';

@@ -1,8 +1,8 @@
-import { type Answer, answerJson } from '../answer.js';
 import type { Area, AreaDeps, Call } from '../area.js';
-import type { BasicToken } from '../credentials.js';
+import type { BasicToken } from '../check-credentials.js';
+import { type Answer, answerJson } from '../http-answer.js';
+import { addCampaignControl, type CampaignChange } from './campaign-control.js';
 import { type Campaign, createFirstCampaigns } from './campaign-fields.js';
-import { addCampaignControl, type CampaignChange } from './control.js';
 import { findTransition, isRequestedStatus } from './transition.js';
 
 /** Campaign status: read under `stats` with the data token, changed under `tstats` with the action token. */

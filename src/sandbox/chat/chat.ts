@@ -1,6 +1,6 @@
-import { type Answer, answerJson } from '../answer.js';
 import type { Area, AreaDeps, Call, Distortable, Route } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
+import { type Answer, answerJson } from '../http-answer.js';
 import { createRateCounter } from '../rate-limit.js';
 import { answerFault, bodyOfStatus } from './fault-body.js';
 import { type ChatMessage, RoomBook } from './room-book.js';

@@ -1,4 +1,4 @@
-import { type Answer, answerJson } from '../answer.js';
+import { type Answer, answerJson } from '../http-answer.js';
 
 /** Text and code of each status. The contract shows the 401 only; the others are made after it. */
 const FAULTS = {

@@ -1,4 +1,4 @@
-import { ERROR_CODE, type Refusal } from '../answer.js';
+import { ERROR_CODE, type Refusal } from '../http-answer.js';
 
 /** A contact whose form is right. */
 export interface ContactRequest {

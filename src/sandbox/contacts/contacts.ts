@@ -1,6 +1,6 @@
-import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../answer.js';
 import type { Area, AreaDeps, Call, Distortable } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
+import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../http-answer.js';
 import { type Contact, ContactBook } from './contact-book.js';
 import { readContactRequest } from './contact-request.js';
 

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { type Answer, answerError, answerHtml, answerJson, ERROR_CODE } from '../answer.js';
+import { type Answer, answerError, answerHtml, answerJson, ERROR_CODE } from '../http-answer.js';
 import { type Fault, statusOf } from './fault.js';
 
 /** Lets an answer leave, or not, as the fault says. Returns the status that left; 0 when no answer did. */

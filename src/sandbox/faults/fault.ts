@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../errors.js';
+import { UserError } from '../../domain/errors.js';
 import { AREA_NAMES } from '../area-name.js';
 
 /**

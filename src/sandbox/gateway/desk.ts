@@ -1,8 +1,8 @@
 import type { AreaDeps } from '../area.js';
 import type { Fields } from '../ledger/entry-head.js';
-import type { GatewayRow } from './entry.js';
-import { buildCheckEvent, buildEvent, buildTypingEvent } from './event.js';
 import { CheckLane, EventLane } from './event-lane.js';
+import type { GatewayRow } from './gateway-entry.js';
+import { buildCheckEvent, buildEvent, buildTypingEvent } from './gateway-event.js';
 import { Switchboard } from './switchboard.js';
 
 /** Does what was checked: changes the state, writes it down, and tells the webhook, in this order. */

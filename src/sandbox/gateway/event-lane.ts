@@ -1,5 +1,5 @@
 import type { Fields } from '../ledger/entry-head.js';
-import type { Lane, Post } from '../webhook/lane.js';
+import type { Lane, Post } from '../webhook/webhook-lane.js';
 
 /** Repeated until it is answered 2xx, as the service's documentation says, "after a brief delay": the last goes on for ever. */
 const RETRY_DELAYS_MS = [1_000, 2_000, 5_000, 10_000];

@@ -1,10 +1,10 @@
-import { type Answer, answerJson } from '../answer.js';
 import type { Area, AreaDeps, Call, Route } from '../area.js';
+import { type Answer, answerJson } from '../http-answer.js';
 import type { Fields } from '../ledger/entry-head.js';
 import { readChannelRequest, readWebhookRequest } from './configuration-request.js';
-import { addGatewayControl } from './control.js';
 import { queueIdOf, refuseCreation, refuseMessage, refuseUpdate } from './conversation-request.js';
 import { Desk } from './desk.js';
+import { addGatewayControl } from './gateway-control.js';
 import { bodyOfStatus, distortId, readPhone, refuseByFault } from './misfortune.js';
 import { answerProblem, invalid, isProblem, notFound, PROBLEM_TYPE, type Problem } from './problem.js';
 import { type Conversation, QUEUES } from './switchboard.js';

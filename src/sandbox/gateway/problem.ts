@@ -1,4 +1,4 @@
-import { type Answer, answerJson } from '../answer.js';
+import { type Answer, answerJson } from '../http-answer.js';
 import type { Fields } from '../ledger/entry-head.js';
 
 /** Why the gateway refuses. Codes as the service's documentation has them, where it has one. */

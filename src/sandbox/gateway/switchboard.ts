@@ -1,6 +1,6 @@
 import type { Fields } from '../ledger/entry-head.js';
 import { queueIdOf } from './conversation-request.js';
-import type { GatewayRow } from './entry.js';
+import type { GatewayRow } from './gateway-entry.js';
 
 /** Queues that are there from the start, each with an agent: the contract has no operation that makes one. */
 export const QUEUES: Readonly<Record<string, string>> = { '100': 'Sales', '101': 'Support', '102': 'Billing' };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Files } from '../../files.js';
+import type { Files } from '../../storage/files.js';
 
 /** Bytes that are only ever appended to, in memory or in a file. Appends must not overlap; reads may. */
 export interface ByteLog {

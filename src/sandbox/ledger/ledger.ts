@@ -1,4 +1,4 @@
-import { UserError } from '../../errors.js';
+import { UserError } from '../../domain/errors.js';
 import type { AreaName } from '../area-name.js';
 import { type ByteLog, readLines } from './byte-log.js';
 import type { Fields } from './entry-head.js';

@@ -1,8 +1,8 @@
 import type { AreaName } from '../area-name.js';
-import type { CampaignEntry } from '../campaign/entry.js';
-import type { ChatEntry } from '../chat/entry.js';
-import type { GatewayEntry } from '../gateway/entry.js';
-import type { VerificationEntry } from '../verification/entry.js';
+import type { CampaignEntry } from '../campaign/campaign-entry.js';
+import type { ChatEntry } from '../chat/chat-entry.js';
+import type { GatewayEntry } from '../gateway/gateway-entry.js';
+import type { VerificationEntry } from '../verification/verification-entry.js';
 import type { EntryHead, Fields } from './entry-head.js';
 
 /**

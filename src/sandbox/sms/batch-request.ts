@@ -1,4 +1,4 @@
-import { ERROR_CODE, type Refusal } from '../answer.js';
+import { ERROR_CODE, type Refusal } from '../http-answer.js';
 
 /** A batch whose form is right; single messages may still be refused (message.ts). */
 export interface BatchRequest {

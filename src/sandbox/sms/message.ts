@@ -1,5 +1,5 @@
 import type { MessageFields, MessageRequest } from './batch-request.js';
-import { measureText, type TextMeasure } from './text.js';
+import { measureText, type TextMeasure } from './sms-text.js';
 
 /** What the service says of one message; a description other than `ACCEPTED` means REJECTED. */
 export interface JudgedMessage {

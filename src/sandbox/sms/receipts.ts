@@ -1,8 +1,8 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../ports/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { SmsEntry } from '../ledger/page.js';
-import type { Lane, Post } from '../webhook/lane.js';
 import type { WebhookSender } from '../webhook/sender.js';
+import type { Lane, Post } from '../webhook/webhook-lane.js';
 
 /** What a receipt needs to know of an accepted message. */
 export type Receipted = Pick<

@@ -1,10 +1,10 @@
-import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../answer.js';
 import type { Area, AreaDeps, Call } from '../area.js';
 import { chooseRows } from '../faults/chosen.js';
+import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';
 import { createRateCounter } from '../rate-limit.js';
 import { type BatchRequest, readBatchRequest } from './batch-request.js';
-import { type AnswerRow, BATCH_DISTORTIONS, type BatchAnswer } from './distort.js';
+import { type AnswerRow, BATCH_DISTORTIONS, type BatchAnswer } from './distort-batch.js';
 import { ACCEPTED, INTERNAL_ERROR, INVALID_MSISDN, isMsisdn, type JudgedMessage, judgeMessages } from './message.js';
 import { createReceipts } from './receipts.js';
 

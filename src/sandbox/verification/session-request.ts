@@ -1,6 +1,6 @@
 import type { CountryCode } from 'libphonenumber-js/max';
-import { ERROR_CODE, type Refusal } from '../answer.js';
-import { isCountry, readDestination } from './destination.js';
+import { ERROR_CODE, type Refusal } from '../http-answer.js';
+import { isCountry, readDestination } from './session-destination.js';
 
 /** A creation whose form is right, every default filled. */
 export interface SessionRequest {

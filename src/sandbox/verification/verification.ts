@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
-import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../answer.js';
 import type { Area, AreaDeps, Call } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
-import { CREATION_DISTORTIONS, READ_DISTORTIONS } from './distort.js';
-import type { VerificationEntry } from './entry.js';
-import { checkCode, openSession, resendCode, type Session, statusAt, toCreationBody, toReadBody } from './session.js';
+import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../http-answer.js';
+import { CREATION_DISTORTIONS, READ_DISTORTIONS } from './distort-session.js';
+import {
+  checkCode,
+  openSession,
+  resendCode,
+  type Session,
+  statusAt,
+  toCreationBody,
+  toReadBody,
+} from './kept-session.js';
 import { readSessionRequest } from './session-request.js';
+import type { VerificationEntry } from './verification-entry.js';
 
 const SESSIONS = '/api/v2/subaccounts/:subAccountId/sessions';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.js';
-import type { Lane } from './lane.js';
+import type { Clock } from '../../ports/clock.js';
 import { isOnThisMachine } from './own-machine.js';
+import type { Lane } from './webhook-lane.js';
 
 /** A POST that was not delivered, as `/_sandbox/webhooks/outside` shows it. */
 export interface KeptPost {

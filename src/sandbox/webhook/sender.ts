@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, request } from 'undici';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../ports/clock.js';
 import { Fifo } from './fifo.js';
 import { type KeptPost, KeptPosts } from './kept-posts.js';
-import type { Lane } from './lane.js';
 import { lookUpOnThisMachine } from './own-machine.js';
+import type { Lane } from './webhook-lane.js';
 
 /** POSTs under way at once, all addresses together: a receiver shall not need as many sockets as there are messages. */
 const MAX_IN_FLIGHT = 16;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { decodeRequestLine } from '../../../src/plan/file.js';
+import { decodeRequestLine } from '../../../src/plan/format/plan-file.js';
 
 /** What the rivals of apply are told, as JSON: everything about a request but its body. */
 export interface Sending {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UserError } from '../../../src/errors.js';
+import { UserError } from '../../../src/domain/errors.js';
 import { FAULT_KINDS, type FaultInput } from '../../../src/sandbox/faults/fault.js';
 import { aBatch, aClient, aContact, type Client } from '../sandbox-client.js';
 

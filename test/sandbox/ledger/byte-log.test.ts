@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { memfs } from 'memfs';
 import { expect, test } from 'vitest';
-import { createFiles, type RawFiles } from '../../../src/files.js';
 import { type ByteLog, createMemoryLog, openFileLog, readLines } from '../../../src/sandbox/ledger/byte-log.js';
+import { createFiles, type RawFiles } from '../../../src/storage/files.js';
 
 async function linesOf(log: ByteLog): Promise<string[]> {
   const lines: string[] = [];

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { UserError } from '../../../src/errors.js';
+import { UserError } from '../../../src/domain/errors.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
 import { aBatch, aClient, aClock, aMessage, at, type Client } from '../sandbox-client.js';
 import { ManualClock } from '../webhook/manual-clock.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/clock.js';
+import type { Clock } from '../../../src/ports/clock.js';
 import { NOON } from '../sandbox-client.js';
 
 interface Sleeper {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Clock } from '../../../src/clock.js';
-import type { Lane } from '../../../src/sandbox/webhook/lane.js';
+import type { Clock } from '../../../src/ports/clock.js';
 import { WebhookSender } from '../../../src/sandbox/webhook/sender.js';
+import type { Lane } from '../../../src/sandbox/webhook/webhook-lane.js';
 import { aClock } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aDeafUrl, aReceiver } from './receiver.js';

@@ -1,0 +1,34 @@
+import type { Reason } from '../../plan/reasons.js';
+import { format } from '../terminal/count-of.js';
+import { paint, type Screen, showPath } from '../terminal/screen.js';
+import { escapeText } from '../terminal/terminal.js';
+import { cutText, wrapText } from '../terminal/text-width.js';
+import { wordsOf } from './reason-words.js';
+
+const COUNT_WIDTH = 7;
+const INDENT = ' '.repeat(COUNT_WIDTH + 2);
+
+/** Each reason in words, with what to do; below it one row as an example. Ends with a line break. */
+export function formatReasons(reasons: readonly Reason[], screen: Screen): string {
+  return reasons.map((reason) => `${formatReason(reason, screen)}\n`).join('');
+}
+
+function formatReason({ code, rows, said, example }: Reason, screen: Screen): string {
+  const width = screen.columns - INDENT.length;
+  const { is, fix } = wordsOf(code, escapeText(said));
+  const name = escapeText(code);
+  const [first = '', ...others] = wrapText(fix === '' ? `${is} (${name})` : `${is} (${name}): ${fix}`, width);
+  const head = `${format(rows).padStart(COUNT_WIDTH)}  ${first}`;
+  const place = escapeText(`${showPath(screen, example.path)}:${example.line}`);
+  const cell = escapeText([example.field, example.value].filter((part) => part !== '').join(' '));
+  const row = cell === '' ? place : `${place}  ${cell}`;
+  return [head, ...others.map((line) => INDENT + line), paint(screen, 'dim', INDENT + cutText(row, width))].join('\n');
+}
+
+/** `56 stand twice`, for what is skipped: it needs no example. */
+export function formatSkips(skips: Readonly<Record<string, number>>): string {
+  return Object.entries(skips)
+    .sort((a, b) => b[1] - a[1])
+    .map(([code, count]) => `${format(count)} ${escapeText(wordsOf(code, '').is)}`)
+    .join(', ');
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import type { StepSummary, Summary } from '../../report/summary.js';
+import { countOf } from '../terminal/count-of.js';
+import { type Screen, showCommand, showPath } from '../terminal/screen.js';
+
+/** What to do now: in words, and as a command to copy where one does it. */
+export interface NextStep {
+  readonly what: string;
+  readonly command?: string | undefined;
+}
+
+/** After a run; `job` is the path of the job file where the command was given one. Undefined where nothing is left to do. */
+export function nextStep(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
+  const { balance, exitCode, state } = summary;
+  const run = showPath(screen, summary.directory);
+  const same =
+    job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
+  if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
+  if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
+  if (exitCode === 4) {
+    return { what: 'look at why it stopped; then the same command resumes the run', command: same };
+  }
+  if (balance.inDoubt > 0) {
+    const rows = countOf(balance.inDoubt, 'row');
+    return {
+      what: `${rows} in doubt may or may not have been sent, and are never sent again by themselves. Get the message export of that day from the service, and settle them with it`,
+      command: showCommand(screen, 'settle', run, '--export', 'messages.csv'),
+    };
+  }
+  if (balance.unprocessed > 0) {
+    return {
+      what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: plan them anew`,
+      command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
+    };
+  }
+  if (balance.rejected > 0) return nextOfRejected(summary, job, screen);
+  return undefined;
+}
+
+function nextOfRejected({ directory, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
+  const files = steps.flatMap((step) => (step.balance.rejected > 0 ? [rejectionsOf(step)] : []));
+  const [first] = files;
+  const path = (name: string) => showPath(screen, join(directory, name));
+  const file = files.length === 1 && first !== undefined ? path(first) : 'a rejections file';
+  return {
+    what: `correct the rows in ${file}, save it beside the job, add it to input.files of the step, and run again. Nothing is sent twice.`,
+    command: job === undefined ? undefined : showCommand(screen, 'run', showPath(screen, job)),
+  };
+}
+
+function rejectionsOf({ number, kind, files }: StepSummary): string {
+  return files.rejections ?? `${number}-${kind}.rejections.csv`;
+}

@@ -1,0 +1,33 @@
+import type { OpenDoubt } from '../../report/summary.js';
+import { countOf } from '../terminal/count-of.js';
+import { PLAIN_SCREEN, type Screen, showCommand, showPath } from '../terminal/screen.js';
+import { escapeText } from '../terminal/terminal.js';
+
+/** More would push the account off the screen; JSON has them all. */
+const MOST_LISTED = 5;
+
+/** The runs of a job that still hold rows in doubt, for a person; those of `besides` have their own account. Empty where there are none. */
+export function formatOpenDoubt(
+  { runs }: OpenDoubt,
+  besides: readonly string[] = [],
+  screen: Screen = PLAIN_SCREEN,
+): string {
+  const others = runs.filter(({ run }) => !besides.includes(run));
+  if (others.length === 0) return '';
+  const listed = others.slice(0, MOST_LISTED);
+  const more = others.length - listed.length;
+  const lines = [
+    'Still in doubt, sent or not, and never sent again by themselves:',
+    ...listed.map(
+      ({ run, directory, inDoubt }) =>
+        `  ${describeRows(inDoubt)} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory))}`,
+    ),
+    ...(more > 0 ? [`  and ${countOf(more, 'more run')}`] : []),
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function describeRows(inDoubt: number | null): string {
+  if (inDoubt === null) return 'an unknown number of rows (it cannot be read)';
+  return countOf(inDoubt, 'row');
+}

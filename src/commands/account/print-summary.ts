@@ -1,0 +1,123 @@
+import { dirname, join } from 'node:path';
+import type { StepSummary, Summary } from '../../report/summary.js';
+import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
+import { countOf, format } from '../terminal/count-of.js';
+import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from '../terminal/screen.js';
+import { escapeText } from '../terminal/terminal.js';
+import { wrapText } from '../terminal/text-width.js';
+import { formatHeadline, formatNextStep } from './account-lines.js';
+import { formatBalances } from './balance-table.js';
+import { formatReasons, formatSkips } from './format-reasons.js';
+import { nextStep } from './next-step.js';
+
+export interface SummaryView {
+  readonly isSandbox: boolean;
+  /** Path of the job file, where the command was given one. */
+  readonly job?: string | undefined;
+  readonly screen?: Screen;
+}
+
+/** The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. */
+export function formatSummary(summary: Summary, { isSandbox, job, screen = PLAIN_SCREEN }: SummaryView): string {
+  const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
+  const next = nextStep(summary, job, screen);
+  const sections = [
+    `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
+    summary.steps.map((step) => formatStep(step, screen)).join(''),
+    wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
+      (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
+    next === undefined ? '' : formatNextStep(next, screen),
+  ];
+  return sections.filter((section) => section !== '').join('\n');
+}
+
+function formatHead(summary: Summary, screen: Screen): string {
+  const { read, accepted } = summary.balance;
+  const headline = formatHeadline(describeState(summary), styleOf(summary), screen);
+  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.\n`;
+}
+
+function styleOf({ exitCode, state, balance }: Summary): Style {
+  if (exitCode === 4) return 'red';
+  if (state === 'finished' && balance.inDoubt === 0) return 'green';
+  return state === 'planned' ? 'bold' : 'magenta';
+}
+
+function formatTable({ steps }: Summary, screen: Screen): string {
+  const rows = steps.map(({ number, kind, balance, files, action }) => {
+    if (action !== null) return { number, kind, balance, said: describeAction(action) };
+    return { number, kind, balance, said: Object.keys(files).length === 0 ? 'had no turn' : undefined };
+  });
+  return formatBalances(rows, screen);
+}
+
+const EXPLAINED = [
+  ['rejections', 'rejected', 'red'],
+  ['in-doubt', 'in doubt', 'magenta'],
+  ['unprocessed', 'not sent', 'magenta'],
+] as const;
+const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
+
+/** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
+function formatStep(step: StepSummary, screen: Screen): string {
+  const { balance, reasons, skips, files, action } = step;
+  const name = `${step.number} ${escapeText(step.kind)}`;
+  if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
+  const head = (text: string, output: keyof typeof files) =>
+    indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
+  const explained = EXPLAINED.flatMap(([output, title, style]) => {
+    const rows = balance[COUNT_OF[output]];
+    const own = reasons.filter((reason) => reason.output === output);
+    if (rows === 0 || own.length === 0) return [];
+    const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, 0);
+    const count = paint(screen, style, `${format(rows)} ${title}`);
+    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen)];
+  });
+  if (balance.skipped === 0) return explained.join('');
+  return `${explained.join('')}${head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped')}`;
+}
+
+const INDENT = '    ';
+
+function indentRest(text: string, screen: Screen): string {
+  return `${wrapText(text, screen.columns, INDENT).join('\n')}\n`;
+}
+
+function formatAction(name: string, action: NonNullable<StepSummary['action']>, screen: Screen): string {
+  return indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
+}
+
+function describeSandbox({ directory, notDelivered }: Summary, screen: Screen): string[] {
+  const ledger = join(dirname(directory), SANDBOX_DIRECTORY, 'ledger.ndjson');
+  return [
+    `This was the sandbox: no message left this machine. What it accepted: ${escapeText(showPath(screen, ledger))}`,
+    ...describeNotDelivered(notDelivered ?? 0),
+  ];
+}
+
+function describeNotDelivered(count: number): string[] {
+  if (count === 0) return [];
+  const what = count === 1 ? 'receipt or event was' : 'receipts and events were';
+  return [`${format(count)} ${what} not delivered: outside of this machine.`];
+}
+
+function describeState({ job, plan, retryOf, state, stop }: Summary): string {
+  const run = `Run ${plan} of job ${job}${retryOf === null ? '' : `, which retries rows of run ${retryOf},`}`;
+  switch (state) {
+    case 'finished':
+      return `${run} is finished: every row is accounted for.`;
+    case 'stopped':
+      return `${run} stopped before its end (${stop?.reason}: ${stop?.detail}).`;
+    case 'unfinished':
+      return `${run} is under way, or its process died.`;
+    case 'planned':
+      return `${run} is planned; nothing was sent.`;
+  }
+}
+
+/** What came of a step without rows, as it must still be escaped. */
+export function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
+  // The code of what was done is one word of its reason.
+  if (status === 'accepted') return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
+  return `${status === 'in-doubt' ? 'in doubt' : 'not done'} (${code}): ${reason}`;
+}

@@ -1,0 +1,46 @@
+import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
+import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
+import { formatOpenDoubt } from './account/print-open-doubt.js';
+import { formatSummary } from './account/print-summary.js';
+import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
+import { applyRunDirectory } from './support/session.js';
+import { printResult } from './terminal/print.js';
+import { describeRunEnd } from './terminal/print-error.js';
+import { screenOf } from './terminal/screen.js';
+import type { Terminal } from './terminal/terminal.js';
+
+export interface ApplyFlags {
+  readonly run: string;
+  /** The plan id that was reviewed; nothing else is sent. */
+  readonly confirm: string | undefined;
+  readonly ignoreChangedInputs: boolean;
+  /** Rows that other runs of the job left in doubt do not count for the exit code. */
+  readonly ignoreOpenDoubt?: boolean;
+  readonly json: boolean | undefined;
+}
+
+/** `volley apply RUN`: sends exactly the plan in a run directory, or goes on with it. Returns the exit code. */
+export function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'apply', directory: flags.run }, (name) =>
+    applyNamed(flags, { terminal, name }),
+  );
+}
+
+async function applyNamed(
+  flags: ApplyFlags,
+  { terminal, name }: { terminal: Terminal; name: NameFields },
+): Promise<CommandEnd> {
+  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, { ...flags, name });
+  const { service, failOn } = plan.job;
+  const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
+  const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
+  const exitCode = gravestOf([summary.exitCode, doubt]);
+  const screen = screenOf(terminal);
+  await printResult(terminal, flags, {
+    json: { ...describeRunEnd(summary), exitCode, openDoubt },
+    text: `${formatSummary(summary, { isSandbox: service.sandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+  });
+  name({ ...listFigures(summary), openDoubt: openDoubt.rows });
+  const reasons = [explainEnd(summary), explainDoubt(others)];
+  return { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
+}

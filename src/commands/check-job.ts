@@ -1,0 +1,106 @@
+import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { areasOf } from '../kinds/kinds.js';
+import { checkInputHead, checkListHead } from '../plan/check-head.js';
+import { ProblemList } from '../plan/problems.js';
+import { listTimeFaults } from '../plan/time-faults.js';
+import { placeProblem } from './place-problems.js';
+import { type Host, worldOf } from './support/deps.js';
+import { readSecrets } from './support/read-secrets.js';
+import { printResult } from './terminal/print.js';
+import { escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
+
+/**
+ * `volley check JOB`: the job file, its secrets, and the beginning of each file (encoding, header, columns). Reads no file to its
+ * end, save short suppression lists, and sends nothing.
+ */
+export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
+  const job = await loadJob(flags.job);
+  const reader = await loadReader();
+  const problems = new ProblemList('use the job');
+  const steps: { number: number; kind: string; files: string[] }[] = [];
+  const empty: string[] = [];
+  for (const [index, step] of job.steps.entries()) {
+    const context = { reader, problems, onEmptyPattern: (shown: string) => empty.push(shown) };
+    const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
+    steps.push({ number: index + 1, kind: step.kind, files });
+  }
+  await checkTimes(job, { steps, file: flags.job, problems }, terminal);
+  await checkSecrets(job, terminal, problems);
+  problems.throwIfAny();
+  const lines = steps.map(
+    ({ number, kind, files }) =>
+      `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n`,
+  );
+  const waiting = empty.map((shown) => `  no file matches ${escapeText(shown)} yet\n`);
+  const text = `Job ${job.name} can be planned, as far as the job file, its secrets and the first rows of each file show.\n${[...lines, ...waiting].join('')}`;
+  await printResult(terminal, flags, { json: { job: job.name, steps }, text });
+  return 0;
+}
+
+type Reader = Parameters<typeof checkInputHead>[2]['reader'];
+
+/** Each by itself: a thread that reads ahead would be of no use here. */
+async function loadReader(): Promise<Reader> {
+  const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }] = await Promise.all([
+    import('../input/inputs.js'),
+    import('../input/digest-input.js'),
+    import('../input/digest-content.js'),
+    import('../input/records.js'),
+    import('../input/own-columns.js'),
+  ]);
+  return { listInputs, digestInput, digestContent, readRecords, findColumn };
+}
+
+/** The names of a step's files, once their beginnings have been looked at. */
+async function checkFiles(
+  job: Job,
+  { step, number }: { step: RowStep; number: number },
+  context: { reader: Reader; problems: ProblemList; onEmptyPattern: (shown: string) => void },
+): Promise<string[]> {
+  const { reader, problems } = context;
+  const list = async ({ files, format }: Input, onEmptyPattern?: (shown: string) => void) => {
+    const named = files.filter((pattern) => pattern !== '-');
+    const found = await problems.gather(`steps[${number - 1}]`, () =>
+      reader.listInputs(named, job.directory, onEmptyPattern),
+    );
+    return (found ?? []).map((file) => ({ ...file, format: format ?? file.format }));
+  };
+  // As planning has it: an inbox may be empty, a suppression list may not.
+  const inputs = await list(step.input, context.onEmptyPattern);
+  const suppress = step.kind === 'sms' ? step.suppress : undefined;
+  const lists = suppress === undefined ? [] : await list(suppress);
+  for (const file of lists) await checkListHead(file, { list: suppress ?? step.input, input: step.input }, context);
+  for (const file of inputs) await checkInputHead(file, { step, number }, context);
+  return [...inputs, ...lists].map(({ shown }) => shown);
+}
+
+/** As planning has it: of steps that have files. */
+async function checkTimes(
+  job: Job,
+  {
+    steps,
+    file,
+    problems,
+  }: { steps: readonly { number: number; files: string[] }[]; file: string; problems: ProblemList },
+  host: Host,
+): Promise<void> {
+  const withFiles = job.steps.flatMap((step, index) => {
+    const isFed = isRowStep(step) && (step.input.files.includes('-') || steps[index]?.files.length !== 0);
+    return isFed ? [{ number: index + 1, step }] : [];
+  });
+  const { clock, files } = worldOf(host);
+  const faults = listTimeFaults(withFiles, clock.now());
+  if (faults.length === 0) return;
+  const text = await files.readText(file).catch(() => undefined);
+  for (const fault of faults) problems.add(text === undefined ? fault : placeProblem(fault, { text, file }));
+}
+
+async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {
+  if (job.service.sandbox) return;
+  const context = { terminal, secrets: new SecretKeeper() };
+  for (const area of areasOf(job.steps)) {
+    const where = `service.credentials.${area}`;
+    await problems.gather(where, () => readSecrets(job.service.credentials, [area], context));
+  }
+}

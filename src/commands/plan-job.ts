@@ -1,0 +1,82 @@
+import type { Job } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { checkGuards } from '../plan/guards.js';
+import type { PlanOutcome } from '../plan/make-plan.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { EXIT } from '../report/exit-code.js';
+import { explainDoubt, explainPlan } from './account/explain-end.js';
+import { formatOpenDoubt } from './account/print-open-doubt.js';
+import { formatPlan, summarizePlan } from './account/print-plan.js';
+import { placeProblems } from './place-problems.js';
+import { formatIdle } from './run-job.js';
+import { type Host, worldOf } from './support/deps.js';
+import { jobDirectoryOf } from './support/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
+import { planJobInput } from './support/session.js';
+import { printResult } from './terminal/print.js';
+import { describeFailure } from './terminal/print-error.js';
+import { screenOf } from './terminal/screen.js';
+import { onFirstSignal } from './terminal/signals.js';
+
+export interface PlanFlags {
+  readonly job: string;
+  readonly again: boolean;
+  readonly json: boolean | undefined;
+}
+
+/** `volley plan JOB`: reads and checks all input, writes the exact requests, and prints what would happen. Sends nothing. */
+export function planJob(flags: PlanFlags, terminal: Host): Promise<number> {
+  return logCommand(terminal, { command: 'plan', file: flags.job }, (name) => planNamed(flags, { terminal, name }));
+}
+
+async function planNamed(
+  flags: PlanFlags,
+  { terminal, name }: { terminal: Host; name: NameFields },
+): Promise<CommandEnd> {
+  const job = await loadJob(flags.job);
+  name({ job: job.name });
+  const { made, leftOut } = await placeProblems({ file: flags.job, files: worldOf(terminal).files }, () =>
+    planUntilSignal(job, flags, terminal),
+  );
+  if (made === undefined) {
+    const directory = jobDirectoryOf(job);
+    const openDoubt = await readOpenDoubt(worldOf(terminal).files, directory, { isSandbox: job.service.sandbox });
+    const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, error: null, leftOut, openDoubt };
+    const screen = screenOf(terminal);
+    const text = `${formatIdle(job, leftOut, { path: flags.job, screen })}${formatOpenDoubt(openDoubt, [], screen)}`;
+    await printResult(terminal, flags, { json, text });
+    name({ state: 'nothing-new', openDoubt: openDoubt.rows });
+    const reasons = ['nothing new', explainDoubt(openDoubt.runs)];
+    return { exitCode: EXIT.ok, reason: reasons.filter((reason) => reason !== '').join('; ') };
+  }
+  const { plan, directory } = made;
+  const { reason, fields } = explainPlan(plan);
+  name(fields);
+  const refusal = refusalOf(() => checkGuards(plan, job.guards));
+  const nowMs = worldOf(terminal).clock.now();
+  const text = formatPlan(plan, directory, { nowMs, screen: screenOf(terminal), isRefused: refusal !== undefined });
+  const end = refusal === undefined ? { exitCode: EXIT.ok, error: null } : describeFailure(refusal.error);
+  await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory, nowMs), ...end }, text });
+  if (refusal !== undefined) throw refusal.error;
+  return { exitCode: EXIT.ok, reason };
+}
+
+function refusalOf(check: () => void): { readonly error: unknown } | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A signal ends it at once, and leaves no plan. */
+async function planUntilSignal(job: Job, { again }: PlanFlags, terminal: Host): Promise<PlanOutcome> {
+  const signalled = new AbortController();
+  const stopListening = onFirstSignal(terminal, () => signalled.abort());
+  try {
+    return await planJobInput(terminal, job, { isAgain: again, signal: signalled.signal });
+  } finally {
+    stopListening();
+  }
+}

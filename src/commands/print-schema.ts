@@ -1,0 +1,8 @@
+import { renderJobJsonSchema } from '../job/schema/json-schema.js';
+import type { Terminal } from './terminal/terminal.js';
+
+/** `volley schema`: the JSON Schema of a job file, for editors. */
+export async function printSchema(terminal: Terminal): Promise<number> {
+  await terminal.writeStdout(renderJobJsonSchema());
+  return 0;
+}

@@ -1,0 +1,45 @@
+import { dirname } from 'node:path';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { EXIT } from '../report/exit-code.js';
+import { writeReport } from '../report/write-report.js';
+import { readLockOwner } from '../storage/lock.js';
+import { explainEnd, listFigures } from './account/explain-end.js';
+import { formatOpenDoubt } from './account/print-open-doubt.js';
+import { formatSummary } from './account/print-summary.js';
+import { type Host, worldOf } from './support/deps.js';
+import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
+import { openNamedRun } from './support/run-directory.js';
+import { lockDepsOf } from './support/world.js';
+import { placeDiskErrors } from './terminal/disk-error.js';
+import { printResult } from './terminal/print.js';
+import { describeRunEnd } from './terminal/print-error.js';
+import { screenOf } from './terminal/screen.js';
+
+interface ReportFlags {
+  readonly run: string;
+  readonly json: boolean | undefined;
+}
+
+/** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
+export function reportRun(flags: ReportFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'report', directory: flags.run }, (name) => reportNamed(flags, { host, name }));
+}
+
+async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
+  const { files } = worldOf(host);
+  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
+  name({ job: plan.job.name, run: plan.id });
+  const isSandbox = plan.job.service.sandbox;
+  const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
+    const summary = await writeReport(files, directory, plan);
+    const isRunning = (await readLockOwner(lockDepsOf(worldOf(host)), dirname(directory))) !== undefined;
+    return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
+  });
+  const screen = screenOf(host);
+  await printResult(host, flags, {
+    json: { ...describeRunEnd(summary), openDoubt },
+    text: `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+  });
+  name(listFigures(summary));
+  return { exitCode: EXIT.ok, reason: `the outputs were written again; the run is ${explainEnd(summary)}` };
+}

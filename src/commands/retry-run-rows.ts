@@ -1,0 +1,147 @@
+import { dirname } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import { loadJob } from '../job/load.js';
+import type { RetryOf } from '../plan/format/plan-file.js';
+import { assertPlanWhole } from '../plan/format/planned-files.js';
+import { withFields } from '../ports/log.js';
+import { EXIT } from '../report/exit-code.js';
+import { checkNames } from '../report/name-check.js';
+import { writeReport } from '../report/write-report.js';
+import { type RetryEnd, retryRun } from '../retry/retry-run.js';
+import { assertSameJob } from '../run/resume.js';
+import { acquireLock } from '../storage/lock.js';
+import { explainPlan } from './account/explain-end.js';
+import { formatCounts, formatPlan, summarizePlan } from './account/print-plan.js';
+import { createPlanDeps, type Host, openLog, worldOf } from './support/deps.js';
+import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
+import { namePerson } from './support/person.js';
+import { openNamedRun } from './support/run-directory.js';
+import { lockDepsOf } from './support/world.js';
+import { countOf, format } from './terminal/count-of.js';
+import { placeDiskErrors } from './terminal/disk-error.js';
+import { printResult } from './terminal/print.js';
+import { createProgressView } from './terminal/progress.js';
+import { type Screen, screenOf } from './terminal/screen.js';
+import { onFirstSignal } from './terminal/signals.js';
+import { escapeText, SecretKeeper } from './terminal/terminal.js';
+
+export interface RetryFlags {
+  readonly run: string;
+  readonly only: string;
+  /** As typed: codes, separated by commas. */
+  readonly code: string | undefined;
+  /** A job file: what is sent is as it says now, and not as it said when the run was planned. */
+  readonly job?: string | undefined;
+  readonly json: boolean | undefined;
+}
+
+/**
+ * `volley retry RUN`: makes a plan of rows that were not processed and gives them to it, each once, and writes the run's outputs
+ * again. Sends nothing: `volley apply` does. A signal before the rows are given leaves everything as it was.
+ */
+export function retryRows(flags: RetryFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'retry', directory: flags.run }, (name) => retryNamed(flags, { host, name }));
+}
+
+async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
+  const choice = chooseRows(flags);
+  const world = worldOf(host);
+  const { files, clock, owner } = world;
+  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
+  const job = flags.job === undefined ? undefined : assertSameJob(plan, await loadJob(flags.job));
+  const about = { job: plan.job.name, retryOf: plan.id };
+  name(about);
+  const log = withFields(openLog(host, new SecretKeeper()), () => about);
+  const signalled = new AbortController();
+  const stopListening = onFirstSignal(host, () => signalled.abort());
+  const view = await createProgressView(host, log);
+  let end: RetryEnd;
+  try {
+    end = await placeDiskErrors(dirname(directory), async () => {
+      const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+      try {
+        await assertPlanWhole(files, directory, plan);
+        const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
+        const deps = { files, clock, owner, plan: planDeps };
+        const made = await retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(world) }, deps);
+        const outputs = checkNames(files, () => lock.assertHeld());
+        await writeReport(outputs, directory, plan);
+        return made;
+      } finally {
+        await lock.release();
+      }
+    });
+  } finally {
+    view.close();
+    stopListening();
+  }
+  const { left, codes } = end;
+  const asked = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
+  const made = end.made === undefined ? end.anew : [end.made];
+  const [first, ...others] = made;
+  const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
+  const ended = { exitCode: EXIT.ok, error: null };
+  const json =
+    first === undefined
+      ? { job: plan.job.name, state: 'nothing-to-retry', directory, ...ended, ...asked, rejected: codes }
+      : { ...summarizePlan(first.plan, first.directory, clock.now()), ...ended, ...more, ...asked };
+  const head =
+    first === undefined
+      ? formatNothing(plan.id, choice, end)
+      : formatMade(made, end, { screen: screenOf(host), nowMs: clock.now() });
+  await printResult(host, flags, { json, text: `${head}${formatLeft(plan.id, left)}` });
+  if (first === undefined) return { exitCode: EXIT.ok, reason: 'nothing to retry' };
+  const { reason, fields } = explainPlan(first.plan);
+  name(fields);
+  return { exitCode: EXIT.ok, reason };
+}
+
+type Choice = Pick<RetryOf, 'only' | 'codes'>;
+
+function chooseRows({ only, code }: RetryFlags): Choice {
+  if (only !== 'rejected' && only !== 'unprocessed' && only !== 'not-sent') {
+    throw new UserError(
+      'bad-flag',
+      `Cannot retry: --only is ${JSON.stringify(only)}, expected rejected, unprocessed or not-sent`,
+    );
+  }
+  const codes = (code ?? '').split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  if (code !== undefined && codes.length === 0) {
+    throw new UserError('bad-flag', 'Cannot retry: --code names no code, expected one such as 1100');
+  }
+  if (codes.length > 0 && only !== 'rejected') {
+    throw new UserError('bad-flag', `Cannot retry: --code is for --only rejected, not for --only ${only}`);
+  }
+  return { only, codes: [...new Set(codes)].sort() };
+}
+
+function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen: Screen; nowMs: number }): string {
+  const again = anew.length === 0 ? '' : 'Made anew: its rows were given to it before, and it was never applied.\n';
+  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory, screen)}`).join('\n');
+}
+
+function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {
+  const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
+  const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
+  const isOpen = only === 'unprocessed' && left.underWay > 0;
+  const what = isOpen
+    ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
+    : `no row of it is ${which}`;
+  return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
+}
+
+/** What is not in the plan, and what to do about it. */
+function formatLeft(run: string, left: RetryEnd['left']): string {
+  const { refusedInPlan, inDoubt, underWay, received, retriedBefore } = left;
+  const lines = [
+    refusedInPlan > 0 &&
+      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and give that to the job as input.`,
+    inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
+    underWay > 0 &&
+      `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; settle what is in doubt then.`,
+    received > 0 &&
+      `Not retried, as they have a delivery receipt: ${format(received)}. See the deliveries file of run ${run}.`,
+    retriedBefore > 0 && `Given to other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
+  ];
+  return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');
+}

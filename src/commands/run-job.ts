@@ -1,0 +1,218 @@
+import type { Job } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { checkGuards } from '../plan/guards.js';
+import type { LeftOut } from '../plan/select.js';
+import { isReported, type PastRun, readHistory } from '../registry/history.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
+import type { Summary } from '../report/summary.js';
+import { writeReport } from '../report/write-report.js';
+import { assertGiven } from '../retry/retry-given.js';
+import { assertNotRefused } from '../run/refused-run.js';
+import { joinSettings } from '../run/resume.js';
+import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
+import { formatOpenDoubt } from './account/print-open-doubt.js';
+import { formatSummary } from './account/print-summary.js';
+import { placeProblems } from './place-problems.js';
+import { type Host, worldOf } from './support/deps.js';
+import { jobDirectoryOf } from './support/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
+import { planNewInput } from './support/plan-new-input.js';
+import { assertUnchanged, type Session, withSession } from './support/session.js';
+import { printResult } from './terminal/print.js';
+import { describeFailure, describeRunEnd } from './terminal/print-error.js';
+import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
+import { endSoonAfter } from './terminal/signals.js';
+import { escapeText, type Terminal } from './terminal/terminal.js';
+
+export interface RunFlags {
+  readonly job: string;
+  readonly again: boolean;
+  /** Rows that earlier runs left in doubt do not count for the exit code. */
+  readonly ignoreOpenDoubt?: boolean;
+  readonly json: boolean | undefined;
+}
+
+/** `volley run JOB`: finishes an unfinished run of the job, then plans and applies what is new. Returns the exit code. */
+export async function runJob(flags: RunFlags, terminal: Terminal): Promise<number> {
+  return logCommand(terminal, { command: 'run', file: flags.job }, async (name) => {
+    const job = await loadJob(flags.job);
+    name({ job: job.name });
+    return runNamedJob(job, flags, { host: terminal, name });
+  });
+}
+
+/** The same for a job that was read already. */
+export function runLoadedJob(job: Job, flags: LoadedFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'run', job: job.name }, (name) => runNamedJob(job, flags, { host, name }));
+}
+
+type LoadedFlags = Omit<RunFlags, 'job'> & Partial<Pick<RunFlags, 'job'>>;
+
+async function runNamedJob(
+  job: Job,
+  flags: LoadedFlags,
+  { host, name }: { host: Host; name: NameFields },
+): Promise<CommandEnd> {
+  const jobDirectory = jobDirectoryOf(job);
+  const done: Done = { summaries: [], leftOut: [] };
+  try {
+    await placeProblems({ file: flags.job, files: worldOf(host).files }, () =>
+      withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done })),
+    );
+  } catch (error) {
+    // What was sent before the failure is told all the same. A stdout that takes nothing must not hide why it failed.
+    const last = done.summaries.at(-1);
+    if (last !== undefined) name(listFigures(last));
+    await printFailed(done, job, { flags, host, error }).catch(() => {});
+    throw error;
+  }
+  return printDone(done, job, { flags, host, name });
+}
+
+/** What a command has done so far. */
+interface Done {
+  /** Of the runs that it finished or applied, in this order. */
+  readonly summaries: Summary[];
+  leftOut: readonly LeftOut[];
+  /** Of a plan that a guard did not let pass. */
+  guarded?: Summary;
+}
+
+async function runInSession(
+  job: Job,
+  flags: Pick<RunFlags, 'again'>,
+  { host, session, done }: { host: Host; session: Session; done: Done },
+): Promise<void> {
+  const { jobDirectory, log, stop, applyAndReport } = session;
+  const { files, clock } = session.world;
+  const reading = { signal: stop.nothingNew, clock };
+  const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
+  for (const past of history) {
+    if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
+    log.info(`going on with run ${past.plan.id}, which did not come to its end`, { run: past.plan.id });
+    const summary = await finishRun(past, history, { job, session });
+    log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
+    done.summaries.push(summary);
+    if (summary.state !== 'finished') return;
+  }
+  const isRepeated = flags.again || job.repeat === 'always';
+  // A repeated job whose process died is finished, not sent once more.
+  if (done.summaries.length > 0 && isRepeated) return;
+
+  const { made, leftOut } = await endSoonAfter(reading, async () =>
+    planNewInput(job, {
+      host,
+      log,
+      jobDirectory,
+      history: await readHistory(files, jobDirectory),
+      isAgain: flags.again,
+      signal: stop.nothingNew,
+      lock: session.lock,
+    }),
+  );
+  done.leftOut = leftOut;
+  if (made === undefined) return;
+  try {
+    checkGuards(made.plan, job.guards);
+  } catch (error) {
+    done.guarded = await writeReport(files, made.directory, made.plan);
+    log.warn(`a guard let nothing be sent; the rejections are in ${made.directory}`, {
+      event: 'guard',
+      run: made.plan.id,
+    });
+    throw error;
+  }
+  done.summaries.push(await applyAndReport(made.directory, made.plan, job));
+}
+
+async function finishRun(
+  past: PastRun,
+  history: readonly PastRun[],
+  { job, session }: { job: Job; session: Session },
+): Promise<Summary> {
+  const { world, jobDirectory } = session;
+  if (past.state === 'finished') return writeReport(world.files, past.directory, past.plan);
+  await assertNotRefused(world.files, past);
+  const settings = joinSettings(past.plan, job);
+  await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock }, () => assertUnchanged(past.plan, world));
+  await assertGiven(world.files, { plan: past.plan, jobDirectory, history });
+  return session.applyAndReport(past.directory, past.plan, settings);
+}
+
+/**
+ * One JSON object: the last run's summary, with those that it finished before as `earlier`, and what of the job is in doubt.
+ * The exit code is the gravest of theirs.
+ */
+async function printDone(
+  { summaries, leftOut }: Done,
+  job: Job,
+  { flags, host, name }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields },
+): Promise<CommandEnd> {
+  const directory = jobDirectoryOf(job);
+  const openDoubt = await readOpenDoubt(worldOf(host).files, directory, { isSandbox: job.service.sandbox });
+  const own = summaries.map(({ plan }) => plan);
+  const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
+  const exitCode = gravestOf([
+    ...summaries.map((summary) => summary.exitCode),
+    flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
+  ]);
+  const screen = screenOf(host);
+  const doubts = formatOpenDoubt(openDoubt, own, screen);
+  const last = summaries.at(-1);
+  const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
+  const end = { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
+  name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
+  if (last === undefined) {
+    const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };
+    const text = formatIdle(job, leftOut, { path: flags.job, screen });
+    await printResult(host, flags, { json: idle, text: `${text}${doubts}` });
+    return end;
+  }
+  const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
+  const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
+  const text = formatSummaries(summaries, { job, path: flags.job, screen });
+  await printResult(host, flags, { json, text: `${text}${doubts}` });
+  return end;
+}
+
+/** One JSON object: what failed, with the runs that it finished before as `earlier`. */
+async function printFailed(
+  { summaries, guarded }: Done,
+  job: Job,
+  {
+    flags,
+    host,
+    error,
+  }: { flags: Pick<RunFlags, 'json'> & Partial<Pick<RunFlags, 'job'>>; host: Host; error: unknown },
+): Promise<void> {
+  const failure = describeFailure(error);
+  const stop = guarded === undefined ? {} : { stop: { reason: failure.error.code, detail: failure.error.message } };
+  const earlier = summaries.length === 0 ? {} : { earlier: summaries };
+  const json = { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...failure, ...earlier };
+  const screen = screenOf(host);
+  await printResult(host, flags, { json, text: formatSummaries(summaries, { job, path: flags.job, screen }) });
+}
+
+function formatSummaries(
+  summaries: readonly Summary[],
+  { job, path, screen }: { job: Job; path: string | undefined; screen: Screen },
+): string {
+  const view = { isSandbox: job.service.sandbox, job: path, screen };
+  return summaries.map((summary) => formatSummary(summary, view)).join('\n');
+}
+
+/** Also what `plan` says where there is nothing to plan. */
+export function formatIdle(
+  job: Job,
+  leftOut: readonly LeftOut[],
+  { path, screen }: { path: string | undefined; screen: Screen },
+): string {
+  const files = leftOut.map(({ file, reason }) => `  ${escapeText(file)} ${escapeText(reason)}\n`).join('');
+  const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
+  return (
+    `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
+    `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
+    `To send the same files once more: ${escapeText(again)}\n`
+  );
+}

@@ -1,8 +1,0 @@
-import { renderJobJsonSchema } from '../job/json-schema.js';
-import type { Terminal } from './terminal.js';
-
-/** `volley schema`: the JSON Schema of a job file, for editors. */
-export async function printSchema(terminal: Terminal): Promise<number> {
-  await terminal.writeStdout(renderJobJsonSchema());
-  return 0;
-}

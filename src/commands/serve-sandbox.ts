@@ -1,0 +1,30 @@
+import { UserError } from '../domain/errors.js';
+import { startSandbox } from '../sandbox/sandbox.js';
+import type { Terminal } from './terminal/terminal.js';
+
+export interface SandboxFlags {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly host: string;
+  readonly data: string | undefined;
+  /** Receipts and events go to whatever address they have, not to loopback alone. */
+  readonly deliverOutside: boolean;
+}
+
+/** `volley sandbox`: the service itself on a local port, until a signal. Its first line on stdout is JSON, and says whether anything may leave this machine. */
+export async function serveSandbox(flags: SandboxFlags, terminal: Terminal): Promise<number> {
+  const { port, host, data, deliverOutside: deliversOutside } = flags;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UserError('bad-flag', `Cannot listen on port ${port}, expected 0 to 65535`);
+  }
+  const dataDirectory = data === undefined ? {} : { dataDirectory: data };
+  const sandbox = await startSandbox({ port, host, deliversOutside, ...dataDirectory });
+  const ended = new Promise<void>((resolve) => {
+    terminal.onSignal(() => resolve());
+  });
+  const { origin, credentials } = sandbox;
+  await terminal.writeStdout(`${JSON.stringify({ origin, credentials, deliversOutside })}\n`);
+  await ended;
+  await sandbox.close();
+  return 0;
+}

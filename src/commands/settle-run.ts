@@ -1,0 +1,165 @@
+import { dirname, resolve } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { assertPlanWhole } from '../plan/format/planned-files.js';
+import { InDoubtRows } from '../registry/in-doubt-rows.js';
+import { EXIT } from '../report/exit-code.js';
+import { checkNames } from '../report/name-check.js';
+import type { Summary } from '../report/summary.js';
+import { writeReport } from '../report/write-report.js';
+import { type ExportEnd, settleByExport } from '../settle/export/settle-export.js';
+import { settleByWord } from '../settle/operator-decision.js';
+import { settleByReceipts } from '../settle/settle-receipts.js';
+import { addSettled, type SettledCounts } from '../settle/settle-rows.js';
+import { acquireLock, type Lock } from '../storage/lock.js';
+import { type Host, worldOf } from './support/deps.js';
+import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
+import { namePerson } from './support/person.js';
+import { openNamedRun } from './support/run-directory.js';
+import { lockDepsOf } from './support/world.js';
+import { countOf, format } from './terminal/count-of.js';
+import { placeDiskErrors } from './terminal/disk-error.js';
+import { printResult } from './terminal/print.js';
+import { escapeText } from './terminal/terminal.js';
+
+export interface SettleFlags {
+  readonly run: string;
+  /** CSV files of the service's message export. */
+  readonly exported: readonly string[] | undefined;
+  readonly assume: string | undefined;
+  /** As typed: how many rows are in doubt. */
+  readonly confirm: string | undefined;
+  readonly json: boolean | undefined;
+}
+
+type Means =
+  | { readonly kind: 'export'; readonly paths: readonly string[] }
+  | { readonly kind: 'word'; readonly assume: 'sent' | 'not-sent'; readonly confirm: number };
+
+/**
+ * `volley settle RUN`: decides rows in doubt by the receipts that are on disk, then by the service's message export or by a
+ * person's own word, and writes the run's outputs again. Sends nothing. Returns 3 where rows are left in doubt.
+ */
+export function settleRun(flags: SettleFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'settle', directory: flags.run }, (name) => settleNamed(flags, { host, name }));
+}
+
+async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
+  const means = chooseMeans(flags);
+  const world = worldOf(host);
+  const { directory, plan } = await openNamedRun(flags.run, { files: world.files, begun: true });
+  name({ job: plan.job.name, run: plan.id });
+  const { end, underWay, summary } = await placeDiskErrors(dirname(directory), () =>
+    settleBehindLock(means, { directory, plan }, host),
+  );
+  const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
+  if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
+  const { job, plan: id, balance } = summary;
+  const { inDoubt } = balance;
+  const exitCode = inDoubt > 0 ? EXIT.inDoubt : EXIT.ok;
+  const state = inDoubt > 0 ? 'in-doubt' : 'settled';
+  const json = { job, plan: id, directory, state, exitCode, error: null, settled: end.settled, inDoubt, left };
+  await printResult(host, flags, { json, text: formatSettled(json) });
+  const { accepted, rejected, notSent } = end.settled;
+  name({ state, accepted, rejected, notSent, inDoubt });
+  const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
+  return { exitCode, reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled };
+}
+
+async function settleBehindLock(
+  means: Means,
+  { directory, plan }: { directory: string; plan: Plan },
+  host: Host,
+): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
+  const world = worldOf(host);
+  const { files, clock, owner } = world;
+  const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+  try {
+    const outputs = checkNames(files, () => lock.assertHeld());
+    await assertPlanWhole(files, directory, plan);
+    const received = await settleByReceipts({ directory, plan, lock }, { files, clock, owner });
+    let end: ExportEnd;
+    try {
+      const { settled, left } = await settleBy(means, { directory, plan, lock }, host);
+      end = { settled: addSettled(received, settled), left };
+    } catch (error) {
+      if (received.accepted + received.rejected === 0) throw error;
+      await writeReport(outputs, directory, plan);
+      throw tellReceived(error, received);
+    }
+    const { underWay } = (await InDoubtRows.read(files, directory, plan)).rows;
+    return { end, underWay, summary: await writeReport(outputs, directory, plan) };
+  } finally {
+    await lock.release();
+  }
+}
+
+const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';
+
+/** What was asked for is refused; that the receipts settled rows before it stands. */
+function tellReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
+  if (!(error instanceof UserError)) return error;
+  const { code, message, problems } = error;
+  const hint = `Delivery receipts that had come settled ${countOf(accepted + rejected, 'row')} first; look at the in-doubt files of the run again.`;
+  return new UserError(code, message, { hint, problems });
+}
+
+function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
+  if ((exported === undefined) === (assume === undefined)) {
+    throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
+      hint: 'The export is proof; --assume is your own word, for when there is none.',
+    });
+  }
+  if (exported !== undefined) {
+    if (confirm !== undefined) throw new UserError('bad-flag', 'Cannot settle: --confirm is for --assume alone');
+    return { kind: 'export', paths: exported.map((path) => resolve(path)) };
+  }
+  if (assume !== 'sent' && assume !== 'not-sent') {
+    throw new UserError('bad-flag', `Cannot settle: --assume is ${JSON.stringify(assume)}, expected sent or not-sent`);
+  }
+  if (confirm === undefined || !/^\d{1,15}$/.test(confirm)) {
+    const found = confirm === undefined ? 'there is no --confirm' : `--confirm is ${JSON.stringify(confirm)}`;
+    throw new UserError('bad-flag', `Cannot settle: ${found}, expected the number of rows in doubt`, {
+      hint: 'It stands in the account of the run: volley status, or summary.json.',
+    });
+  }
+  return { kind: 'word', assume, confirm: Number(confirm) };
+}
+
+async function settleBy(
+  means: Means,
+  run: { directory: string; plan: Plan; lock: Lock },
+  host: Host,
+): Promise<ExportEnd> {
+  const world = worldOf(host);
+  const { files, clock, owner } = world;
+  if (means.kind === 'word') {
+    const settled = await settleByWord(run, { ...means, person: namePerson(world) }, { files, clock, owner });
+    return { settled, left: {} };
+  }
+  const reader = await world.loadReader();
+  const exported = await reader.listInputs(means.paths, dirname(means.paths[0] ?? ''));
+  return settleByExport({ ...run, exported }, { files, clock, owner, reader });
+}
+
+function formatSettled(end: {
+  job: string;
+  plan: string;
+  directory: string;
+  settled: ExportEnd['settled'];
+  inDoubt: number;
+  left: readonly { reason: string; rows: number }[];
+}): string {
+  const { accepted, rejected, notSent } = end.settled;
+  const count = accepted + rejected + notSent;
+  const lines = [
+    `Run ${end.plan} of job ${end.job}: ${countOf(count, 'row')} settled, ${format(end.inDoubt)} in doubt.`,
+    `  accepted    ${format(accepted).padStart(9)}`,
+    `  rejected    ${format(rejected).padStart(9)}`,
+    `  not sent    ${format(notSent).padStart(9)}`,
+    ...end.left.map(({ reason, rows }) => `  in doubt    ${format(rows).padStart(9)}  ${reason}`),
+    ...(notSent > 0 ? [`Send what was not sent: volley retry ${end.directory} --only not-sent`] : []),
+    `The outputs were written again: ${end.directory}`,
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}

@@ -1,0 +1,117 @@
+import { dirname, join } from 'node:path';
+import { isRowStep } from '../job/job.js';
+import type { RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
+import { maskNumbers, maskVerdict } from '../normalize/mask.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { EXIT } from '../report/exit-code.js';
+import { balanceOf } from '../report/row-balance.js';
+import { nodeFiles } from '../storage/files.js';
+import { readLockOwner } from '../storage/lock.js';
+import { formatHeadline, formatNextStep } from './account/account-lines.js';
+import { formatBalances } from './account/balance-table.js';
+import { formatOpenDoubt } from './account/print-open-doubt.js';
+import { describeAction } from './account/print-summary.js';
+import { openNamedRun } from './support/run-directory.js';
+import { lockDepsOf, thisWorld } from './support/world.js';
+import { placeDiskErrors } from './terminal/disk-error.js';
+import { printResult } from './terminal/print.js';
+import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
+import type { Terminal } from './terminal/terminal.js';
+
+/** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
+export async function showStatus(
+  flags: { run: string; json: boolean | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const { directory, plan } = await openNamedRun(flags.run);
+  const jobDirectory = dirname(directory);
+  const { state, owner, openDoubt } = await placeDiskErrors(jobDirectory, async () => {
+    const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
+    const owner = await readLockOwner(lockDepsOf(thisWorld), jobDirectory);
+    const scope = { isSandbox: plan.job.service.sandbox, isRunning: owner !== undefined };
+    return { state, owner, openDoubt: await readOpenDoubt(nodeFiles, jobDirectory, scope) };
+  });
+  const status = {
+    job: plan.job.name,
+    plan: plan.id,
+    directory,
+    state: nameState(state),
+    exitCode: EXIT.ok,
+    error: null,
+    runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
+    steps: plan.steps.map((step) => countStep(step, { state, job: plan.job })),
+    openDoubt,
+  };
+  const screen = screenOf(terminal);
+  const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
+  const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
+  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${nextOf(status, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  await printResult(terminal, flags, { json: status, text });
+  return EXIT.ok;
+}
+
+function nameState({ firstOpen, lastClose }: RunState): string {
+  if (firstOpen === undefined) return 'planned';
+  if (lastClose === undefined) return 'unfinished';
+  return lastClose.reason === 'finished'
+    ? 'finished'
+    : `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
+}
+
+/** All rows read stand in it; those in flight are the part of them that is under way. */
+function formatTable(steps: readonly StepStatus[], screen: Screen): string {
+  const rows = steps.map((step) => ({ ...step, said: step.action === undefined ? undefined : sayAction(step.action) }));
+  return formatBalances(rows, screen);
+}
+
+function sayAction(action: Parameters<typeof describeAction>[0] | null): string {
+  return action === null ? 'had no turn yet' : describeAction(action);
+}
+
+/** What to do with a run that no process is at work on; '' where one is. */
+function nextOf(
+  { state, runner, directory }: { state: string; runner: object | null; directory: string },
+  screen: Screen,
+): string {
+  const path = showPath(screen, directory);
+  const isOpen = state !== 'finished';
+  if (isOpen && runner !== null) return '';
+  const [what, verb] = isOpen
+    ? [state === 'planned' ? 'send it' : 'resume it, or give the command that began it', 'apply']
+    : ['see why rows were not accepted', 'report'];
+  return formatNextStep({ what, command: showCommand(screen, verb, path) }, screen);
+}
+
+type StepStatus = ReturnType<typeof countStep>;
+
+/** `action` is undefined for a step with rows, and null for one without that had no turn yet. */
+function countStep(planned: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
+  const { number, kind, counts } = planned;
+  const { settledRows, retriedRows, open, action } = state.step(number);
+  const step = job.steps[number - 1];
+  const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
+  const { accepted, 'in-doubt': inDoubt } = settledRows;
+  const rejected = settledRows.rejected - retriedRows.rejected;
+  const notSent = settledRows['not-sent'] - retriedRows['not-sent'];
+  const retried = retriedRows.rejected + retriedRows['not-sent'];
+  const settled = accepted + rejected + inDoubt + notSent + retried;
+  return {
+    number,
+    kind,
+    /** Of all rows read; the figures below are of the planned ones. */
+    balance: balanceOf(planned, state),
+    planned: counts.planned,
+    accepted,
+    rejected,
+    inDoubt,
+    notSent,
+    retried,
+    inFlight,
+    open: counts.planned - settled - inFlight,
+    ...(step === undefined || isRowStep(step)
+      ? {}
+      : { action: action?.verdict === undefined ? null : maskVerdict(action.verdict) }),
+  };
+}

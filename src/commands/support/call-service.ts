@@ -1,0 +1,179 @@
+import { ServiceError, UserError } from '../../domain/errors.js';
+import { defaultLimits } from '../../job/ceilings.js';
+import type { Job, Limits } from '../../job/job.js';
+import { loadJob } from '../../job/load.js';
+import { maskNumbers } from '../../normalize/mask.js';
+import { systemClock } from '../../ports/clock.js';
+import { type Log, withFields } from '../../ports/log.js';
+import { StopSwitch } from '../../run/stop.js';
+import { createCaller } from '../../service/caller.js';
+import type { CallService } from '../../service/endpoint.js';
+import { nodeFiles } from '../../storage/files.js';
+import { acquireLock } from '../../storage/lock.js';
+import { createLane } from '../../throttle/lane.js';
+import { LaneStopped } from '../../throttle/lane-stopped.js';
+import { printResult } from '../terminal/print.js';
+import { createLog, SecretKeeper, type Terminal } from '../terminal/terminal.js';
+import { describeTrial, watchFirstTrial } from './first-trial.js';
+import { jobDirectoryOf } from './job-directory.js';
+import type { NameFields } from './log-command.js';
+import { openService } from './open-service.js';
+import { lockDepsOf, thisWorld } from './world.js';
+
+/** The areas that a person calls one thing of; SMS and contacts are for jobs. */
+export type CalledArea = 'verification' | 'gateway' | 'campaign' | 'chat';
+
+export interface Called {
+  /** Path of a job file; only its service, its name and its output directory are used. */
+  readonly job: string;
+  readonly area: CalledArea;
+  /** The call is one of the Action Request Token. */
+  readonly isAction?: boolean;
+  /** As the flag `--json` was given. */
+  readonly json: boolean | undefined;
+  /** Of the log of the command that calls: it is told the name of the job. */
+  readonly nameFields?: NameFields;
+}
+
+export interface SingleCall {
+  readonly call: CallService;
+  /** Without its steps. */
+  readonly job: Job;
+  /** Ends early when a signal came. */
+  readonly sleep: (delayMs: number) => Promise<void>;
+}
+
+/** A person waits: longer than this, trying again is theirs. */
+const MAX_GIVE_UP_SECONDS = 60;
+
+const LIMITS: Readonly<Record<CalledArea, Limits>> = {
+  verification: defaultLimits['verification.start'],
+  gateway: defaultLimits.conversations,
+  campaign: defaultLimits.campaign,
+  chat: defaultLimits.chat,
+};
+
+/**
+ * Opens one area of the service that a job names, for a task of a few calls. A job on the sandbox gets that of its own
+ * directory, under the job's lock. A signal ends what has not been sent, with UserError 'interrupted'; a second one also
+ * what is under way, whose outcome is unknown then. Where JSON is asked for, a ServiceError is printed as `{ error }` before it is thrown.
+ */
+export async function callService<T>(
+  terminal: Terminal,
+  called: Called,
+  task: (single: SingleCall) => Promise<T>,
+): Promise<T> {
+  const job = await loadJob(called.job, nodeFiles, { withoutSteps: true });
+  const about = { job: job.name };
+  called.nameFields?.(about);
+  assertCallable(job, called);
+  const secrets = new SecretKeeper();
+  const log = withFields(createLog(terminal, secrets), () => about);
+  const stop = new StopSwitch();
+  const stopListening = terminal.onSignal((name) => {
+    if (stop.isRequested) return stop.abandon();
+    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: end it)`);
+    stop.request('interrupted', name);
+  });
+  try {
+    return await withService(job, { ...called, terminal, secrets, stop, log }, task);
+  } catch (thrown) {
+    const error = describeEnd(thrown, stop);
+    // A stdout that takes nothing must not hide how the call ended.
+    if (error instanceof ServiceError) await printServiceError(error, called, terminal).catch(() => {});
+    throw error;
+  } finally {
+    stopListening();
+  }
+}
+
+/** A job need not say how areas are reached that its steps do not use. */
+function assertCallable({ service }: Job, { job, area, isAction = false }: Called): void {
+  if (service.sandbox) return;
+  const refuse = (what: string, hint: string) => {
+    throw new UserError('bad-job', `Cannot call ${area} with the job ${job}: it has no ${what}, expected one`, {
+      hint,
+    });
+  };
+  if (area === 'verification' && service.subAccountId === '') {
+    refuse('service.account', 'Write account: <identifier> into the job.');
+  }
+  if (service.bases[area] === '') {
+    refuse('service.ccPlatform', 'Write ccPlatform: <platform> into the job, such as na12.');
+  }
+  const tokens = service.credentials.campaign;
+  if (isAction && tokens !== undefined && tokens.actionToken === undefined) {
+    refuse(
+      'service.credentials.campaign.actionToken',
+      'The Data Request Token only reads. Write actionToken: { env: NAME } into the job.',
+    );
+  }
+}
+
+async function withService<T>(
+  job: Job,
+  context: Pick<Called, 'area' | 'isAction'> & {
+    terminal: Terminal;
+    secrets: SecretKeeper;
+    stop: StopSwitch;
+    log: Log;
+  },
+  task: (single: SingleCall) => Promise<T>,
+): Promise<T> {
+  const { terminal, secrets, stop, area, log, isAction = false } = context;
+  const jobDirectory = jobDirectoryOf(job);
+  // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
+  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(thisWorld), jobDirectory) : undefined;
+  try {
+    const { settings, transport, authorize, close } = await openService(
+      job,
+      { host: terminal, secrets, jobDirectory },
+      { areas: [area], isReadOnly: !isAction },
+    );
+    const clock = systemClock;
+    const lane = createLane({ limits: LIMITS[area], clock, random: Math.random, signal: stop.nothingNew });
+    const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
+    const call: CallService = (endpoint, input) => {
+      const untilMs = clock.now() + giveUpAfterMs;
+      const watched = watchFirstTrial({ lane, transport }, (answer, delayMs) => {
+        if (stop.isRequested || clock.now() + delayMs >= untilMs) return;
+        log.warn(describeTrial(answer, { base: settings.bases[area], untilMs }));
+      });
+      return createCaller({
+        service: settings,
+        transport: watched.transport,
+        authorize,
+        laneOf: () => watched.lane,
+        clock,
+        giveUpAfterMs,
+        signal: stop.nothingMore,
+      })(endpoint, input);
+    };
+    try {
+      return await task({ call, job, sleep: (delayMs) => clock.sleep(delayMs, stop.nothingNew) });
+    } finally {
+      await lane.close();
+      await close();
+    }
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function printServiceError(error: ServiceError, called: Called, terminal: Terminal): Promise<void> {
+  const { code, status = null, hint = null } = error;
+  // The service words these two, and may repeat in them what it was sent.
+  const serviceCode = error.serviceCode === undefined ? null : maskNumbers(error.serviceCode);
+  const message = maskNumbers(error.message);
+  await printResult(terminal, called, { json: { error: { code, status, serviceCode, message, hint } }, text: '' });
+}
+
+function describeEnd(error: unknown, stop: StopSwitch): unknown {
+  if (error instanceof LaneStopped) {
+    const name = stop.reason?.detail ?? 'a signal';
+    return new UserError('interrupted', `Cannot finish: ${name} came before the call was sent`, {
+      hint: 'Run the same command to do it.',
+    });
+  }
+  return error;
+}

@@ -1,0 +1,42 @@
+import type { PlanDeps } from '../../plan/plan-deps.js';
+import type { Log } from '../../ports/log.js';
+import type { Progress } from '../../run/run-deps.js';
+import { createLog, type SecretKeeper, type Terminal } from '../terminal/terminal.js';
+import { thisWorld, type World } from './world.js';
+
+/** A terminal that a program may stand behind: it is told of every step forward, and the log is its own. */
+export interface Host extends Terminal {
+  readonly onPlanned?: PlanDeps['onProgress'];
+  readonly onSent?: (progress: Progress) => void;
+  readonly createLog?: (secrets: SecretKeeper) => Log;
+  /** This machine where it has none. */
+  readonly world?: World;
+}
+
+/** The log of the host; where it has none, that of its terminal. */
+export function openLog(host: Host, secrets: SecretKeeper): Log {
+  return host.createLog?.(secrets) ?? createLog(host, secrets);
+}
+
+export function worldOf({ world = thisWorld }: Host): World {
+  return world;
+}
+
+/** Adapters of the planner: the disk and the readers. */
+export async function createPlanDeps(
+  host: Host,
+  { onProgress, signal }: Pick<PlanDeps, 'onProgress' | 'signal'>,
+): Promise<PlanDeps> {
+  const { files, owner, loadReader } = worldOf(host);
+  const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../../input/spool.js')]);
+  return {
+    files,
+    processId: owner.pid,
+    onProgress: (progress) => {
+      onProgress(progress);
+      host.onPlanned?.(progress);
+    },
+    signal,
+    reader: { ...reader, spoolStandardInput: (path) => spoolInput(host.stdin, path) },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Answer } from '../../service/answer.js';
+import type { CallLane } from '../../service/caller.js';
+import type { Transport } from '../../service/transport.js';
+
+/** The way of one call, which tells of the first answer that makes the lane pause, and how long. */
+export function watchFirstTrial(
+  { lane, transport }: { lane: CallLane; transport: Transport },
+  onPause: (answer: Answer, delayMs: number) => void,
+): { lane: CallLane; transport: Transport } {
+  let last: Answer | undefined;
+  let isTold = false;
+  return {
+    transport: {
+      send: async (call, signal) => {
+        last = await transport.send(call, signal);
+        return last;
+      },
+      close: () => transport.close(),
+    },
+    lane: {
+      run: (cost, task) => lane.run(cost, task),
+      pauseFor: (delayMs) => {
+        if (last !== undefined && !isTold) onPause(last, delayMs);
+        isTold = true;
+        lane.pauseFor(delayMs);
+      },
+      slowDown: () => lane.slowDown(),
+      noteSuccess: () => lane.noteSuccess(),
+    },
+  };
+}
+
+/** A person who waits is told for what, and how long. */
+export function describeTrial(answer: Answer, { base, untilMs }: { base: string; untilMs: number }): string {
+  const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
+  const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';
+  return `${what} ${new URL(base).origin}: ${problem}; trying again until ${new Date(untilMs).toISOString()}`;
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Log } from '../../ports/log.js';
+import type { JoinEnd } from '../../settle/settle-receipts.js';
+
+/** At least so long from the end of one pass to the beginning of the next, and … */
+const LEAST_PAUSE_MS = 10_000;
+/** … so many times as long as the last one took: every pass reads all receipts. */
+const PAUSE_TIMES_PASS = 10;
+
+/** What a listener that joins receipts to a run says at its end. */
+export interface JoinedTotals {
+  /** Rows that were in doubt, by what a receipt told of them, since the listener was started. */
+  settled: { accepted: number; rejected: number };
+  /** Messages of the run by the state of their newest receipt; null where nothing was written. */
+  deliveries: Readonly<Record<string, number>> | null;
+  /** Receipts in the file that are not of the run's messages. */
+  foreign: number;
+}
+
+export interface ReceiptJoiningDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Joins all receipts that are on disk. */
+  readonly join: () => Promise<JoinEnd>;
+}
+
+/**
+ * Joins receipts to their run while they come: at the start, after each pause in which there were new ones, and at the end. A
+ * pass that fails is told, and made good by the next; only that of `finish` is thrown.
+ */
+export class ReceiptJoining {
+  readonly totals: JoinedTotals = { settled: { accepted: 0, rejected: 0 }, deliveries: null, foreign: 0 };
+  readonly #deps: ReceiptJoiningDeps;
+  readonly #stop = new AbortController();
+  readonly #passing: Promise<void>;
+  #isDue = true;
+  #isHeld = false;
+
+  constructor(deps: ReceiptJoiningDeps) {
+    this.#deps = deps;
+    this.#passing = this.#goOn();
+  }
+
+  noteReceipt(): void {
+    this.#isDue = true;
+  }
+
+  /** Waits for the pass that is under way, and makes the last one; what came before the call is in it. */
+  async finish(): Promise<void> {
+    this.#stop.abort();
+    await this.#passing;
+    // Also without new receipts: a runner may have put rows in doubt since.
+    await this.#pass();
+    if (this.#isDue) this.#deps.log.warn('receipts are not joined: listen for this run again when its job is free');
+  }
+
+  async #goOn(): Promise<void> {
+    const { clock, log } = this.#deps;
+    while (!this.#stop.signal.aborted) {
+      const startMs = clock.monotonicMs();
+      if (this.#isDue) {
+        await this.#pass().catch((error) => {
+          const said = error instanceof Error ? error.message : String(error);
+          log.error(`cannot join receipts now, and try again later: ${said}`);
+        });
+      }
+      const tookMs = clock.monotonicMs() - startMs;
+      await clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), this.#stop.signal);
+    }
+  }
+
+  async #pass(): Promise<void> {
+    this.#isDue = false;
+    try {
+      this.#tell(await this.#deps.join());
+    } catch (error) {
+      this.#isDue = true;
+      throw error;
+    }
+  }
+
+  #tell(end: JoinEnd): void {
+    const { log } = this.#deps;
+    if (end.kind === 'nothing') return;
+    if (end.kind === 'held') {
+      this.#isDue = true;
+      if (!this.#isHeld) log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
+      this.#isHeld = true;
+      return;
+    }
+    this.#isHeld = false;
+    const { accepted, rejected } = end.settled;
+    this.totals.settled.accepted += accepted;
+    this.totals.settled.rejected += rejected;
+    this.totals.deliveries = end.summary.deliveries;
+    this.totals.foreign = end.receipts.foreign;
+    if (accepted + rejected === 0) return;
+    log.info(`rows in doubt that receipts settled: ${accepted} accepted, ${rejected} rejected`, { accepted, rejected });
+  }
+}
+
+/** One line for a person. */
+export function describeJoined({ settled, deliveries, foreign }: JoinedTotals): string {
+  const states = Object.entries(deliveries ?? {}).map(([state, count]) => `${count} ${state}`);
+  const { accepted, rejected } = settled;
+  return (
+    `messages with a receipt: ${states.length === 0 ? 'none' : states.join(', ')}; ` +
+    `settled: ${accepted} accepted, ${rejected} rejected; ${foreign} receipts of others`
+  );
+}

@@ -1,0 +1,106 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UserError } from '../../domain/errors.js';
+import { loadJob } from '../../job/load.js';
+import { assertOwnName, assertOwnPlace } from '../../plan/format/place.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
+import { type Files, nodeFiles } from '../../storage/files.js';
+import { placeDiskErrors } from '../terminal/disk-error.js';
+import { jobDirectoryOf } from './job-directory.js';
+
+export interface OpenedRun {
+  readonly directory: string;
+  readonly plan: Plan;
+}
+
+/**
+ * The run directory that an argument names, links followed, with its plan. Refuses one that does not stand where it was
+ * made, `<output>/<job>/<plan id>`: lock and history stand beside it, and a copy would send everything once more.
+ */
+export async function openRunDirectory(written: string, files: Files = nodeFiles): Promise<OpenedRun> {
+  const directory = await followLinks(resolve(written));
+  const found = await files.stat(directory);
+  if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
+  if (!found.isDirectory) {
+    throw refuse(written, 'it is a file, expected a run directory', 'To send a job: volley run, and its file.');
+  }
+  return openRun(directory, files);
+}
+
+/**
+ * The run that an argument means: a run directory is that run, a job's file or its directory the newest run of the job. `begun`:
+ * the newest that was begun, where there is one; one that was planned only has nothing to settle or to retry.
+ */
+export async function openNamedRun(
+  written: string,
+  { files = nodeFiles, begun = false }: { files?: Files; begun?: boolean } = {},
+): Promise<OpenedRun> {
+  const path = await followLinks(resolve(written));
+  const found = await files.stat(path);
+  if (found === undefined)
+    throw refuse(written, 'it is not there, expected a run directory, a job file or its directory');
+  if (!found.isDirectory) {
+    const jobDirectory = jobDirectoryOf(await loadJob(written));
+    return openRun(await findNewest(jobDirectory, { files, begun, written }), files);
+  }
+  if (await isRunDirectory(path, files)) return openRun(path, files);
+  return openRun(await findNewest(path, { files, begun, written }), files);
+}
+
+/** By its plan, or by what is left of a run whose plan is gone. */
+async function isRunDirectory(path: string, files: Files): Promise<boolean> {
+  const names = await files.list(path);
+  return names.some(
+    (name) => name === PLAN_FILE || name === JOURNAL_FILE || /^\d+-.*\.(rows|requests)\.ndjson$/.test(name),
+  );
+}
+
+/** Newest by when it was planned. */
+async function findNewest(
+  jobDirectory: string,
+  { files, begun, written }: { files: Files; begun: boolean; written: string },
+): Promise<string> {
+  let newest: { directory: string; isBegun: boolean; atMs: number } | undefined;
+  for (const name of await placeDiskErrors(jobDirectory, () => files.list(jobDirectory))) {
+    const directory = join(jobDirectory, name);
+    const plan = name.startsWith('.') ? undefined : await files.stat(join(directory, PLAN_FILE));
+    if (plan === undefined) continue;
+    const isBegun = !begun || (await files.stat(join(directory, JOURNAL_FILE))) !== undefined;
+    const isNewer = newest === undefined || (isBegun === newest.isBegun ? plan.modifiedMs >= newest.atMs : isBegun);
+    if (isNewer) newest = { directory, isBegun, atMs: plan.modifiedMs };
+  }
+  if (newest === undefined) {
+    throw refuse(
+      written,
+      `there is no run in ${jobDirectory}, expected one`,
+      'Plan or run the job first: volley plan, volley run.',
+    );
+  }
+  return newest.directory;
+}
+
+async function openRun(directory: string, files: Files): Promise<OpenedRun> {
+  const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
+  assertOwnName(directory, plan);
+  const jobDirectory = dirname(directory);
+  if (basename(jobDirectory) !== plan.job.name) {
+    throw refuse(
+      directory,
+      `it holds run ${plan.id} of job ${plan.job.name}, expected it in …/${plan.job.name}/${plan.id}`,
+      'Give the directory that `volley plan` or `volley run` printed; a copy of it would send everything again.',
+    );
+  }
+  await assertOwnPlace(files, directory);
+  return { directory, plan };
+}
+
+function refuse(path: string, what: string, hint?: string): UserError {
+  return new UserError('bad-plan', `Cannot use ${path}: ${what}`, hint === undefined ? {} : { hint });
+}
+
+/** A link to a run is that run; where only a directory above it is a link, such as one to a volume, the path stays as written. */
+async function followLinks(path: string): Promise<string> {
+  const follow = (each: string) => realpath(each).catch(() => each);
+  const [real, realParent] = await Promise.all([follow(path), follow(dirname(path))]);
+  return real === join(realParent, basename(path)) ? path : real;
+}

@@ -1,0 +1,240 @@
+import { dirname, join } from 'node:path';
+import { UserError } from '../../domain/errors.js';
+import type { Job } from '../../job/job.js';
+import type { Plan } from '../../plan/format/plan-file.js';
+import { checkGuards } from '../../plan/guards.js';
+import type { PlanOutcome } from '../../plan/make-plan.js';
+import { type Log, type LogFields, withFields } from '../../ports/log.js';
+import { assertNotTaken, readHistory } from '../../registry/history.js';
+import { readOpenDoubt } from '../../registry/open-doubt.js';
+import { EXIT } from '../../report/exit-code.js';
+import { checkNames } from '../../report/name-check.js';
+import { addNotDelivered } from '../../report/not-delivered.js';
+import type { OpenDoubt, Summary } from '../../report/summary.js';
+import { assertGiven, listWaiting } from '../../retry/retry-given.js';
+import { takeOverPrepared } from '../../retry/take-over-prepared.js';
+import { assertInputsUnchanged } from '../../run/resume.js';
+import { StopSwitch } from '../../run/stop.js';
+import { acquireLock, type Lock } from '../../storage/lock.js';
+import { countOf } from '../terminal/count-of.js';
+import { placeDiskErrors } from '../terminal/disk-error.js';
+import { createProgressView } from '../terminal/progress.js';
+import { endSoonAfter, onFirstSignal } from '../terminal/signals.js';
+import { SecretKeeper } from '../terminal/terminal.js';
+import { type Host, openLog, worldOf } from './deps.js';
+import { jobDirectoryOf } from './job-directory.js';
+import { type OpenService, openService } from './open-service.js';
+import { planNewInput } from './plan-new-input.js';
+import { openRunDirectory } from './run-directory.js';
+import { lockDepsOf, type World } from './world.js';
+
+/** After a first signal, how long what is in flight is awaited. A pod's grace period must be longer. */
+export const DRAIN_MS = 30_000;
+
+/** What of a job holds while a plan is applied; what is sent is the plan's alone. */
+export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
+
+/** What every command that may send holds while it works on a job: the lock, the way to the service, the stop switch. */
+export interface Session {
+  readonly jobDirectory: string;
+  readonly lock: Lock;
+  readonly log: Log;
+  readonly stop: StopSwitch;
+  readonly world: World;
+  applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
+}
+
+/** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
+export async function planJobInput(
+  host: Host,
+  job: Job,
+  { isAgain, signal }: { isAgain: boolean; signal: AbortSignal },
+): Promise<PlanOutcome> {
+  const jobDirectory = jobDirectoryOf(job);
+  const world = worldOf(host);
+  const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: job.name }));
+  return placeDiskErrors(jobDirectory, async () => {
+    const lock = await acquireLock(lockDepsOf(world), jobDirectory);
+    try {
+      return await endSoonAfter({ signal, clock: world.clock }, async () => {
+        const history = await readHistory(world.files, jobDirectory);
+        return planNewInput(job, { host, log, jobDirectory, history, isAgain, signal, lock });
+      });
+    } finally {
+      await lock.release();
+    }
+  });
+}
+
+/**
+ * Sends exactly the plan in a run directory, or goes on with it, and writes its outputs. Refuses before anything is sent:
+ * another plan than `confirm` names, input that changed since, what a guard does not let pass, and files that another run took.
+ */
+export async function applyRunDirectory(
+  host: Host,
+  run: string,
+  {
+    confirm,
+    ignoreChangedInputs,
+    name = () => {},
+  }: {
+    confirm: string | undefined;
+    ignoreChangedInputs: boolean;
+    /** Hears which run of which job it is, before anything else is done. */
+    name?: (about: { job: string; run: string }) => void;
+  },
+): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
+  const { directory, plan } = await openRunDirectory(run, worldOf(host).files);
+  name({ job: plan.job.name, run: plan.id });
+  if (confirm !== undefined && confirm !== plan.id) {
+    throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
+      hint: 'Look at the plan again; nothing was sent.',
+    });
+  }
+  checkGuards(plan, plan.job.guards);
+  const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
+    const { jobDirectory, world } = session;
+    const history = await readHistory(world.files, jobDirectory);
+    const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
+    if (!ignoreChangedInputs && !isFinished) {
+      const reading = { signal: session.stop.nothingNew, clock: world.clock };
+      await endSoonAfter(reading, () => assertUnchanged(plan, world));
+    }
+    assertNotTaken(plan, history);
+    await assertGiven(world.files, { plan, jobDirectory, history });
+    return session.applyAndReport(directory, plan, plan.job);
+  });
+  const isSandbox = plan.job.service.sandbox;
+  return { plan, summary, openDoubt: await readOpenDoubt(worldOf(host).files, dirname(directory), { isSandbox }) };
+}
+
+/** Takes the job's lock for the length of the task. A signal stops the run; a second one leaves at once. */
+export async function withSession<T>(
+  host: Host,
+  { job, jobDirectory }: { job: Job; jobDirectory: string },
+  task: (session: Session) => Promise<T>,
+): Promise<T> {
+  const secrets = new SecretKeeper();
+  let run: string | undefined;
+  const log = withFields(openLog(host, secrets), () => ({ job: job.name, run }));
+  const stop = new StopSwitch();
+  const world = worldOf(host);
+  const stopListening = listenForSignals(host, log, stop);
+  try {
+    return await placeDiskErrors(jobDirectory, async () => {
+      const lock = await acquireLock(lockDepsOf(world), jobDirectory);
+      try {
+        // Behind the lock: an embedded sandbox keeps its state in the job's directory.
+        const service = await openService(job, { host, secrets, jobDirectory });
+        try {
+          const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) => {
+            run = plan.id;
+            return applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
+          };
+          const done = await task({ jobDirectory, lock, log, stop, world, applyAndReport });
+          await tellWaiting(jobDirectory, { log, world });
+          return done;
+        } finally {
+          await service.close();
+        }
+      } finally {
+        await lock.release();
+      }
+    });
+  } finally {
+    stopListening();
+  }
+}
+
+/** Rows that were given to a plan are sent by nobody else: who forgets to apply it loses them. */
+async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; world: World }): Promise<void> {
+  for (const { directory, plan, rows } of await listWaiting(world.files, jobDirectory)) {
+    const run = plan.retryOf?.run;
+    log.warn(
+      `plan ${plan.id} was given ${countOf(rows, 'row')} of run ${run} and never applied; to send them: volley apply ${directory}`,
+      { run: plan.id },
+    );
+  }
+}
+
+const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
+
+function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
+  const { clock } = worldOf(host);
+  const ended = new AbortController();
+  const sayLeft = (name: string) =>
+    log.error(`${name} again: ends at once with exit code 75; what is in flight is not awaited`, LEFT);
+  const first = (name: string) => {
+    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
+    stop.request('interrupted', name);
+    void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
+  };
+  const off = onFirstSignal(host, first, sayLeft);
+  return () => {
+    off();
+    ended.abort();
+  };
+}
+
+/** Refuses where an input of an unfinished run is another by now. */
+export async function assertUnchanged(plan: Plan, { files, loadReader }: World): Promise<void> {
+  const { digestInput } = await loadReader();
+  await assertInputsUnchanged(plan, { files, digestInput });
+}
+
+/** What a process that died while it wrote outputs left in the run directory. */
+async function removeUnfinished({ files }: World, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) {
+    if (name.endsWith('.part')) await files.remove(join(directory, name));
+  }
+}
+
+async function applyThenReport(context: {
+  directory: string;
+  plan: Plan;
+  settings: RunSettings;
+  lock: Lock;
+  stop: StopSwitch;
+  service: OpenService;
+  host: Host;
+  log: Log;
+  world: World;
+}): Promise<Summary> {
+  const { directory, plan, settings, lock, stop, service, host, log, world } = context;
+  const { files, clock, random, owner, snapshotEveryBytes } = world;
+  const [{ applyPlan }, { writeReport }, createLane] = await Promise.all([
+    import('../../run/apply-plan.js'),
+    import('../../report/write-report.js'),
+    world.loadLane(),
+  ]);
+  const view = await createProgressView(host, log);
+  try {
+    await takeOverPrepared({ directory, plan, lock }, { files, clock, owner });
+    await applyPlan(
+      { directory, plan, job: { ...settings, service: service.settings }, lock, stop },
+      {
+        files,
+        clock,
+        random,
+        transport: service.transport,
+        authorize: service.authorize,
+        createLane,
+        owner,
+        snapshotEveryBytes,
+        onProgress: (progress) => {
+          view.sent(progress);
+          host.onSent?.(progress);
+        },
+        onNotice: (notice, fields) => log.warn(notice, fields),
+      },
+    );
+  } finally {
+    view.close();
+  }
+  await lock.assertHeld();
+  await removeUnfinished(world, directory);
+  // No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it.
+  const whileHeld = checkNames(files, () => lock.assertHeld());
+  await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
+  return writeReport(whileHeld, directory, plan);
+}

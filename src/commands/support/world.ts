@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Timeouts } from '../../job/job.js';
+import type { InputReader } from '../../plan/plan-deps.js';
+import { type Clock, systemClock } from '../../ports/clock.js';
+import type { RunDeps } from '../../run/run-deps.js';
+import type { Transport } from '../../service/transport.js';
+import { type Files, nodeFiles } from '../../storage/files.js';
+import type { LockDeps, Owner } from '../../storage/lock.js';
+
+/** All that commands on a job run on; a simulation of them has a world of its own. What is heavy is loaded where it is needed. */
+export interface World {
+  readonly files: Files;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly owner: Owner;
+  readonly snapshotEveryBytes?: number | undefined;
+  readonly isProcessAlive: (pid: number) => boolean;
+  loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
+  loadLane(): Promise<RunDeps['createLane']>;
+  loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
+}
+
+export function lockDepsOf({ files, clock, owner, isProcessAlive }: World): LockDeps {
+  return { files, clock, owner, isProcessAlive };
+}
+
+/** This machine and this process. */
+export const thisWorld: World = {
+  files: nodeFiles,
+  clock: systemClock,
+  random: Math.random,
+  owner: {
+    // What tells a process apart from one of another container with the same host name, where Linux says more.
+    host: [
+      hostname(),
+      tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+      tell(() => readlinkSync('/proc/self/ns/pid')),
+    ]
+      .filter((part) => part !== '')
+      .join('/'),
+    pid: process.pid,
+    instance: randomUUID(),
+  },
+  isProcessAlive,
+  loadReader: async () => {
+    const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =
+      await Promise.all([
+        import('../../input/inputs.js'),
+        import('../../input/digest-input.js'),
+        import('../../input/digest-content.js'),
+        import('../../input/fast/records-ahead.js'),
+        import('../../input/own-columns.js'),
+      ]);
+    return { listInputs, digestInput, digestContent, readRecords, findColumn };
+  },
+  loadLane: async () => {
+    const { createLane } = await import('../../throttle/lane.js');
+    return (options) => createLane({ ...options, clock: systemClock, random: Math.random });
+  },
+  loadTransport: async () => (await import('../../service/transport.js')).createTransport,
+};
+
+function tell(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it is there, and somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,148 @@
+import { basename, dirname, relative, sep } from 'node:path';
+import { InternalError } from '../../domain/errors.js';
+import { EXIT } from '../../report/exit-code.js';
+
+/**
+ * Where an error of the system struck:
+ *   given   a path that a person wrote: a job, an input, a directory of theirs
+ *   output  the output directory, or one above it that was to be made
+ *   job     the directory of a job that stands already, and its lock
+ *   run     a file of a run, or of a plan
+ *   unknown no path says it: files that ran out, a pipe, a socket
+ */
+export type DiskPlace = 'given' | 'output' | 'job' | 'run' | 'unknown';
+
+export interface DiskError extends Error {
+  readonly code: string;
+  readonly syscall: string;
+  readonly path?: string;
+  /** Set by `placeDiskErrors`. */
+  place?: DiskPlace;
+}
+
+export function isDiskError(error: unknown): error is DiskError {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
+}
+
+/** The error itself, or what it was thrown for: a journal that cannot be written says so in its own words. */
+export function findDiskError(error: unknown): DiskError | undefined {
+  if (isDiskError(error)) return error;
+  return error instanceof InternalError && isDiskError(error.cause) ? error.cause : undefined;
+}
+
+type Ends = Readonly<Record<DiskPlace, number>>;
+
+/** Somebody must change a path, a right or a name before anything can be done; in a run something is gone that must be there. */
+const BY_PERSON: Ends = {
+  given: EXIT.notStarted,
+  output: EXIT.notStarted,
+  job: EXIT.notStarted,
+  run: EXIT.stopped,
+  unknown: EXIT.stopped,
+};
+/** May be otherwise the next time, with nothing changed in the job. */
+const BY_MACHINE: Ends = {
+  given: EXIT.again,
+  output: EXIT.again,
+  job: EXIT.again,
+  run: EXIT.again,
+  unknown: EXIT.again,
+};
+
+/** What the system answers, in words, and how a command ends with it at each place. */
+const ANSWERS: Readonly<Record<string, { says: string; ends: Ends }>> = {
+  ENOENT: { says: 'it is not there', ends: BY_PERSON },
+  ENOTDIR: { says: 'a part of the path is a file, expected a directory', ends: BY_PERSON },
+  EISDIR: { says: 'it is a directory, expected a file', ends: BY_PERSON },
+  EEXIST: { says: 'something else stands there', ends: BY_PERSON },
+  ENOTEMPTY: { says: 'something else stands there', ends: BY_PERSON },
+  ELOOP: { says: 'it is a link that leads back to itself', ends: BY_PERSON },
+  ENAMETOOLONG: { says: 'the path is too long', ends: BY_PERSON },
+  EINVAL: { says: 'the file system does not take this name', ends: BY_PERSON },
+  EACCES: { says: 'this user has no right to it', ends: BY_PERSON },
+  EPERM: { says: 'this user has no right to it', ends: BY_PERSON },
+  EADDRINUSE: { says: 'another process has this port', ends: BY_PERSON },
+  EADDRNOTAVAIL: { says: 'this machine has no such address', ends: BY_PERSON },
+  // A disk that failed is made read-only by the system; a directory that is to be made there was never to be written to.
+  EROFS: { says: 'the disk is read-only', ends: { ...BY_MACHINE, given: EXIT.notStarted, output: EXIT.notStarted } },
+  ENOSPC: { says: 'the disk is full', ends: BY_MACHINE },
+  EDQUOT: { says: 'the quota of this user is used up', ends: BY_MACHINE },
+  EFBIG: { says: 'the file may not grow further', ends: BY_MACHINE },
+  EIO: { says: 'the disk failed', ends: BY_MACHINE },
+  EMFILE: { says: 'this process may open no more files', ends: BY_MACHINE },
+  ENFILE: { says: 'this machine may open no more files', ends: BY_MACHINE },
+  ENOMEM: { says: 'there is no memory left', ends: BY_MACHINE },
+  ESTALE: { says: 'the network disk has lost it', ends: BY_MACHINE },
+  ETIMEDOUT: { says: 'the network disk does not answer', ends: BY_MACHINE },
+  EBUSY: { says: 'another process uses it', ends: BY_MACHINE },
+  EPIPE: { says: 'nobody reads what is written', ends: BY_MACHINE },
+};
+
+/** How a command ends: 2 where a person must change what they gave, 4 where they must look at a run, 75 where the same command may succeed. */
+export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'code' | 'place'>): number {
+  return (ANSWERS[code]?.ends ?? BY_MACHINE)[place];
+}
+
+/** The errors that the table lists; for its test, and for the page that repeats it. */
+export const KNOWN_ERRNOS: readonly string[] = Object.keys(ANSWERS);
+
+/** Runs a task that works in the directory of a job, and notes at an error of the system where it struck. */
+export async function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    const found = findDiskError(error);
+    if (found?.path !== undefined) found.place ??= placeOf(found.path, jobDirectory);
+    throw error;
+  }
+}
+
+function placeOf(path: string, jobDirectory: string): DiskPlace {
+  const inside = relative(jobDirectory, path);
+  if (inside === '') return 'job';
+  // Above it.
+  if (/^\.\.(\/\.\.)*$/.test(inside)) return 'output';
+  if (inside.startsWith('..')) return 'given';
+  const [first = '', ...rest] = inside.split(sep);
+  return rest.length === 0 || first.startsWith('.') ? 'job' : 'run';
+}
+
+export function describeDisk({ code, syscall, path, place = 'unknown' }: DiskError): { message: string; hint: string } {
+  const says = ANSWERS[code]?.says ?? 'the system refuses it';
+  const at = path === undefined ? '' : ` ${path}`;
+  return {
+    message: `Cannot ${DOING[syscall] ?? 'use'}${at === '' ? ' a file' : at}: ${says} (${code}, ${syscall})`,
+    hint: adviseOnDisk(code, place, path),
+  };
+}
+
+const DOING: Readonly<Record<string, string>> = {
+  mkdir: 'make the directory',
+  scandir: 'list',
+  open: 'open',
+  read: 'read',
+  write: 'write',
+  fsync: 'write',
+  fdatasync: 'write',
+  rename: 'rename',
+  rm: 'remove',
+  unlink: 'remove',
+  listen: 'listen on',
+};
+
+function adviseOnDisk(code: string, place: DiskPlace, path: string | undefined): string {
+  switch (exitCodeOfDisk({ code, place })) {
+    case EXIT.notStarted:
+      return place === 'output' || place === 'job'
+        ? 'Nothing was sent. Name another directory as `output` in the job, or give this user the right to write there.'
+        : 'Nothing was sent. Check the path.';
+    case EXIT.stopped:
+      return path === undefined
+        ? 'Nothing was sent without a note of it on disk. Look at what the system refuses, then run the same command to go on.'
+        : `A run needs all of its files: put ${basename(path)} back into ${dirname(path)} as it was, readable for this user, then run the same command.`;
+    default:
+      return code === 'EMFILE' || code === 'ENFILE'
+        ? 'Nothing was sent without a note of it on disk. Allow more open files, such as by a higher `ulimit -n`, then run the same command to go on.'
+        : 'Nothing was sent without a note of it on disk. Make room or fix the disk, then run the same command to go on.';
+  }
+}

@@ -1,0 +1,178 @@
+import { InternalError, type Problem, ServiceError, type ServiceErrorCode, UserError } from '../../domain/errors.js';
+import { maskNumbers } from '../../normalize/mask.js';
+import { EXIT } from '../../report/exit-code.js';
+import type { Summary } from '../../report/summary.js';
+import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
+import { formatErrorLine } from './error-line.js';
+import { escapeText, loggingOf, type Terminal } from './terminal.js';
+
+/** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
+export interface Failure {
+  /** It did not start (2), may be resumed (75), was stopped for a person to look at, or failed by itself (4). */
+  readonly state: 'refused' | 'stopped' | 'failed';
+  readonly exitCode: number;
+  readonly error: FailureError;
+}
+
+export interface FailureError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly problems: readonly FailureProblem[];
+}
+
+interface FailureProblem {
+  /** What stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */
+  readonly file: string;
+  readonly line: number | null;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export function describeFailure(error: unknown): Failure {
+  const exitCode = exitCodeOfError(error);
+  const isOurs = !(error instanceof UserError || error instanceof ServiceError || findDiskError(error));
+  const state = exitCode === EXIT.notStarted ? 'refused' : isOurs && exitCode === EXIT.stopped ? 'failed' : 'stopped';
+  return { state, exitCode, error: describeFailureError(error) };
+}
+
+/** The summary of a run as `run` and `apply` print it: where the run stopped before its end, `error` says why. */
+export function describeRunEnd(summary: Summary): Summary & { readonly error: FailureError | null } {
+  const { state, stop, exitCode } = summary;
+  if (state !== 'stopped' || stop === null) return { ...summary, error: null };
+  const hint =
+    exitCode === EXIT.again
+      ? 'Run the same command to go on.'
+      : 'A person must look at it; then run the same command to go on.';
+  return { ...summary, error: { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] } };
+}
+
+/** The `error` alone, for an object that says more. Of an error that nobody foresaw the words may hold anything: only its name. */
+export function describeFailureError(error: unknown): FailureError {
+  const say = (code: string, message: string, hint?: string, problems: readonly Problem[] = []): FailureError => ({
+    code,
+    message: maskNumbers(message),
+    hint: hint === undefined ? null : maskNumbers(hint),
+    problems: problems.map(toFailureProblem),
+  });
+  if (error instanceof UserError) return say(error.code, error.message, error.hint, error.problems);
+  if (error instanceof ServiceError) return say(error.code, `${error.message}${nameCode(error)}`, error.hint);
+  const disk = findDiskError(error);
+  if (disk !== undefined) {
+    const { message, hint } = describeDisk(disk);
+    return say(disk.code, message, hint);
+  }
+  if (error instanceof InternalError) return say(error.code, error.message);
+  if (isLoadError(error)) return say('not-loaded', LOAD_MESSAGE, LOAD_HINT);
+  const name = error instanceof Error ? error.name : typeof error;
+  return say('unexpected', `An error in volley itself (${name}), please report it with what stderr says`);
+}
+
+function toFailureProblem({ where, message, hint }: Problem): FailureProblem {
+  const [, file = where, line] = /^(.*?):(\d+)(?::\d+)?$/s.exec(where) ?? [];
+  return {
+    file: maskNumbers(file),
+    line: line === undefined ? null : Number(line),
+    message: maskNumbers(message),
+    hint: hint === undefined ? null : maskNumbers(hint),
+  };
+}
+
+/** What a person reads when a command fails: the message, each problem with its place, and what to do. Numbers are masked. */
+export function formatError(error: unknown): string {
+  return maskNumbers(describeError(error));
+}
+
+/** What stderr gets when a command fails: plain words, or one line of the log where that is JSON. */
+export function formatFailed(error: unknown, terminal: Pick<Terminal, 'logging' | 'isStderrTerminal'>): string {
+  const { format, level } = loggingOf(terminal);
+  if (level === 'silent') return '';
+  if (format === 'pretty') return formatError(error);
+  return formatErrorLine({ ...explainError(error), exitCode: exitCodeOfError(error) }, Date.now());
+}
+
+/** The same words for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */
+export function explainError(error: unknown): { message: string; code: string; hint: string | undefined } {
+  const [first = '', ...more] = formatError(error).trimEnd().split('\n');
+  const isNamed =
+    error instanceof UserError && error.problems.some((problem) => error.message.includes(problem.message));
+  const isListed = error instanceof UserError && !isNamed && more[0]?.startsWith('  ') === true;
+  const message = isListed ? `${first}: ${more[0]?.trim()}` : first;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected';
+  return { message, code, hint: more.length === 0 ? undefined : more.join('\n') };
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof UserError) {
+    return `${escapeText(error.message)}\n${formatProblems(error)}${formatHint(error)}`;
+  }
+  if (error instanceof ServiceError) {
+    return `${escapeText(`${error.message}${nameCode(error)}`)}\n${formatHint(error)}`;
+  }
+  const disk = findDiskError(error);
+  if (disk !== undefined) {
+    const { message, hint } = describeDisk(disk);
+    return `${escapeText(message)}\n${escapeText(hint)}\n`;
+  }
+  if (error instanceof InternalError) return `${escapeText(error.message)}\n`;
+  if (isLoadError(error)) {
+    return `Cannot load a part of volley: ${escapeText(error.message)}, expected all of its files\n${LOAD_HINT}\n`;
+  }
+  const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `An error in volley itself, please report it:\n${said.split('\n').map(escapeText).join('\n')}\n`;
+}
+
+/** A single problem that the message tells already is not told again; what to do about it is. */
+function formatProblems({ message, problems }: UserError): string {
+  const [first, ...others] = problems;
+  if (first !== undefined && others.length === 0 && message.includes(first.message)) return formatHint(first);
+  return problems
+    .map((problem) => {
+      const advice = problem.hint === undefined ? '' : `\n      ${escapeText(problem.hint)}`;
+      return `  ${escapeText(problem.where)}: ${escapeText(problem.message)}${advice}\n`;
+    })
+    .join('');
+}
+
+function formatHint({ hint }: { readonly hint?: string | undefined }): string {
+  return hint === undefined ? '' : `${escapeText(hint)}\n`;
+}
+
+/** The service's own code, by which its documentation and its support know the error. */
+function nameCode({ message, status, serviceCode }: ServiceError): string {
+  if (serviceCode === undefined) return '';
+  const code = serviceCode === `http-${status}` ? `HTTP ${status}` : `code ${serviceCode}`;
+  return message.includes(code) ? '' : ` (${code})`;
+}
+
+const LOAD_MESSAGE = 'Cannot load a part of volley, expected all of its files';
+const LOAD_HINT =
+  'Nothing more was sent. See whether `ulimit -n` is too low, and whether volley is installed whole; then give the same command again.';
+
+/** Node says so, too, of a package whose description it could not open for want of file descriptors. */
+function isLoadError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
+}
+
+const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {
+  refused: EXIT.rejected,
+  'in-doubt': EXIT.inDoubt,
+  unavailable: EXIT.again,
+  unauthorized: EXIT.stopped,
+  redirected: EXIT.stopped,
+  'bad-answer': EXIT.stopped,
+};
+
+/** The exit code of a command that threw; README.md, "Exit codes". */
+export function exitCodeOfError(error: unknown): number {
+  if (error instanceof UserError) {
+    if (error.code === 'lock-held' || error.code === 'interrupted') return EXIT.again;
+    return error.code === 'guard' || error.code === 'plan-damaged' ? EXIT.stopped : EXIT.notStarted;
+  }
+  if (error instanceof ServiceError) return EXIT_OF_SERVICE_ERROR[error.code];
+  // A disk that was full may have room again; nothing was sent without its intent on disk.
+  const disk = findDiskError(error);
+  if (disk !== undefined) return exitCodeOfDisk(disk);
+  if (error instanceof InternalError && error.code === 'write-failed') return EXIT.again;
+  return EXIT.stopped;
+}

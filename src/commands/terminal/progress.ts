@@ -1,0 +1,63 @@
+import type { Log } from '../../ports/log.js';
+import type { Progress } from '../../run/run-deps.js';
+import { formatProgress } from './progress-line.js';
+import type { Terminal } from './terminal.js';
+
+/** Shows how far a run is: a bar on a terminal, a log line every ten seconds elsewhere. */
+export interface ProgressView {
+  planned(progress: { step: number; rows: number }): void;
+  sent(progress: Progress): void;
+  close(): void;
+}
+
+const LOG_EVERY_MS = 10_000;
+
+export async function createProgressView(terminal: Terminal, log: Log): Promise<ProgressView> {
+  return terminal.isStderrTerminal ? createBar(terminal) : createLines(log);
+}
+
+function createLines(log: Log): ProgressView {
+  let lastAt = Date.now();
+  const isDue = () => {
+    if (Date.now() - lastAt < LOG_EVERY_MS) return false;
+    lastAt = Date.now();
+    return true;
+  };
+  return {
+    planned: ({ step, rows }) => isDue() && log.info('planning', { step, rows }),
+    sent: (progress) => isDue() && log.info('sending', { ...progress }),
+    close: () => {},
+  };
+}
+
+async function createBar({ screen }: Terminal): Promise<ProgressView> {
+  const { default: cliProgress } = await import('cli-progress');
+  let bar: InstanceType<typeof cliProgress.SingleBar> | undefined;
+  let shown: Progress | undefined;
+  let startedAt = 0;
+  let settledBefore = 0;
+  const format = () => {
+    if (shown === undefined) return '';
+    const seconds = (Date.now() - startedAt) / 1000;
+    const speed = seconds > 0 ? (shown.settled - settledBefore) / seconds : 0;
+    const secondsLeft = speed > 0 ? Math.ceil((shown.rows - shown.settled) / speed) : undefined;
+    return formatProgress(shown, { rowsPerSecond: Math.round(speed), secondsLeft }, screen?.columns ?? 80);
+  };
+  return {
+    planned: () => {},
+    sent: (progress) => {
+      if (shown?.step !== progress.step || bar === undefined) {
+        bar?.stop();
+        // What comes to stay is the account at the end.
+        bar = new cliProgress.SingleBar({ format, hideCursor: true, clearOnComplete: true });
+        startedAt = Date.now();
+        settledBefore = progress.settled;
+        shown = progress;
+        bar.start(progress.rows, progress.settled);
+      }
+      shown = progress;
+      bar.update(progress.settled);
+    },
+    close: () => bar?.stop(),
+  };
+}

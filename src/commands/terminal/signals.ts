@@ -1,0 +1,60 @@
+import { UserError } from '../../domain/errors.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Terminal } from './terminal.js';
+
+/** Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns how to stop listening. */
+export function onFirstSignal(
+  terminal: Terminal,
+  listener: (name: string) => void,
+  sayLeft: (name: string) => void = () => {},
+): () => void {
+  let isFirst = true;
+  return terminal.onSignal((name) => {
+    if (!isFirst) {
+      sayLeft(name);
+      terminal.leave(75, {
+        code: 'interrupted',
+        message: `Cannot finish: ${name} came a second time, and what was under way was not awaited`,
+        hint: 'Run the same command to go on. What was in flight may then be in doubt.',
+      });
+    }
+    isFirst = false;
+    listener(name);
+  });
+}
+
+/** How long what reads and plans has, after a signal, to end by itself. */
+const GIVE_UP_MS = 500;
+
+/**
+ * A task that sends nothing and hears the signal between two reads. A read may never end (a disk that does not answer): then the task
+ * is given up, with UserError 'interrupted', and what it still does counts for nothing.
+ */
+export async function endSoonAfter<T>(
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
+  task: () => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const running = task();
+  const givenUp = aborted(signal, ended.signal)
+    .then(() => clock.sleep(GIVE_UP_MS, ended.signal))
+    .then(() => {
+      throw new UserError('interrupted', 'Cannot plan the job: it was interrupted while a file was read', {
+        hint: 'Nothing of it was sent. Run the same command again.',
+      });
+    });
+  for (const each of [running, givenUp]) each.catch(() => {});
+  try {
+    return await Promise.race([running, givenUp]);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Never resolves when the other signal came first. */
+function aborted(signal: AbortSignal, ended: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: ended });
+  });
+}

@@ -1,0 +1,154 @@
+import type { Cell, Rejection } from '../row.js';
+import { type RowBlock, RowCells } from './row-block.js';
+import { TextBuffer } from './text-buffer.js';
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPENING = 0x5b;
+const BACKSLASH = 0x5c;
+const DELETE = 0x7f;
+const FIRST_ROWS = 8;
+
+/** A row as strings, and what is known of it. */
+export interface WrittenRow {
+  /** As many as the columns. */
+  readonly cells: readonly Cell[];
+  readonly line: number;
+  readonly fault: Rejection | undefined;
+  readonly ownId?: string | undefined;
+}
+
+/**
+ * Gathers rows for one block after the other: new memory for each would take longer to come by than to fill. A row is added as
+ * strings; or its JSON is written by whoever opens it, and then kept or taken back.
+ */
+export class RowWriter {
+  readonly width: number;
+  /** Rows that are kept. */
+  count = 0;
+  readonly #text = new TextBuffer();
+  #ends: Uint32Array<ArrayBuffer>;
+  #lines = new Float64Array(FIRST_ROWS);
+  #faults = new Map<number, Rejection>();
+  #ownIds: string[] = [];
+  /** Of the open row: its cells so far, and where its JSON begins and ends. */
+  #cells = 0;
+  #start = 0;
+  #end = 0;
+
+  /** `width`: cells of each row. */
+  constructor(width: number) {
+    this.width = width;
+    this.#ends = new Uint32Array(width * FIRST_ROWS);
+  }
+
+  /** Bytes of JSON of those rows. */
+  get bytes(): number {
+    return this.#text.length;
+  }
+
+  /** Opens a row, whose JSON and LF are at most so many bytes. It is to be written into what it gives, from `start` on. */
+  open(most: number): { readonly bytes: Uint8Array; readonly start: number } {
+    this.#makeRoom();
+    const bytes = this.#text.reserve(most);
+    this.#cells = 0;
+    this.#start = this.#text.length;
+    return { bytes, start: this.#start };
+  }
+
+  /** The next cell of the open row was written; its closing quote stands at `end`. */
+  endCell(end: number): void {
+    if (this.#cells < this.width) this.#ends[this.count * this.width + this.#cells] = end;
+    this.#cells += 1;
+  }
+
+  /** The open row was written; its LF stands at `end`. */
+  endRow(end: number): void {
+    this.#end = end;
+  }
+
+  /** Whether the open row has a cell for each column and, at a glance, one that is not blank. */
+  get isPlain(): boolean {
+    if (this.#cells !== this.width) return false;
+    const bytes = this.#text.reserve(0);
+    const cells = this.count * this.width;
+    let start = this.#start + '["'.length;
+    for (let cell = 0; cell < this.width; cell += 1) {
+      const end = this.#ends[cells + cell] as number;
+      const first = bytes[start] as number;
+      // Beyond ASCII are blanks too, such as the one that does not break.
+      if (start < end && first > SPACE && first < DELETE && first !== BACKSLASH) return true;
+      start = end + '","'.length;
+    }
+    return false;
+  }
+
+  /** The open row is one of the block; `line`: on which it begins. */
+  keep(line: number): void {
+    this.#text.extend(this.#end + 1);
+    this.#lines[this.count] = line;
+    this.count += 1;
+  }
+
+  /** The open row is none of the block: its cells, of which there may be more or fewer than columns. */
+  takeBack(): string[] {
+    const bytes = this.#text.reserve(0);
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset).toString('utf8', this.#start, this.#end));
+  }
+
+  add({ cells, line, fault, ownId }: WrittenRow): void {
+    this.#makeRoom();
+    const text = this.#text;
+    text.appendByte(OPENING);
+    for (let cell = 0; cell < this.width; cell += 1) {
+      if (cell > 0) text.appendByte(COMMA);
+      text.appendByte(QUOTE);
+      text.appendEscaped(cells[cell] ?? '');
+      this.#ends[this.count * this.width + cell] = text.length;
+      text.appendByte(QUOTE);
+    }
+    text.appendShort(']\n');
+    this.#lines[this.count] = line;
+    if (fault !== undefined) this.#faults.set(this.count, fault);
+    if (ownId !== undefined) this.#ownIds.push(ownId);
+    this.count += 1;
+  }
+
+  /** What has gathered: views, to be read before another row comes. */
+  get cells(): RowCells {
+    return new RowCells({ cells: this.#text.bytes, ends: this.#ends, width: this.width });
+  }
+
+  /** What has gathered, in memory of its own, which can be handed to another thread; then it is empty. */
+  take(firstRow: number): RowBlock {
+    const block = {
+      cells: this.#text.copy(),
+      ends: this.#ends.slice(0, this.count * this.width),
+      width: this.width,
+      lines: this.#lines.slice(0, this.count),
+      firstRow,
+      faults: this.#faults,
+      ownIds: this.#ownIds.length === 0 ? undefined : this.#ownIds,
+    };
+    this.clear();
+    return block;
+  }
+
+  clear(): void {
+    this.#text.clear();
+    this.count = 0;
+    if (this.#faults.size > 0) this.#faults = new Map();
+    if (this.#ownIds.length > 0) this.#ownIds = [];
+  }
+
+  #makeRoom(): void {
+    if (this.count < this.#lines.length) return;
+    const ends = new Uint32Array(this.#ends.length * 2);
+    const lines = new Float64Array(this.#lines.length * 2);
+    ends.set(this.#ends);
+    lines.set(this.#lines);
+    this.#ends = ends;
+    this.#lines = lines;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The words of the house as types; see the words in jobs/README.md. Imports nothing.
+ */
+
+/** The text of one cell; `undefined` where an NDJSON record lacks the field. */
+export type Cell = string | undefined;
+
+/** Where a row stands in the files that a person knows. */
+export interface Place {
+  /** Path as the job writes it, relative to the job file. */
+  readonly file: string;
+  /** Line on which the row begins, as an editor counts: from 1, the header included. */
+  readonly line: number;
+  /** Number of the row in its file: from 1, the header not counted. */
+  readonly row: number;
+}
+
+/** One row of an input file. `cells` stand in the order of the file's columns. */
+export interface SourceRecord {
+  readonly cells: readonly Cell[];
+  /** The same as JSON, where whoever read them made it already. */
+  readonly cellsJson?: string | undefined;
+  readonly line: number;
+  readonly row: number;
+  /** Set when the row could not be read as a row (too few fields, bad JSON …); it is then a rejection. */
+  readonly fault: Rejection | undefined;
+}
+
+/** The phase that refused a row. */
+export type Stage = 'read' | 'normalize' | 'render' | 'send';
+
+/** A row that will not be sent, or was refused. Codes are listed in jobs/reference/outputs-and-codes.md. */
+export interface Rejection {
+  readonly stage: Stage;
+  /** The column or field at fault; empty when it is the row as a whole. */
+  readonly field: string;
+  readonly code: string;
+  /** One sentence for the person who owns the file. */
+  readonly reason: string;
+}
+
+/** A row left out on purpose: a duplicate of one that is kept, or on a suppression list. */
+export interface Skip {
+  readonly code: 'duplicate' | 'suppressed';
+  readonly reason: string;
+}
+
+export type RowStatus = 'accepted' | 'rejected' | 'in-doubt';
+
+/** What came of a row; shared by all rows of a request with the same answer. */
+export interface Verdict {
+  readonly status: RowStatus;
+  /** The service's own word (`QUEUED`, `CREATED`, `1002` …) or ours for what it did not say. */
+  readonly code: string;
+  /** The service's description, or why the row is in doubt. */
+  readonly reason: string;
+}
+
+/** A row that was not sent, for certain, and that its run will not send. No answer says so: a row in doubt may come to it, or one is given up. */
+export interface NotSent {
+  readonly status: 'not-sent';
+  /** How it is known. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** What a row comes to in the end. */
+export type RowVerdict = Verdict | NotSent;
+
+/** The answers for all rows of one request: for each row, in order, the index of its verdict and the ids it was given. */
+export interface RowOutcomes {
+  readonly verdicts: readonly Verdict[];
+  readonly rows: readonly (readonly [verdict: number, ...ids: string[]])[];
+  /** Ids that the rows share, such as the batch id. */
+  readonly shared: readonly string[];
+}
+
+/** Promise 3: read = accepted + rejected + skipped + in doubt + unprocessed. */
+export interface Balance {
+  read: number;
+  accepted: number;
+  rejected: number;
+  skipped: number;
+  inDoubt: number;
+  unprocessed: number;
+}

@@ -1,0 +1,53 @@
+import { CsvError } from 'csv-parse';
+import type { UserError } from '../../domain/errors.js';
+import type { ReadLimits } from '../../job/job.js';
+import { refuse } from '../refusal.js';
+
+/** What the parser says of a row, as a refusal of the file; `where` is the line on which the row begins. */
+export function refuseRow(error: unknown, where: string, limits: ReadLimits): unknown {
+  if (!(error instanceof CsvError)) return error;
+  switch (error.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return refuse({
+        where,
+        message: 'a quote that opens in the row on this line never closes, expected a closing quote',
+        hint: 'Close it, or write it twice ("") if it belongs to the text.',
+      });
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return refuse({
+        where,
+        message:
+          'in the row that begins on this line text follows a closing quote, expected a delimiter or the line end',
+        hint: 'Look for a quote that opens too early or is never closed; one that belongs to the text is written twice ("").',
+      });
+    case 'INVALID_OPENING_QUOTE':
+      return refuse({
+        where,
+        message:
+          'in the row that begins on this line a quote stands inside an unquoted field, expected the whole field in quotes',
+        hint: 'Put the field in quotes and write the quote in it twice (""); leave no blank before an opening quote.',
+      });
+    case 'CSV_MAX_RECORD_SIZE':
+      return refuseLongRow(where, limits);
+    default:
+      return error;
+  }
+}
+
+/** A row beyond the limits, by its bytes or by its number of fields. */
+export function refuseLongRow(where: string, limits: ReadLimits): UserError {
+  return refuse({
+    where,
+    message: `the row that begins on this line is too long, expected at most ${limits.maxLineBytes} bytes and ${limits.maxColumns} fields`,
+    hint: 'Look for a quote that never closes; if the row is right, raise limits.maxLineBytes or limits.maxColumns of the input.',
+  });
+}
+
+/** A field beyond the limit; `index` counts from 0. */
+export function refuseLongField(where: string, index: number, limits: ReadLimits): UserError {
+  return refuse({
+    where,
+    message: `field ${index + 1} of the row that begins on this line is too long, expected at most ${limits.maxFieldBytes} bytes`,
+    hint: 'Look for a quote that never closes; if the field is right, raise limits.maxFieldBytes of the input.',
+  });
+}

@@ -1,0 +1,60 @@
+import type { WrittenRow } from '../../domain/bytes/row-writer.js';
+import { restoreCell } from '../../domain/formula-cell.js';
+import type { Rejection } from '../../domain/row.js';
+import type { Header } from '../header.js';
+import { HIDDEN_ID } from '../own-columns.js';
+import { countLineEnds } from '../text/line-count.js';
+
+/** A row with as many cells as there are columns; one that had too few fields or too many carries a fault. */
+export function buildRow(cells: string[], header: Header, line: number): WrittenRow {
+  const fault = cells.length === header.width ? undefined : describeWidth(cells, header);
+  while (cells.length < header.width) cells.push('');
+  if (cells.length > header.width) cells.length = header.width;
+  const { kept, own } = header;
+  if (kept === undefined || own === undefined) return { cells, line, fault };
+  const row = { cells: kept.map((index) => restoreCell(cells[index] ?? '')), line, fault };
+  return own.id === -1 ? row : { ...row, ownId: fault === undefined ? readId(cells[own.id]) : HIDDEN_ID };
+}
+
+function readId(cell = ''): string {
+  return restoreCell(cell).trim();
+}
+
+function describeWidth(cells: readonly string[], { width }: Header): Rejection {
+  const found = `the row has ${cells.length} ${cells.length === 1 ? 'field' : 'fields'}, expected ${width} as in the header`;
+  if (cells.length < width) return { stage: 'read', field: '', code: 'too-few-fields', reason: found };
+  const surplus = cells.slice(width).map((cell) => JSON.stringify(cell));
+  const reason = `${found}; beyond them stands ${surplus.join(', ')}`;
+  return { stage: 'read', field: '', code: 'too-many-fields', reason };
+}
+
+const SPACE = 0x20;
+const DELETE = 0x7f;
+
+/** Whether a row holds nothing: no cell, or only blanks, such as the one that does not break. */
+export function isBlankRow(cells: readonly string[]): boolean {
+  for (const cell of cells) {
+    // Almost every row has text in its first cell: look at one character before the whole cell is trimmed.
+    const first = cell.charCodeAt(0);
+    if ((first > SPACE && first < DELETE) || cell.trim() !== '') return false;
+  }
+  return true;
+}
+
+/**
+ * Whether a field looks as if a quote that was never closed had taken in whole rows: it spans lines, and cut into
+ * lines each has just the delimiters that a row of its own would have.
+ */
+export function looksSwallowed(cells: readonly string[], delimiter: string): boolean {
+  const width = cells.length;
+  if (width < 2) return false;
+  return cells.some((cell, column) => {
+    if (countLineEnds(cell) === 0) return false;
+    const counts = cell.split(/\r\n|\n|\r/).map((line) => line.split(delimiter).length - 1);
+    const last = counts.length - 1;
+    return counts.every((count, index) => {
+      if (index === 0) return count === width - 1 - column;
+      return count === (index === last ? column : width - 1);
+    });
+  });
+}

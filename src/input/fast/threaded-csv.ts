@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { listRecords } from '../../domain/bytes/row-block.js';
+import { UserError } from '../../domain/errors.js';
+import type { Input, RowStep } from '../../job/job.js';
+import { type DraftBlock, draftBlock } from '../../kinds/draft-block.js';
+import type { DraftRow } from '../../kinds/step-kind.js';
+import type { InputFile } from '../inputs.js';
+import type { ReadRecord, RecordReader } from '../record-reader.js';
+import { bindDrafts } from './bind-drafts.js';
+import type { AheadBlock } from './block-message.js';
+import { BlocksTaken } from './blocks-taken.js';
+import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
+
+/** As the planner asks for them. */
+type Drafted = AheadBlock & { readonly drafts: DraftBlock };
+
+const THREAD = new URL('./csv-thread.js', import.meta.url);
+
+/** Run from its sources, as tests do, there is no compiled thread to start; with one core a thread takes more than it gives. */
+export function canReadInThread(): boolean {
+  return availableParallelism() > 1 && existsSync(THREAD);
+}
+
+/**
+ * A CSV read in a thread of its own, which parses and drafts while this one plans the rows before, and drafts as well where it
+ * would only wait.
+ */
+export class ThreadedCsvReader implements RecordReader {
+  columns: readonly string[] = [];
+  ownColumns: readonly (readonly string[])[] = [];
+  notices: readonly string[] = [];
+  sha256 = '';
+  bytes = 0;
+  readonly #task: CsvTask;
+  #thread: Worker | undefined;
+  readonly #heard: CsvMessage[] = [];
+  #failure: unknown;
+  #isOver = false;
+  #wake: (() => void) | undefined;
+  #opened: Promise<void> | undefined;
+  readonly #taken = new BlocksTaken();
+
+  constructor(file: InputFile, input: Input) {
+    this.#task = { file, input, taken: this.#taken.memory };
+  }
+
+  async open(): Promise<void> {
+    this.#opened ??= this.#start();
+    await this.#opened;
+  }
+
+  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+    await this.open();
+    for await (const block of this.#blocks({ step: undefined })) yield listRecords(block.rows);
+  }
+
+  /** The rows drafted as a step plans them; undefined where they cannot be. To be called when it is open, in place of `batches`. */
+  draftedBlocks(step: RowStep): AsyncIterable<Drafted> | undefined {
+    const draftRow = this.ownColumns.length === 0 ? bindDrafts(step, this.columns) : undefined;
+    return draftRow && this.#draftedBlocks(step, draftRow);
+  }
+
+  async *#draftedBlocks(step: RowStep, draftRow: DraftRow): AsyncGenerator<Drafted> {
+    for await (const { rows, drafts } of this.#blocks({ step })) {
+      yield { rows, drafts: drafts ?? draftBlock(rows, draftRow) };
+    }
+  }
+
+  async *#blocks(order: CsvOrder): AsyncGenerator<AheadBlock> {
+    this.#thread?.postMessage(order);
+    try {
+      for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
+        if (said.kind !== 'block') continue;
+        this.#taken.take();
+        yield said.block;
+      }
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  async #start(): Promise<void> {
+    const thread = new Worker(THREAD, { workerData: this.#task });
+    this.#thread = thread;
+    const wake = () => this.#wake?.();
+    thread.on('message', (message: CsvMessage) => {
+      this.#heard.push(message);
+      wake();
+    });
+    thread.on('error', (error) => {
+      this.#failure = error;
+      wake();
+    });
+    thread.on('exit', () => {
+      this.#isOver = true;
+      wake();
+    });
+    const said = await this.#hear();
+    if (said.kind !== 'opened') return;
+    this.columns = said.columns;
+    this.ownColumns = said.ownColumns;
+  }
+
+  /** The next message; refusals, and a thread that came to grief, are thrown. */
+  async #hear(): Promise<CsvMessage> {
+    while (this.#heard.length === 0) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#isOver) throw new Error(`The thread that reads ${this.#task.file.shown} ended without a word`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const said = this.#heard.shift() as CsvMessage;
+    if (said.kind === 'refused') {
+      const { code, message, hint, problems } = said;
+      throw new UserError(code, message, { ...(hint === undefined ? {} : { hint }), problems });
+    }
+    if (said.kind === 'ended') {
+      this.notices = said.notices;
+      this.sha256 = said.sha256;
+      this.bytes = said.bytes;
+    }
+    return said;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Problem } from '../domain/errors.js';
+import { restoreCell } from '../domain/formula-cell.js';
+import { ID_COLUMN, readOwnName } from '../domain/output-columns.js';
+import { isOwnHeader, isPassedOver, listOwnColumns, readNames } from './own-columns.js';
+import { FORBIDDEN_NAMES } from './record-reader.js';
+import { refuseAll } from './refusal.js';
+import { numberRepeated } from './repeated-names.js';
+
+export interface Header {
+  /** Names without the blanks around them; empty where a column has none. */
+  readonly columns: readonly string[];
+  /** Fields of a row. */
+  readonly width: number;
+  /** For a file of ours, the fields that are columns of the input; undefined when all are. */
+  readonly kept: readonly number[] | undefined;
+  /** For a file of ours, the columns that begin as ours do, and the field with the row's id (-1 where there is none). */
+  readonly own: { readonly columns: readonly string[]; readonly id: number } | undefined;
+  readonly notices: readonly string[];
+}
+
+/**
+ * Columns from the first row of a file. Names that stand twice are numbered, and so can be used by no other name. Refuses, all at
+ * once, names that are forbidden, those of columns that outputs add where the file is no output or has them twice, and too many.
+ */
+export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
+  const isOwn = isOwnHeader(readNames(cells));
+  const names = readNames(isOwn ? cells.map(restoreCell) : cells);
+  const problems = findProblems(names, { ...place, isOwn });
+  if (problems.length > 0) throw refuseAll(problems);
+  const kept = isOwn ? [...names.keys()].filter((index) => !isPassedOver(names[index] ?? '')) : undefined;
+  const { names: columns, notices: numbered } = numberRepeated(
+    kept === undefined ? names : kept.map((index) => names[index] ?? ''),
+  );
+  const notices = [...numbered];
+  if (kept !== undefined) notices.push(`ignored ${names.length - kept.length} columns added by Volley`);
+  const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
+  if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
+  const own = isOwn ? { columns: listOwnColumns(names), id: names.indexOf(ID_COLUMN) } : undefined;
+  return { columns, width: names.length, kept, own, notices };
+}
+
+const NOT_WHOLE = `Rename it, or remove it. If the file is an output of Volley, leave in it all columns that begin with _.`;
+
+function findProblems(
+  names: readonly string[],
+  { where, maxColumns, isOwn }: { where: string; maxColumns: number; isOwn: boolean },
+): Problem[] {
+  if (names.length > maxColumns) {
+    const message = `the header has ${names.length} columns, expected at most ${maxColumns}`;
+    return [{ where, message, hint: 'Take columns out of the file, or raise limits.maxColumns of the input.' }];
+  }
+  const problems: Problem[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, name] of names.entries()) {
+    const first = seen.get(name);
+    seen.set(name, first ?? index + 1);
+    if (FORBIDDEN_NAMES.has(name)) {
+      problems.push({
+        where,
+        message: `column ${index + 1} is named ${name}, expected another name`,
+        hint: 'Rename it.',
+      });
+    } else if (!isOwn && readOwnName(name) !== undefined) {
+      const message = `column ${index + 1} is named ${name} as one that our outputs add, expected another name`;
+      problems.push({ where, message, hint: NOT_WHOLE });
+    } else if (first !== undefined && name !== '' && mayNotRepeat(name)) {
+      const named = HAS_LETTER.test(name) ? `are both named ${JSON.stringify(name)}` : 'have the same name';
+      const message = `columns ${first} and ${index + 1} ${named}, expected each name once`;
+      problems.push({ where, message, hint: 'Rename one of them.' });
+    }
+  }
+  return problems;
+}
+
+const HAS_LETTER = /\p{L}/u;
+
+/** One of ours has a meaning; one without a letter may be the number of a person, in a file without a header. */
+function mayNotRepeat(name: string): boolean {
+  return readOwnName(name) !== undefined || !HAS_LETTER.test(name);
+}

@@ -1,0 +1,107 @@
+import { open, stat } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import type { Problem } from '../domain/errors.js';
+import { isPattern, searchPattern } from './glob.js';
+import { describeDiskError, refuseAll } from './refusal.js';
+
+export interface InputFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Relative to the job file, with forward slashes: the file of a `Place`. */
+  readonly shown: string;
+  readonly format: 'csv' | 'ndjson';
+}
+
+/**
+ * The files that absolute paths and glob patterns name, each once, sorted by path; `directory` is that of the job file.
+ * Refuses, all at once: what names nothing, is no regular file, or may not be read. A directory that fits a pattern is
+ * passed over, as patterns have it. With `onEmptyPattern` a pattern may fit no file, as long as its directory is there:
+ * an inbox may be empty.
+ */
+export async function listInputs(
+  patterns: readonly string[],
+  directory: string,
+  onEmptyPattern?: (shown: string) => void,
+): Promise<InputFile[]> {
+  const show = (path: string) => relative(directory, path).replaceAll(sep, '/') || '.';
+  const problems: Problem[] = [];
+  const files = new Map<string, InputFile>();
+  for (const pattern of patterns) {
+    for (const path of await findPaths(pattern, { show, problems, onEmptyPattern })) {
+      if (files.has(path)) continue;
+      const fault = await findFault(path);
+      if (fault === undefined) files.set(path, { path, shown: show(path), format: formatByName(path) });
+      else
+        problems.push({
+          where: show(path),
+          message: `${fault}, expected a file that can be read`,
+          ...hintOf(show(path), fault),
+        });
+    }
+  }
+  if (problems.length > 0) throw refuseAll(problems);
+  return [...files.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** Of what people write who are used to a shell. */
+function hintOf(shown: string, fault: string): { hint?: string } {
+  if (fault === 'it is a directory')
+    return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };
+  const isTilde = /(?:^|\/)~(?:\/|$)/.test(shown);
+  return isTilde ? { hint: '~ is not replaced by your home directory: write the whole path.' } : {};
+}
+
+async function findPaths(
+  pattern: string,
+  {
+    show,
+    problems,
+    onEmptyPattern,
+  }: {
+    show: (path: string) => string;
+    problems: Problem[];
+    onEmptyPattern: ((shown: string) => void) | undefined;
+  },
+): Promise<readonly string[]> {
+  if (!isPattern(pattern) || (await exists(pattern))) return [pattern];
+  const { paths, unlisted } = await searchPattern(pattern);
+  for (const { path, error } of unlisted) {
+    const reason = describeDiskError(error) ?? String(error);
+    problems.push({ where: show(path), message: `${reason}, expected a directory that can be searched` });
+  }
+  if (paths.length > 0 || unlisted.length > 0) return paths;
+  if (onEmptyPattern !== undefined) onEmptyPattern(show(pattern));
+  else {
+    problems.push({ where: show(pattern), message: 'the pattern fits no file, expected at least one' });
+  }
+  return paths;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Asks what it is before it is opened: opening a pipe would wait for a writer. */
+async function findFault(path: string): Promise<string | undefined> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return 'it is a directory';
+    if (found.isFIFO()) return 'it is a pipe';
+    if (!found.isFile()) return 'it is no regular file';
+    await (await open(path, 'r')).close();
+    return undefined;
+  } catch (error) {
+    const reason = describeDiskError(error);
+    if (reason === undefined) throw error;
+    return reason;
+  }
+}
+
+function formatByName(path: string): 'csv' | 'ndjson' {
+  return /\.(ndjson|jsonl)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';
+}

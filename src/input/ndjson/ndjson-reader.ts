@@ -1,0 +1,219 @@
+import { ID_COLUMN, readOwnName, TEXT_COLUMN } from '../../domain/output-columns.js';
+import type { Cell, Rejection } from '../../domain/row.js';
+import type { Input } from '../../job/job.js';
+import { Digest } from '../digest-input.js';
+import type { InputFile } from '../inputs.js';
+import { HIDDEN_ID, isOwnHeader, isPassedOver, listOwnColumns, readNames } from '../own-columns.js';
+import { BATCH_RECORDS, FORBIDDEN_NAMES, type ReadRecord, type RecordReader } from '../record-reader.js';
+import { refuse } from '../refusal.js';
+import { readText } from '../text/decode-text.js';
+import { splitLines } from '../text/lines.js';
+import { parseJsonRow } from './json-row.js';
+
+const SPACE = 0x20;
+const UNDERSCORE = 0x5f;
+const TILDE = 0x7e;
+
+/**
+ * Reads NDJSON: one object a line; blank lines are passed over. Cells hold strings as they are, numbers and booleans
+ * as JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined. Blanks around a key count no
+ * more than around a name in a CSV header.
+ * A line that is no such object is a record with a fault, whose text stands in the column `_text`.
+ */
+export class NdjsonReader implements RecordReader {
+  readonly notices: string[] = [];
+  readonly #file: InputFile;
+  readonly #input: Input;
+  readonly #digest = new Digest();
+  readonly #text: AsyncGenerator<Buffer>;
+  readonly #columns: string[] = [];
+  readonly #indexes = new Map<string, number>();
+  readonly #ownColumns = new Map<string, readonly string[]>();
+  #line = 0;
+  #row = 0;
+  #ownRows = 0;
+  #blankLines = 0;
+
+  constructor(file: InputFile, input: Input) {
+    this.#file = file;
+    this.#input = input;
+    this.#text = readText(
+      { path: file.path, shown: file.shown, maxFileBytes: input.limits.maxFileBytes },
+      { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.notices.push(notice) },
+    );
+  }
+
+  get columns(): readonly string[] {
+    return this.#columns;
+  }
+
+  get ownColumns(): readonly (readonly string[])[] {
+    return [...this.#ownColumns.values()];
+  }
+
+  get sha256(): string {
+    return this.#digest.sha256;
+  }
+
+  get bytes(): number {
+    return this.#digest.bytes;
+  }
+
+  /** There is no header: what is wrong with the file comes out while it is read. */
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await this.#text.return(undefined);
+  }
+
+  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+    const { maxLineBytes } = this.#input.limits;
+    let batch: ReadRecord[] = [];
+    try {
+      for await (const lines of splitLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
+        for (const line of lines) {
+          this.#line += 1;
+          if (line.trim() === '') {
+            this.#blankLines += 1;
+            continue;
+          }
+          batch.push(this.#readRow(line));
+          if (batch.length < BATCH_RECORDS) continue;
+          yield batch;
+          batch = [];
+        }
+      }
+      if (batch.length > 0) yield batch;
+      this.#noticeEnd();
+    } finally {
+      await this.close();
+    }
+  }
+
+  #readRow(text: string): ReadRecord {
+    this.#row += 1;
+    const parsed = parseJsonRow(text);
+    if (!parsed.ok) return this.#buildFaulty(text, parsed.fault);
+    const keys = Object.keys(parsed.values);
+    const mayBeOwn = keys.some(mayBeTaken);
+    const names = mayBeOwn ? readNames(keys) : keys;
+    const isOwn = mayBeOwn && isOwnHeader(names);
+    if (isOwn) this.#noteOwn(names);
+    const fault = mayBeOwn ? findNameFault(names, isOwn) : undefined;
+    if (fault !== undefined) return this.#buildFaulty(text, fault);
+    const cells = this.#readCells(keys, names, { values: parsed.values, isOwn });
+    if (!Array.isArray(cells)) return this.#buildFaulty(text, cells);
+    const record = { cells, line: this.#line, row: this.#row, fault: undefined };
+    const id = isOwn ? names.indexOf(ID_COLUMN) : -1;
+    return id === -1 ? record : { ...record, ownId: readId(parsed.values[keys[id] ?? '']) };
+  }
+
+  /** `names`: what the keys count as. */
+  #readCells(
+    keys: readonly string[],
+    names: readonly string[],
+    { values, isOwn }: { values: Readonly<Record<string, unknown>>; isOwn: boolean },
+  ): Cell[] | Rejection {
+    const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at] ?? '';
+      if (isOwn && isPassedOver(name)) continue;
+      const cell = toCell(values[keys[at] ?? '']);
+      if (cell !== undefined && this.#isTooLong(cell)) return this.#describeLong(name);
+      const index = this.#indexOf(name);
+      if (cell === undefined) continue;
+      if (cells[index] !== undefined) return describeRepeated(name);
+      cells[index] = cell;
+    }
+    return cells;
+  }
+
+  #noteOwn(names: readonly string[]): void {
+    this.#ownRows += 1;
+    const own = listOwnColumns(names);
+    this.#ownColumns.set(own.join(), own);
+  }
+
+  #buildFaulty(text: string, fault: Rejection): ReadRecord {
+    const index = this.#indexOf(TEXT_COLUMN);
+    const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
+    cells[index] = text;
+    const record = { cells, line: this.#line, row: this.#row, fault };
+    return ID_KEY.test(text) ? { ...record, ownId: HIDDEN_ID } : record;
+  }
+
+  #isTooLong(cell: string): boolean {
+    const { maxFieldBytes } = this.#input.limits;
+    return cell.length * 3 > maxFieldBytes && Buffer.byteLength(cell) > maxFieldBytes;
+  }
+
+  #describeLong(field: string): Rejection {
+    const reason = `the field is too long, expected at most ${this.#input.limits.maxFieldBytes} bytes`;
+    return { stage: 'read', field, code: 'field-too-long', reason };
+  }
+
+  #indexOf(name: string): number {
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    const index = this.#columns.length;
+    const { maxColumns } = this.#input.limits;
+    if (index >= maxColumns) {
+      throw refuse({
+        where: `${this.#file.shown}:${this.#line}`,
+        message: `the lines up to this one have more than ${maxColumns} different keys, expected at most that many`,
+        hint: 'Use the same keys in every line, or raise limits.maxColumns of the input.',
+      });
+    }
+    this.#columns.push(name);
+    this.#indexes.set(name, index);
+    return index;
+  }
+
+  #noticeEnd(): void {
+    if (this.#blankLines > 0)
+      this.notices.push(
+        this.#blankLines === 1 ? '1 blank line was passed over' : `${this.#blankLines} blank lines were passed over`,
+      );
+    if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
+    if (this.#row === 0) this.notices.push('it holds no rows');
+  }
+}
+
+/** Of a line that cannot be read: in whatever case, as `foldCase` has it. */
+const ID_KEY = /"\s*[_＿]row[iıİ]d\s*"/i;
+
+/** Almost every key begins with a letter and ends with one: two characters are looked at before it is trimmed. */
+function mayBeTaken(name: string): boolean {
+  const first = name.charCodeAt(0);
+  const last = name.charCodeAt(name.length - 1);
+  return first === UNDERSCORE || first <= SPACE || first > TILDE || last <= SPACE || last > TILDE;
+}
+
+/** Our own keys count in whatever case they are written, so that here two may have become one. */
+function findNameFault(names: readonly string[], isOwn: boolean): Rejection | undefined {
+  const taken = names.find((name) => FORBIDDEN_NAMES.has(name) || (!isOwn && readOwnName(name) !== undefined));
+  if (taken !== undefined) return describeTaken(taken);
+  const repeated = names.find((name, at) => isPassedOver(name) && names.indexOf(name) !== at);
+  return repeated === undefined ? undefined : describeRepeated(repeated);
+}
+
+function describeTaken(field: string): Rejection {
+  const isOurs = readOwnName(field) !== undefined;
+  const reason = `the key ${field} ${isOurs ? 'is one that our outputs add, expected another name' : 'is not allowed'}`;
+  return { stage: 'read', field, code: 'forbidden-key', reason };
+}
+
+function describeRepeated(field: string): Rejection {
+  const reason = `the key ${JSON.stringify(field)} stands twice but for blanks around it or its case, expected once`;
+  return { stage: 'read', field, code: 'duplicate-key', reason };
+}
+
+function readId(value: unknown): string {
+  return (toCell(value) ?? '').trim();
+}
+
+function toCell(value: unknown): Cell {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

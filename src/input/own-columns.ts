@@ -1,0 +1,59 @@
+import { foldCase, isResultColumn, PLACE_COLUMNS, RECEIPT_COLUMNS, readOwnName } from '../domain/output-columns.js';
+
+/** Stands for the id of a row that cannot be read as it stands: it had one, perhaps, and must not be taken for a new row. */
+export const HIDDEN_ID = '?';
+
+/** Names as they count: without the blanks around them, and those of ours as we write them, whatever their case. */
+export function readNames(names: readonly string[]): string[] {
+  return names.map((name) => readOwnName(name) ?? name.trim());
+}
+
+/** Whether names, as they count, come from an output of ours: the header of a CSV, or the keys of an NDJSON row. */
+export function isOwnHeader(names: readonly string[]): boolean {
+  return PLACE_COLUMNS.every((mark) => names.includes(mark));
+}
+
+/** Whether a column of an output of ours is passed over: what the service said of a row a step may read, as it does a person's columns. */
+export function isPassedOver(name: string): boolean {
+  return readOwnName(name) !== undefined && !isResultColumn(name);
+}
+
+/** Of the columns of an output of ours, those that say which output it is: all that begin as ours do. */
+export function listOwnColumns(names: readonly string[]): string[] {
+  return names.filter((name) => name.startsWith('_')).map((name) => OF_DELIVERIES.get(foldCase(name)) ?? name);
+}
+
+const OF_DELIVERIES: ReadonlyMap<string, string> = new Map(RECEIPT_COLUMNS.map((name) => [foldCase(name), name]));
+
+/**
+ * Finds a column by its name: exactly, save for blanks around it, then without case and punctuation.
+ * Undefined when there is none, or when several fit only in the second way. A column of ours is found by its own name alone:
+ * `_destination` never takes the place of a person's `Destination`.
+ */
+export function findColumn(
+  columns: readonly string[],
+  wanted: string,
+): { index: number; how: 'exact' | 'folded' } | undefined {
+  const name = wanted.trim();
+  if (name === '') return undefined;
+  const exact = columns.findIndex((column) => column.trim() === name);
+  if (exact !== -1) return { index: exact, how: 'exact' };
+  const own = readOwnName(name);
+  const ownIndex = own === undefined ? -1 : columns.findIndex((column) => readOwnName(column) === own);
+  if (ownIndex !== -1) return { index: ownIndex, how: 'folded' };
+  const folded = foldName(name);
+  if (folded === '') return undefined;
+  const fitting = columns.flatMap((column, index) =>
+    readOwnName(column) === undefined && foldName(column) === folded ? [index] : [],
+  );
+  const [index] = fitting;
+  return index === undefined || fitting.length > 1 ? undefined : { index, how: 'folded' };
+}
+
+/** Letters, marks and digits only, lower case; full-width forms as the plain ones. */
+function foldName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
+}

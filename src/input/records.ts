@@ -1,0 +1,14 @@
+import type { Input } from '../job/job.js';
+import { CsvReader } from './csv/csv-reader.js';
+import type { InputFile } from './inputs.js';
+import { NdjsonReader } from './ndjson/ndjson-reader.js';
+import type { RecordReader } from './record-reader.js';
+
+/** A reader over one file, in the format that the job states or else its name says; nothing of its content is read before `open`. */
+export function readRecords(file: InputFile, input: Input): RecordReader {
+  return formatOf(file, input) === 'ndjson' ? new NdjsonReader(file, input) : new CsvReader(file, input);
+}
+
+export function formatOf(file: InputFile, input: Input): InputFile['format'] {
+  return input.format ?? file.format;
+}

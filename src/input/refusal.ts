@@ -1,0 +1,41 @@
+import { type Problem, UserError } from '../domain/errors.js';
+
+/** A refusal of a file as a whole, for one reason: "<what is so>, expected <what should be>". */
+export function refuse(problem: Problem): UserError {
+  return refuseAll([problem]);
+}
+
+/** A refusal for several reasons at once; there is at least one. */
+export function refuseAll(problems: readonly Problem[]): UserError {
+  const [first] = problems;
+  const others = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return new UserError('bad-input', `Cannot read ${first?.where}: ${first?.message}${others}`, {
+    ...(first?.hint === undefined ? {} : { hint: first.hint }),
+    problems,
+  });
+}
+
+/** A refusal for an error of the disk; what is no error of the disk is handed back as it is. */
+export function refuseUnreadable(shown: string, error: unknown): unknown {
+  const reason = describeDiskError(error);
+  if (reason === undefined) return error;
+  return refuse({ where: shown, message: `${reason}, expected a file that can be read` });
+}
+
+const DISK_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'a part of its path is no directory',
+  EACCES: 'it may not be read by this user',
+  EPERM: 'it may not be read by this user',
+  EISDIR: 'it is a directory',
+  ELOOP: 'it is a link that leads back to itself',
+  ENAMETOOLONG: 'its path is too long',
+  EMFILE: 'too many files are open',
+  EIO: 'the disk failed',
+};
+
+/** In words, for a person; undefined when the error does not come from the disk. */
+export function describeDiskError(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
+  return DISK_ERRORS[String(error.code)] ?? `the disk answered ${String(error.code)}`;
+}

@@ -1,0 +1,109 @@
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Digest, readPieces } from '../digest-input.js';
+import { refuse } from '../refusal.js';
+
+/** A file, and how many bytes of content it may have. */
+export interface ByteSource {
+  readonly path: string;
+  readonly shown: string;
+  readonly maxFileBytes: number;
+}
+
+const UNPACKED_PIECE_BYTES = 256 * 1024;
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+/** `PK`: a ZIP archive, which is what a workbook is; `D0 CF 11 E0`: an older workbook. */
+const WORKBOOK_MAGICS = [Buffer.from('PK\u0003\u0004', 'latin1'), Buffer.from([0xd0, 0xcf, 0x11, 0xe0])];
+
+/**
+ * The content of a file, unpacked when it is gzip by name or by its first bytes; `digest` sees the bytes on disk.
+ * Refuses a gzip file that is cut off, damaged or followed by something else, and content beyond `maxFileBytes`.
+ */
+export async function* readContent(source: ByteSource, digest = new Digest()): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const piece of unpackWhenPacked(source, digest)) {
+    bytes += piece.length;
+    if (bytes > source.maxFileBytes) {
+      throw refuse({
+        where: source.shown,
+        message: `it holds more than ${source.maxFileBytes} bytes of content, expected at most that many`,
+        hint: 'Split the file, or raise limits.maxFileBytes of the input.',
+      });
+    }
+    yield piece;
+  }
+}
+
+async function* unpackWhenPacked(source: ByteSource, digest: Digest): AsyncGenerator<Buffer> {
+  const pieces = readPieces(source.path, source.shown, digest);
+  try {
+    const first = await pieces.next();
+    const head = first.done === true ? Buffer.alloc(0) : first.value;
+    if (WORKBOOK_MAGICS.some((magic) => startsWith(head, magic))) throw refuseWorkbook(source.shown);
+    const content = prepend(head, pieces);
+    yield* isPacked(source.path, head) ? unpack(content, source.shown, digest) : content;
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+/** By its name, or by its first bytes. */
+export function isPacked(path: string, head: Buffer): boolean {
+  return /\.gz$/i.test(path) || startsWith(head, GZIP_MAGIC);
+}
+
+async function* prepend(head: Buffer, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  yield* pieces;
+}
+
+async function* unpack(pieces: AsyncIterable<Buffer>, shown: string, digest: Digest): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: UNPACKED_PIECE_BYTES });
+  let isReadToEnd = false;
+  const watched = async function* () {
+    yield* pieces;
+    isReadToEnd = true;
+  };
+  // The stream's own error is thrown by the loop below; the callback is what keeps it from being unhandled.
+  pipeline(watched, gunzip, () => {});
+  try {
+    for await (const piece of gunzip) yield piece;
+  } catch (error) {
+    throw isGzipError(error) ? refuseGzip(shown, describeGzipError(error)) : error;
+  }
+  // The library stops at padding, and would leave out in silence what stands behind it.
+  if (!isReadToEnd || gunzip.bytesWritten !== digest.bytes) {
+    throw refuseGzip(shown, `something else follows its end at byte ${gunzip.bytesWritten}`);
+  }
+}
+
+function isGzipError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
+}
+
+function describeGzipError(error: Error & { code: string }): string {
+  if (error.code === 'Z_BUF_ERROR') return 'the gzip file ends in the middle';
+  return /header|compression method/.test(error.message)
+    ? 'it is no gzip file, or something else follows its end'
+    : `the gzip file is damaged (${error.message})`;
+}
+
+function refuseGzip(shown: string, reason: string) {
+  return refuse({
+    where: shown,
+    message: `${reason}, expected a whole gzip file`,
+    hint: `Test it with \`gzip -t\` and fetch it again.`,
+  });
+}
+
+function refuseWorkbook(shown: string) {
+  return refuse({
+    where: shown,
+    message: 'it is a workbook or an archive, expected CSV or NDJSON',
+    hint: 'Open it and save the sheet as "CSV UTF-8".',
+  });
+}
+
+function startsWith(bytes: Buffer, magic: Buffer): boolean {
+  return bytes.subarray(0, magic.length).equals(magic);
+}

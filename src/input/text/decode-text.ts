@@ -1,0 +1,126 @@
+import { isAscii } from 'node:buffer';
+import type { Digest } from '../digest-input.js';
+import { refuse } from '../refusal.js';
+import { type ByteSource, readContent } from './byte-source.js';
+import { createDecoder, createUtf8Decoder } from './decoder.js';
+import { chooseEncoding, type Encoding } from './encoding.js';
+import { countLines, type LineCount } from './line-count.js';
+
+/** Longest byte order mark. */
+const MARK_BYTES = 4;
+
+/**
+ * The text of a file as UTF-8, without its mark. `onNotice` hears what decided the encoding.
+ * Refuses an empty file, bytes that are no text in the encoding, and NULs, each with its line.
+ */
+export async function* readText(
+  source: ByteSource,
+  options: { encoding: string | undefined; digest: Digest; onNotice: (notice: string) => void },
+): AsyncGenerator<Buffer> {
+  const content = readContent(source, options.digest);
+  try {
+    const head = await takeHead(content);
+    if (head.length === 0) {
+      throw refuse({ where: source.shown, message: 'the file is empty, expected at least a header' });
+    }
+    const encoding = chooseEncoding(head, options.encoding, source.shown);
+    if (encoding.notice !== undefined) options.onNotice(encoding.notice);
+    const decoder = await createDecoder(encoding);
+    const watch = createUtf8Watch(encoding);
+    let offset = 0;
+    for await (const piece of joinPieces(head, content)) {
+      const text = decoder.decode(offset === 0 ? piece.subarray(encoding.markBytes) : piece);
+      if (text === undefined) throw await refuseBytes(source, encoding, offset);
+      watch.look(piece);
+      if (text.length > 0) yield text;
+      offset += piece.length;
+    }
+    const rest = decoder.finish();
+    if (rest === undefined) throw await refuseBytes(source, encoding, offset);
+    if (rest.length > 0) yield rest;
+    if (watch.isUtf8())
+      options.onNotice(`it is stated as ${encoding.name}, but reads as UTF-8 to its end: look at its text`);
+  } finally {
+    await content.return(undefined);
+  }
+}
+
+/** Almost no text in another encoding is UTF-8 by chance, and read as that encoding UTF-8 is garbage that nothing refuses. */
+function createUtf8Watch({ name }: Encoding): { look(piece: Buffer): void; isUtf8(): boolean } {
+  const decoder = createUtf8Decoder();
+  let mayBe = !name.startsWith('utf-');
+  let hasMore = false;
+  return {
+    look: (piece) => {
+      if (!mayBe) return;
+      hasMore ||= !isAscii(piece);
+      mayBe = decoder.decode(piece) !== undefined;
+    },
+    isUtf8: () => mayBe && hasMore && decoder.finish() !== undefined,
+  };
+}
+
+async function takeHead(content: AsyncIterator<Buffer>): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  while (head.length < MARK_BYTES) {
+    const next = await content.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
+async function* joinPieces(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  yield* rest;
+}
+
+/** Reads the file again to say where: whole pieces up to `from`, then byte by byte. */
+async function refuseBytes(source: ByteSource, encoding: Encoding, from: number) {
+  const decoder = await createDecoder(encoding);
+  const lines: LineCount = { line: 1, wasCr: false };
+  /** First byte of the character that is not complete yet. */
+  let begun: BadByte | undefined;
+  let offset = 0;
+  for await (const piece of readContent(source)) {
+    const skipped = Math.min(piece.length, Math.max(0, encoding.markBytes - offset));
+    const whole = Math.max(skipped, Math.min(piece.length, from - offset));
+    countLines(lines, decoder.decode(piece.subarray(skipped, whole)) ?? Buffer.alloc(0));
+    for (let index = whole; index < piece.length; index += 1) {
+      const byte = piece.readUInt8(index);
+      const text = decoder.decode(piece.subarray(index, index + 1));
+      const isNul = byte === 0 && !encoding.name.startsWith('utf-16');
+      const bad = begun === undefined || isNul ? { byte, at: offset + index } : begun;
+      if (text === undefined) return describeBadByte(bad, encoding.name, `${source.shown}:${lines.line}`);
+      begun = text.length === 0 ? bad : undefined;
+      countLines(lines, text);
+    }
+    offset += piece.length;
+  }
+  return refuse({
+    where: `${source.shown}:${lines.line}`,
+    message: `the file ends in the middle of a character of ${encoding.name}, expected a whole file`,
+    hint: 'Fetch the file again, or state its `encoding` in the job.',
+  });
+}
+
+interface BadByte {
+  readonly byte: number;
+  /** Offset in the content, from 0. */
+  readonly at: number;
+}
+
+function describeBadByte({ byte, at }: BadByte, encoding: string, where: string) {
+  if (byte === 0 && !encoding.startsWith('utf-16')) {
+    return refuse({
+      where,
+      message: `the byte at ${at} is NUL, expected text: it is UTF-16 without a mark, or no text at all`,
+      hint: 'If it is UTF-16, state `encoding: utf-16le` in the job; else save it as UTF-8.',
+    });
+  }
+  return refuse({
+    where,
+    message: `the byte 0x${byte.toString(16).toUpperCase().padStart(2, '0')} at ${at} is no text in ${encoding}, expected text in that encoding`,
+    hint: 'State its `encoding` in the job (such as windows-1252, which spreadsheets write), or save it as UTF-8.',
+  });
+}

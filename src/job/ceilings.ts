@@ -1,0 +1,58 @@
+import type { Area } from '../domain/areas.js';
+import type { Limits, Step } from './job.js';
+
+/** The most that a job may ask of an area; undefined where the area has no such unit. */
+export interface Ceilings {
+  readonly requestsPerSecond: number;
+  readonly messagesPerSecond: number | undefined;
+  readonly segmentsPerSecond: number | undefined;
+  readonly concurrency: number;
+}
+
+/** Ours, for areas that publish nothing: what a single key can want of a service that a person would still call polite. */
+const UNPUBLISHED = {
+  requestsPerSecond: 100,
+  messagesPerSecond: undefined,
+  segmentsPerSecond: undefined,
+  concurrency: 64,
+} as const satisfies Ceilings;
+
+/**
+ * Hard caps on what a job may set. The published ones are from the service's public developer documentation.
+ * Concurrency is ours everywhere: it is sockets, and 1,800 requests a second at 140 ms each need 256.
+ */
+export const ceilings: Readonly<Record<Area, Ceilings>> = {
+  sms: {
+    // "API rate limits": 1,800 requests a second for a subaccount (3,000 for an address); above it 429 with Retry-After: 1.
+    requestsPerSecond: 1800,
+    // "Batch SMS": 10,000 messages per request is roughly 25,000 messages per second.
+    messagesPerSecond: 25_000,
+    // Ours: ten parts a message, the most that the service takes.
+    segmentsPerSecond: 250_000,
+    concurrency: 256,
+  },
+  // "Chat API": 5 requests a second for a key. What happens above it is not documented, so it is never reached for.
+  chat: { requestsPerSecond: 5, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 5 },
+  // None published: capped at what the same account may ask of SMS, since a migration of millions needs more than a polite rate.
+  contacts: { requestsPerSecond: 1800, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 256 },
+  verification: UNPUBLISHED,
+  gateway: UNPUBLISHED,
+  campaign: UNPUBLISHED,
+};
+
+/** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
+export const defaultLimits: Readonly<Record<Step['kind'], Limits>> = {
+  sms: { requestsPerSecond: 20, messagesPerSecond: 1000, segmentsPerSecond: undefined, concurrency: 8 },
+  contacts: ofRequests(20, 8),
+  // A session is an SMS to a person who waits for it; a check is one read.
+  'verification.start': ofRequests(10, 8),
+  'verification.check': ofRequests(20, 8),
+  // A conversation is work for a person at the other end.
+  conversations: ofRequests(10, 8),
+  campaign: ofRequests(1, 1),
+  chat: ofRequests(1, 1),
+};
+
+function ofRequests(requestsPerSecond: number, concurrency: number): Limits {
+  return { requestsPerSecond, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency };
+}

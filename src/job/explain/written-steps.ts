@@ -1,0 +1,28 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
+import type { Step } from '../job.js';
+import { type Path, valueAt } from './finding.js';
+
+/** A step as it was read: a map of a known kind, and nothing more is known of it. */
+export interface WrittenStep {
+  readonly kind: Step['kind'];
+  readonly step: Readonly<Record<string, unknown>>;
+  readonly at: Path;
+}
+
+/** The steps of a job of any shape, without those that are none. */
+export function listSteps(job: unknown): WrittenStep[] {
+  const steps = valueAt(job, ['steps']);
+  if (!Array.isArray(steps)) return [];
+  return steps.flatMap((step: unknown, index) =>
+    isMapping(step) && isKind(step.kind) ? [{ kind: step.kind, step, at: ['steps', index] }] : [],
+  );
+}
+
+/** True for what is written as keys and values. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isKind(kind: unknown): kind is Step['kind'] {
+  return typeof kind === 'string' && Object.hasOwn(AREA_OF_KIND, kind);
+}

@@ -1,0 +1,30 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
+import { ceilings } from '../ceilings.js';
+import { type Finding, valueAt } from '../explain/finding.js';
+import { isMapping, listSteps } from '../explain/written-steps.js';
+
+const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
+/** Steps without rows, which the limits at the top are not for. */
+const ACTION_KINDS: readonly string[] = ['campaign', 'chat'];
+
+/** A limit at the top holds for every step with rows that has none of its own, so it is held against the lowest ceiling of those. */
+export function checkSharedLimits(job: unknown): Finding[] {
+  const shared = valueAt(job, ['limits']);
+  if (!isMapping(shared)) return [];
+  const steps = listSteps(job).filter(({ kind }) => !ACTION_KINDS.includes(kind));
+  return LIMIT_KEYS.flatMap((key) => {
+    const limit = shared[key];
+    const [lowest] = steps
+      .filter(({ step }) => valueAt(step, ['limits', key]) === undefined)
+      .map(({ kind }) => ({ kind, ceiling: ceilings[AREA_OF_KIND[kind]][key] ?? Number.POSITIVE_INFINITY }))
+      .toSorted((a, b) => a.ceiling - b.ceiling);
+    if (typeof limit !== 'number' || lowest === undefined || limit <= lowest.ceiling) return [];
+    return [
+      {
+        at: ['limits', key],
+        message: `limits.${key} is ${limit}, expected at most ${lowest.ceiling} for a step of kind ${lowest.kind}`,
+        hint: 'Lower it, or give the step limits of its own.',
+      },
+    ];
+  });
+}

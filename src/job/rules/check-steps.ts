@@ -1,0 +1,92 @@
+import { addressFields } from '../../domain/contact-fields.js';
+import { type Finding, namePath } from '../explain/finding.js';
+import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
+import { stepSchemas } from '../schema/steps.js';
+
+/** What the keys of a step must be to each other, and what the steps of a job must be. */
+export function checkSteps(job: unknown): Finding[] {
+  const steps = listSteps(job);
+  return [...requireRows(job, steps), ...steps.flatMap(checkStep)];
+}
+
+/** A job is for bulk: what has no rows needs no plan, journal and results. */
+function requireRows(job: unknown, steps: readonly WrittenStep[]): Finding[] {
+  const rowKinds = stepSchemas.flatMap(({ kind, schema }) => ('input' in schema.shape ? [kind] : []));
+  const written = isMapping(job) && Array.isArray(job.steps) ? job.steps.length : 0;
+  // A step of an unknown kind may have been meant as one with rows.
+  if (steps.length === 0 || steps.length < written || steps.some(({ kind }) => rowKinds.some((row) => row === kind))) {
+    return [];
+  }
+  return [
+    {
+      at: ['steps'],
+      message: `steps has no step with rows, expected at least one of kind ${rowKinds.join(', ')}`,
+      hint: 'For a single call take volley campaign set or volley chat post.',
+    },
+  ];
+}
+
+function checkStep(step: WrittenStep): Finding[] {
+  switch (step.kind) {
+    case 'contacts':
+      return requireAddress(step);
+    case 'verification.start':
+      return requireBrand(step);
+    case 'conversations':
+      return requireUser(step);
+    case 'campaign':
+      return requirePurpose(step);
+    default:
+      return [];
+  }
+}
+
+function requireAddress({ step, at }: WrittenStep): Finding[] {
+  const { fields } = step;
+  if (!isMapping(fields) || addressFields.some((field) => field in fields)) return [];
+  return [
+    {
+      at: [...at, 'fields'],
+      message: `${namePath([...at, 'fields'])} names no address, expected at least one of ${addressFields.join(', ')}`,
+      hint: 'The service takes no contact without an address. Write, for example, msisdn: mobile.',
+    },
+  ];
+}
+
+/** The service puts nothing in place of {brand} where it is given none. */
+function requireBrand({ step, at }: WrittenStep): Finding[] {
+  if (typeof step.template !== 'string' || !step.template.includes('{brand}') || step.brand !== undefined) return [];
+  return [
+    {
+      at: [...at, 'brand'],
+      message: `${namePath([...at, 'brand'])} is missing, expected the name that the template has {brand} for`,
+      hint: 'Write brand: <name>, or take {brand} out of the template.',
+    },
+  ];
+}
+
+function requireUser({ step, at }: WrittenStep): Finding[] {
+  const { user } = step;
+  if (!isMapping(user)) return [];
+  const { additionalProperties: more, ...fields } = user;
+  const isMoreEmpty = more === undefined || (isMapping(more) && Object.keys(more).length === 0);
+  if (Object.keys(fields).length > 0 || !isMoreEmpty) return [];
+  return [
+    {
+      at: [...at, 'user'],
+      message: `${namePath([...at, 'user'])} names no column, expected at least one of language, name, email, phone, additionalProperties`,
+      hint: 'Write, for example, name: <column>. Without user the whole of it is taken from the column user.',
+    },
+  ];
+}
+
+function requirePurpose({ step, at }: WrittenStep): Finding[] {
+  if (step.set !== undefined || step.expect !== undefined) return [];
+  return [
+    {
+      at,
+      message: `${namePath(at)} neither sets nor expects a status, expected set or expect`,
+      hint: 'Write set: PAUSED to change the campaign, or expect: RUNNING to stop where it is in another status.',
+    },
+  ];
+}

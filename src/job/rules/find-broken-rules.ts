@@ -1,0 +1,43 @@
+import { type Finding, isSecret, namePath, type Path } from '../explain/finding.js';
+import { checkChatTexts } from './chat.js';
+import { checkSharedLimits } from './check-limits.js';
+import { checkSteps } from './check-steps.js';
+import { requireAccess } from './require-access.js';
+import { checkSmsTexts } from './sms.js';
+
+/**
+ * What no single key can say: rules over several keys of a job file. They take the value as it was read, of any shape, so that
+ * their findings stand beside those of the schema; what is not of the right shape they leave to it.
+ */
+export function findBrokenRules(job: unknown): Finding[] {
+  return [
+    ...refuseReferences(job, []),
+    ...requireAccess(job),
+    ...checkSharedLimits(job),
+    ...checkSteps(job),
+    ...checkSmsTexts(job),
+    ...checkChatTexts(job),
+  ];
+}
+
+const REFERENCE = /\$\{([^}]*)\}?/;
+
+/** `${NAME}` is no language here; in texts for people, where a price may look so, it is left alone. */
+function refuseReferences(value: unknown, path: Path): Finding[] {
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, inner]) =>
+      refuseReferences(inner, [...path, Array.isArray(value) ? Number(key) : key]),
+    );
+  }
+  if (typeof value !== 'string' || !isAddressOrPath(path)) return [];
+  const name = REFERENCE.exec(value)?.[1];
+  if (name === undefined) return [];
+  const hint = isSecret(path)
+    ? `Write { env: ${/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : 'NAME'} } in place of the whole value.`
+    : 'Write the value out.';
+  return [{ at: path, message: `${namePath(path)} holds \${…}, which a job file does not replace`, hint }];
+}
+
+function isAddressOrPath(path: Path): boolean {
+  return path[0] === 'service' || path[0] === 'output' || path.includes('files');
+}

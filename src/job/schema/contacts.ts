@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { columnName } from './values.js';
+import { writtenInput } from './written-input.js';
+import { rowLimits } from './written-limits.js';
+
+const fields = z
+  .strictObject({
+    firstName: columnName().optional().describe('Column of the given name.'),
+    lastName: columnName().optional().describe('Column of the family name.'),
+    externalId: columnName().optional().describe('Column of your own identifier of the person.'),
+    country: columnName().optional().describe("Column of the contact's country: a code or a name."),
+    msisdn: columnName().optional().describe('Column of the telephone number.'),
+    email: columnName().optional().describe('Column of the e-mail address.'),
+    weChatUserId: columnName().optional().describe('Column of the WeChat user id.'),
+    facebookUserId: columnName().optional().describe('Column of the Facebook user id.'),
+    zaloId: columnName().optional().describe('Column of the Zalo id.'),
+    lineId: columnName().optional().describe('Column of the LINE id.'),
+    kakaoTalkId: columnName().optional().describe('Column of the KakaoTalk id.'),
+  })
+  .describe('Which column each field of the contact is taken from; at least one address among them.');
+
+const rest = z
+  .strictObject({
+    except: z.array(columnName()).default([]).describe('Columns that are not taken along.'),
+    rename: z
+      .record(z.string().min(1), z.string().min(1))
+      .refine((map) => new Set(Object.values(map)).size === Object.keys(map).length, 'expected every attribute once')
+      .default({})
+      .describe('Column: attribute, where the attribute is to have another name than the column.'),
+  })
+  .describe('Every column that no field names, without some, and some under another name.');
+
+/** Limits of groups and customAttributes: the service's public documentation, "create contact". */
+export const contactsStep = z
+  .strictObject({
+    kind: z.literal('contacts').describe('Makes one contact of each row.'),
+    input: writtenInput,
+    fields,
+    customAttributes: z
+      .union(
+        [
+          z.literal('rest'),
+          z.strictObject({ rest }),
+          z
+            .record(z.string().min(1), columnName())
+            .refine((map) => Object.keys(map).length <= 50, 'expected 50 attributes at most'),
+        ],
+        { error: 'expected a map of attribute: column, the word rest, or { rest: { except, rename } }' },
+      )
+      .default({})
+      .describe(
+        'Attribute: column. Or rest: every column that no field names, under its own name; { rest: { except: [column], rename: { column: attribute } } } says which not, and under which other name.',
+      ),
+    groups: z
+      .array(z.int().min(1))
+      .min(1)
+      .max(10)
+      .refine((ids) => new Set(ids).size === ids.length, 'expected every group once')
+      .meta({ uniqueItems: true })
+      .optional()
+      .describe('Ids of the groups that every contact joins, 10 at most.'),
+    groupsColumn: columnName()
+      .optional()
+      .describe(
+        'Column with the ids of further groups, split by ; or , (10 groups at most for a contact, those of the step included).',
+      ),
+    limits: rowLimits('contacts', 'a contact').optional(),
+  })
+  .describe('Creates contacts, or merges them into those that have the same address.');

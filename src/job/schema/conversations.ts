@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../domain/documented.js';
+import { columnName, lineOfText, webAddress } from './values.js';
+import { writtenInput } from './written-input.js';
+import { rowLimits } from './written-limits.js';
+
+const newChannel = z.strictObject({
+  name: lineOfText().max(MAX_CHANNEL_NAME).describe('Name of the channel.'),
+  description: lineOfText().optional().describe('What the channel is for.'),
+  queue: lineOfText().describe('Id of the queue that conversations go to which name none.'),
+  webhook: z
+    .strictObject({
+      name: lineOfText().max(MAX_WEBHOOK_NAME).describe('Name of the webhook.'),
+      url: webAddress().describe('Address that the service posts events to.'),
+      version: lineOfText()
+        .optional()
+        .describe('Chat API Version of the webhook; the one that the service asks for when not given.'),
+    })
+    .describe('Where events of the conversations go.'),
+});
+
+const userColumns = z
+  .strictObject({
+    language: columnName().optional().describe("Column of the customer's language."),
+    name: columnName().optional().describe("Column of the customer's name."),
+    email: columnName().optional().describe("Column of the customer's e-mail address."),
+    phone: columnName().optional().describe("Column of the customer's telephone number."),
+    additionalProperties: z
+      .record(z.string().min(1), columnName())
+      .refine(
+        (map) => Object.keys(map).length <= MAX_ADDITIONAL_PROPERTIES,
+        `expected ${MAX_ADDITIONAL_PROPERTIES} properties at most`,
+      )
+      .default({})
+      .describe('Key: column, for what else the agent is to see. An empty cell leaves its key out.'),
+  })
+  .meta({ minProperties: 1 });
+
+function languageCode() {
+  return z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'expected the code of a language, such as id or pt-BR');
+}
+
+/** That a map of the user names some field is a rule of rules-steps.ts. */
+export const conversationsStep = z
+  .strictObject({
+    kind: z.literal('conversations').describe('Hands one conversation over to the contact center for each row.'),
+    input: writtenInput,
+    channel: z
+      .union([lineOfText(), newChannel], {
+        error: 'expected text, the id of a channel, or a map with the settings of a new one',
+      })
+      .describe('Id of a channel. Or { name, queue, webhook: { name, url } }: one that is made before the first row.'),
+    queue: lineOfText()
+      .optional()
+      .describe("Id of the queue that conversations go to; the channel's own when not given."),
+    queueColumn: columnName()
+      .optional()
+      .describe(
+        "Column of the queue's id, row by row; goes before queue, which a blank cell leaves it to, and that to the channel.",
+      ),
+    user: z
+      .union([columnName(), userColumns], { error: 'expected text, the name of a column, or a map of field: column' })
+      .default('user')
+      .describe('Column with the user as a JSON object. Or a map of its fields, each with its column.'),
+    languages: z
+      .array(languageCode())
+      .min(1)
+      .optional()
+      .describe("Codes that a customer's language may have beside those of the service's documentation."),
+    history: columnName().optional().describe('Column with the history as a JSON object.'),
+    limits: rowLimits('gateway', 'a conversation').optional(),
+  })
+  .describe('Creates conversations in the chat gateway.');

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { campaignStep, chatStep } from './actions.js';
+import { contactsStep } from './contacts.js';
+import { conversationsStep } from './conversations.js';
+import { smsStep } from './sms.js';
+import { verificationCheckStep, verificationStartStep } from './verification.js';
+
+/** One stage of the job; `kind` says which. */
+export const writtenStep = z.discriminatedUnion('kind', [
+  contactsStep,
+  smsStep,
+  verificationStartStep,
+  verificationCheckStep,
+  conversationsStep,
+  campaignStep,
+  chatStep,
+]);
+
+/** The schema of each kind. */
+export const stepSchemas = writtenStep.options.map((schema) => ({ kind: schema.shape.kind.value, schema }));

@@ -1,0 +1,124 @@
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import { z } from 'zod';
+import { findEncodingName } from '../encoding-name.js';
+import { isLoopback } from '../regions.js';
+
+/**
+ * The values that a job file is made of. Each refusal is worded as "expected …", for explain.ts puts the key and what is so before it.
+ */
+
+/** One line of text: not empty, no control characters. */
+export function lineOfText() {
+  return z
+    .string()
+    .min(1)
+    .refine((text) => !/\p{Cc}/u.test(text), 'expected text without control characters');
+}
+
+/** The name of a column, as the header writes it. */
+export function columnName() {
+  return lineOfText();
+}
+
+/** A path, relative to the job file. */
+export function pathText() {
+  return lineOfText();
+}
+
+/** What an SMS comes from. */
+export function senderId() {
+  return lineOfText()
+    .superRefine((source, context) => {
+      const fault = findSourceFault(source);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    })
+    .describe('Sender id: a number of 16 digits at most, or a name of 11 characters at most.');
+}
+
+/** What becomes of a number that comes again. */
+export function duplicates() {
+  return z
+    .enum(['skip', 'keep'])
+    .default('skip')
+    .describe('What to do with a number that the files of this step hold twice.');
+}
+
+/** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers. */
+export function countryCode() {
+  return z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, 'expected a two-letter country code such as SG')
+    .superRefine((code, context) => {
+      const fault = findCountryFault(code.toUpperCase());
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    })
+    .meta({ examples: ['SG'] });
+}
+
+/** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`. */
+export function instant() {
+  return z.iso.datetime({
+    offset: true,
+    error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00',
+  });
+}
+
+/** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here. */
+export function encodingLabel() {
+  return z
+    .string()
+    .refine(
+      (label) => findEncodingName(label) !== undefined,
+      'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, big5, shift_jis or gbk',
+    );
+}
+
+/** An address that the service can post to. `URL` would pass over blanks and control characters, and post somewhere else. */
+export function webAddress() {
+  return z
+    .string()
+    .refine((text) => !/[\p{C}\p{Z}]/u.test(text), 'expected an address without blanks and control characters')
+    .refine(
+      isPostable,
+      'expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)',
+    );
+}
+
+function isPostable(text: string): boolean {
+  if (!URL.canParse(text) || !/^https?:\/\/[^/]/i.test(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || isLoopback(hostname);
+}
+
+/** Of something each second; a fraction is one in several seconds. */
+export function perSecond(ceiling?: number) {
+  const rate = z.number().min(0.01);
+  return ceiling === undefined ? rate : rate.max(ceiling);
+}
+
+/** A whole number from 1. */
+export function count(most = Number.MAX_SAFE_INTEGER) {
+  return z.int().min(1).max(most);
+}
+
+/** A whole number between two bounds, both allowed. */
+export function within({ min, max }: { readonly min: number; readonly max: number }) {
+  return z.int().min(min).max(max);
+}
+
+export function percent() {
+  return z.number().min(0).max(100);
+}
+
+/** The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
+function findSourceFault(source: string): string | undefined {
+  const isNumber = /^\+?\d+$/.test(source);
+  if (isNumber && source.length > 16) return 'expected a number of 16 characters at most';
+  if (!isNumber && source.length > 11) return `expected a sender name of 11 characters at most, not ${source.length}`;
+  return undefined;
+}
+
+function findCountryFault(code: string): string | undefined {
+  if (code === 'UK') return 'expected GB, the code of the United Kingdom';
+  return isSupportedCountry(code) ? undefined : 'expected the two-letter code of a country (ISO 3166-1), such as SG';
+}

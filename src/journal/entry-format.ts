@@ -1,0 +1,242 @@
+import { crc32 } from 'node:zlib';
+import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain/row.js';
+
+/**
+ * The journal on disk, version 3: `journal.ndjson`, one entry a line, appended only. Older ones are read as well: 2 has no
+ * entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close. Who does not know `snapshot` may pass it over.
+ *
+ *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
+ *
+ * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline.
+ * `epoch` is that of the lock under which the line was written: lines of an older epoch that stand
+ * behind a newer one came from a runner that had lost its lock, and are passed over.
+ * `seq` counts the lines from 1. `durable` is the highest seq known to be on disk when the line was
+ * written: so a reader can tell a tail that was never synced, and may be cut off, from damage to
+ * lines that other lines have built upon, which refuses the run.
+ *
+ * A runner that lost its lock may die in the middle of a write, with a successor at work: what the successor appends next stands
+ * in one line with that piece, behind it, and counts (`findLine`).
+ */
+export const JOURNAL_VERSION = 3;
+
+export type JournalEntry =
+  | OpenEntry
+  | PreparingEntry
+  | PreparedEntry
+  | UnpreparedEntry
+  | IntentEntry
+  | OutcomeEntry
+  | ActionEntry
+  | ActedEntry
+  | SettleEntry
+  | RetryEntry
+  | SnapshotEntry
+  | CloseEntry;
+
+/** A runner begins, or goes on with, the run. */
+export interface OpenEntry {
+  readonly type: 'open';
+  readonly version: number;
+  readonly plan: string;
+  readonly at: number;
+  readonly host: string;
+  readonly pid: number;
+}
+
+/** Something that a step needs is about to be made. Durable before the first byte of the call leaves. */
+export interface PreparingEntry {
+  readonly type: 'preparing';
+  readonly step: number;
+  readonly at: number;
+  /** Completes "the call to …", such as `create a webhook "events"`. */
+  readonly what: string;
+}
+
+/** What was made at the service so far of what a step needs; ids as the step's kind gave them. */
+export interface PreparedEntry {
+  readonly type: 'prepared';
+  readonly step: number;
+  readonly at: number;
+  readonly ids: readonly string[];
+}
+
+/**
+ * What was about to be made has no id: `not-made`, for certain, or `unknown`, as nothing tells. The run stops to say the
+ * latter; once its close stands behind this entry, it was said, and the thing is made anew.
+ */
+export interface UnpreparedEntry {
+  readonly type: 'unprepared';
+  readonly step: number;
+  readonly at: number;
+  readonly why: 'not-made' | 'unknown';
+}
+
+/** Names a request of a step, or the part of one that was split: halves are named by a path of `0` and `1`. */
+export interface RequestKey {
+  readonly step: number;
+  readonly request: number;
+  readonly part: string;
+}
+
+/** A request is about to be sent. Durable before its first byte leaves. */
+export interface IntentEntry extends RequestKey {
+  readonly type: 'intent';
+  readonly at: number;
+  /** Where the request's line stands in the step's requests file: byte offset and length. */
+  readonly line: readonly [offset: number, length: number];
+  /** The rows it answers for: index of the first among the step's planned rows, and how many. */
+  readonly rows: readonly [first: number, count: number];
+}
+
+/** What came of an intent. Durable before it is counted. */
+export interface OutcomeEntry extends RequestKey {
+  readonly type: 'outcome';
+  readonly at: number;
+  readonly result: Result;
+}
+
+export type Result =
+  /** It was not processed, for certain: it is sent again. */
+  | { readonly kind: 'again'; readonly why: string }
+  /** Refused as a whole: its two halves take its place. */
+  | { readonly kind: 'split'; readonly why: string }
+  /** Every row has its verdict. */
+  | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }
+  /** It was never processed, and this run will not send it: its rows are for another plan. The intent before it sent nothing. */
+  | { readonly kind: 'given-up'; readonly verdict: NotSent };
+
+/** A step without rows is about to change something. Durable before the first byte of it leaves. */
+export interface ActionEntry {
+  readonly type: 'action';
+  readonly step: number;
+  readonly at: number;
+}
+
+/** What came of a step without rows; it may stand without an action before it, where nothing had to be changed. */
+export interface ActedEntry {
+  readonly type: 'acted';
+  readonly step: number;
+  readonly at: number;
+  readonly verdict: Verdict;
+}
+
+/** Rows that were in doubt have a verdict; `by` says what told it: `receipt`, `export …` with its digest, `person …` with who said it. */
+export interface SettleEntry {
+  readonly type: 'settle';
+  readonly step: number;
+  readonly at: number;
+  readonly by: string;
+  readonly verdicts: readonly RowVerdict[];
+  /** For each row: its index among the step's planned rows, that of its verdict, and its ids. */
+  readonly rows: readonly (readonly [row: number, verdict: number, ...ids: string[]])[];
+}
+
+/**
+ * Rows are given to another plan, which alone may send them from now on: one entry for all of them, so that it stands whole or
+ * not at all. Each of them is `rejected` by the service, or `not-sent`, and none was given away before.
+ */
+export interface RetryEntry {
+  readonly type: 'retry';
+  readonly at: number;
+  readonly by: string;
+  /** Id of the plan. */
+  readonly plan: string;
+  readonly status: 'rejected' | 'not-sent';
+  readonly rows: readonly RowRange[];
+}
+
+/** Of the planned rows of a step: index of the first, and how many. */
+export type RowRange = readonly [step: number, first: number, count: number];
+
+/**
+ * The state of the run, as all entries before this one tell it: whoever wants no more may begin to read here. Written now and
+ * then, by a runner that counts its lines.
+ */
+export interface SnapshotEntry {
+  readonly type: 'snapshot';
+  /** Where its line begins, if nobody but its writer appended anything since that read the journal: else it is not to be trusted. */
+  readonly offset: number;
+  /** As `RunState.snapshot` gave it. */
+  readonly state: unknown;
+}
+
+/** The runner has ended: `finished`, or why it stopped before the end. */
+export interface CloseEntry {
+  readonly type: 'close';
+  readonly at: number;
+  readonly reason: CloseReason;
+  readonly detail: string;
+}
+
+export type CloseReason =
+  | 'finished'
+  | 'interrupted'
+  | 'unavailable'
+  | 'unauthorized'
+  | 'redirected'
+  | 'guard'
+  /** A step without rows was refused, or is in doubt, and what follows relies on it. */
+  | 'refused'
+  /** The service refused a request for a reason that holds for every one of the step. */
+  | 'request-refused';
+
+export interface JournalLine {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly durable: number;
+  readonly entry: JournalEntry;
+}
+
+const CRC_PREFIX = '{"crc":"';
+const CRC_SUFFIX = '",';
+const BODY_START = CRC_PREFIX.length + 8 + CRC_SUFFIX.length;
+
+/** The bytes of one line, its newline included. */
+export function encodeLine(line: JournalLine): Buffer {
+  const { epoch, seq, durable, entry } = line;
+  const body = `"epoch":${epoch},"seq":${seq},"durable":${durable},${JSON.stringify(entry).slice(1)}`;
+  const crc = crc32(body).toString(16).padStart(8, '0');
+  return Buffer.from(`${CRC_PREFIX}${crc}${CRC_SUFFIX}${body}\n`);
+}
+
+const EPOCH = '"epoch":';
+const MAX_EPOCH_DIGITS = 16;
+
+/** The epoch that a line says, behind the piece of another's that may stand before it, without a look at its checksum; NaN where it says none. */
+export function peekEpoch(bytes: Buffer): number {
+  const start = Math.max(0, bytes.lastIndexOf(CRC_PREFIX)) + BODY_START + EPOCH.length;
+  return Number.parseInt(bytes.toString('latin1', start, start + MAX_EPOCH_DIGITS), 10);
+}
+
+/** What is in a line of an entry that says a new runner begins; texts within entries have their quotes escaped. */
+export const OPEN_MARK = Buffer.from('"type":"open"');
+
+/** The same of a snapshot. */
+export const SNAPSHOT_MARK = Buffer.from('"type":"snapshot"');
+
+/** As `encodeLine` writes what stands before the entry. To parse the whole as one object, and to part it, takes half as long again. */
+const HEAD = /^\{"crc":"([0-9a-f]{8})","epoch":(\d+),"seq":(\d+),"durable":(\d+),/;
+
+/** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
+export function decodeLine(bytes: Buffer): JournalLine | undefined {
+  const text = bytes.toString('utf8');
+  const [head = '', crc = '', epoch, seq, durable] = HEAD.exec(text) ?? [];
+  if (head === '' || Number.parseInt(crc, 16) !== crc32(bytes.subarray(BODY_START))) return undefined;
+  const entry = JSON.parse(`{${text.slice(head.length)}`);
+  return { epoch: Number(epoch), seq: Number(seq), durable: Number(durable), entry };
+}
+
+export interface FoundLine {
+  readonly line: JournalLine;
+  /** Bytes before it, of a line that was never whole. */
+  readonly skipped: number;
+}
+
+/** As `decodeLine`, and else for the line that stands behind a piece of another one. Texts within entries have their quotes escaped. */
+export function findLine(bytes: Buffer): FoundLine | undefined {
+  const whole = decodeLine(bytes);
+  if (whole !== undefined) return { line: whole, skipped: 0 };
+  const skipped = bytes.lastIndexOf(CRC_PREFIX);
+  const line = skipped > 0 ? decodeLine(bytes.subarray(skipped)) : undefined;
+  return line === undefined ? undefined : { line, skipped };
+}

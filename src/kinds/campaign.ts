@@ -1,0 +1,106 @@
+import { ServiceError } from '../domain/errors.js';
+import type { Verdict } from '../domain/row.js';
+import type { CampaignState, CampaignStep } from '../job/job.js';
+import { changeCampaign, readCampaign } from '../service/areas/campaign.js';
+import { planChange } from '../service/areas/campaign-plan.js';
+import { meaningOf, stateOf } from '../service/areas/campaign-states.js';
+import type { ActionContext, ActionKind, EarlierAction } from './action-kind.js';
+
+/** Reads, and where the job says so changes, the status of a campaign: a dialer that pauses while the job sends. */
+export const campaignKind: ActionKind<CampaignStep> = {
+  area: 'campaign',
+  isStanding: true,
+  isEssential: true,
+  isDue: (step, { stop }, earlier) => stop === undefined || (step.always && hasSomethingToUndo(step, earlier)),
+  describe: ({ campaign, expect, set, always }) => {
+    const parts = [
+      ...(expect === undefined ? [] : [`expect ${expect.join(' or ')}`]),
+      ...(set === undefined ? [] : [`set ${set}`]),
+      ...(always ? ['even if an earlier step stopped the run'] : []),
+    ];
+    return { to: `campaign ${campaign}`, text: parts.join(', ') };
+  },
+  perform,
+};
+
+/**
+ * In a run that stopped, a step undoes what earlier steps on its campaign did: where none of them came to it, the campaign
+ * is as somebody else left it. Without such steps there is nothing to go by, and it has its turn.
+ */
+function hasSomethingToUndo({ campaign }: CampaignStep, earlier: readonly EarlierAction[]): boolean {
+  const changes = earlier.filter(
+    ({ step }) => step.kind === 'campaign' && step.campaign === campaign && step.set !== undefined,
+  );
+  return changes.length === 0 || changes.some(({ verdict }) => verdict !== undefined && verdict.status !== 'rejected');
+}
+
+async function perform(step: CampaignStep, context: ActionContext): Promise<Verdict> {
+  const campaign = await context.call(readCampaign, { campaignId: step.campaign });
+  const state = stateOf(campaign.status);
+  const isOwnDoing = context.wasBegun && state === step.set;
+  if (step.expect !== undefined && !step.expect.includes(state) && !isOwnDoing) {
+    const expected = step.expect.join(' or ');
+    const reason = `campaign ${step.campaign} is ${describe(campaign.status)}, expected ${expected}`;
+    return { status: 'rejected', code: 'not-as-expected', reason };
+  }
+  if (step.set === undefined) return accepted(state, `Campaign ${step.campaign} is ${describe(campaign.status)}`);
+  const change = planChange(campaign, step.set);
+  if (change.kind === 'none') return accepted(state, `Campaign ${step.campaign} was ${step.set} already`);
+  if (change.kind === 'refused') return { status: 'rejected', code: 'impossible-change', reason: change.reason };
+  if (state === 'SCHEDULED' && step.set === 'PAUSED' && step.expect === undefined) {
+    const reason = `campaign ${step.campaign} is scheduled: set to RUNNING afterwards it would dial before its time; \`expect: SCHEDULED\` says that this is meant`;
+    return { status: 'rejected', code: 'impossible-change', reason };
+  }
+  return setStatus({ campaign: step.campaign, target: step.set, from: state }, context);
+}
+
+interface Change {
+  readonly campaign: number;
+  readonly target: NonNullable<CampaignStep['set']>;
+  readonly from: CampaignState;
+}
+
+async function setStatus(change: Change, context: ActionContext): Promise<Verdict> {
+  const { campaign, target, from } = change;
+  await context.begin();
+  try {
+    await context.call(changeCampaign, { campaignId: campaign, target });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'in-doubt') throw error;
+    return settle(change, context);
+  }
+  return accepted(target, `Campaign ${campaign} went from ${from} to ${target}`);
+}
+
+const READS = 4;
+const FIRST_PAUSE_MS = 1000;
+
+/** A change without a clear answer (206, a lost answer) may take a while: the status tells whether it came about. */
+async function settle({ campaign, target, from }: Change, { call, sleep }: ActionContext): Promise<Verdict> {
+  let told = 'its status cannot be read';
+  for (let read = 0; read < READS; read++) {
+    if (read > 0) await sleep(FIRST_PAUSE_MS * 2 ** (read - 1));
+    const found = await call(readCampaign, { campaignId: campaign }).catch(unreadable);
+    if (found === undefined) continue;
+    if (stateOf(found.status) === target) {
+      return accepted(target, `Campaign ${campaign} went from ${from} to ${target}, as its status tells`);
+    }
+    told = `it is still ${describe(found.status)}`;
+  }
+  const reason = `the change of campaign ${campaign} to ${target} had no clear answer, and ${told}`;
+  return { status: 'in-doubt', code: 'no-answer', reason };
+}
+
+/** What becomes of a read says nothing of the change before it. */
+function unreadable(error: unknown): undefined {
+  if (!(error instanceof ServiceError)) throw error;
+  return undefined;
+}
+
+function describe(status: number): string {
+  return `${stateOf(status)} (${meaningOf(status)})`;
+}
+
+function accepted(code: string, reason: string): Verdict {
+  return { status: 'accepted', code, reason };
+}

@@ -1,0 +1,63 @@
+import type { Verdict } from '../domain/row.js';
+import { CHAT_FIGURES, type ChatFigure } from '../job/chat-figures.js';
+import type { ChatStep } from '../job/job.js';
+import { postMessage } from '../service/areas/chat.js';
+import { parseTemplate } from '../template/parse.js';
+import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
+
+/** Posts a message with the run's figures to a chat room. A post that fails is told, and stops nothing. */
+export const chatKind: ActionKind<ChatStep> = {
+  area: 'chat',
+  isStanding: false,
+  isEssential: false,
+  isDue: ({ when }, { exitCode }) => when === 'always' || (when === 'success') === (exitCode === 0),
+  describe: ({ text, room, when }) => ({
+    to: room === undefined ? 'the chat room of the key' : `chat room ${room}`,
+    text: when === 'always' ? text : `${text} (on ${when})`,
+  }),
+  perform,
+};
+
+async function perform({ text, room }: ChatStep, { call, figures, begin }: ActionContext): Promise<Verdict> {
+  const rendering = renderFigures(text, figures);
+  if (!rendering.ok) return { status: 'rejected', code: rendering.code, reason: rendering.reason };
+  await begin();
+  await call(postMessage, { messageRaw: rendering.text, ...(room === undefined ? {} : { room }) });
+  return { status: 'accepted', code: 'POSTED', reason: 'Posted to the chat room' };
+}
+
+/** The text with the run's figures in place of its variables. */
+export function renderFigures(text: string, figures: RunFigures) {
+  const cells = listFigures(figures);
+  const columns = [...CHAT_FIGURES];
+  const bound = parseTemplate(text).bind(columns, (names, wanted) => {
+    const index = names.indexOf(wanted);
+    return index === -1 ? undefined : { index };
+  });
+  if ('problems' in bound) {
+    const reason = bound.problems.map(({ message }) => message).join('; ');
+    return { ok: false, code: 'unknown-figure', reason } as const;
+  }
+  return bound.render(columns.map((name) => cells[name]));
+}
+
+/** What each figure is, as text. */
+function listFigures(figures: RunFigures): Record<ChatFigure, string> {
+  const { job, plan, directory, stop, startedAtMs, nowMs, balance } = figures;
+  return {
+    job,
+    plan,
+    directory,
+    state: stop === undefined ? 'finished' : 'stopped',
+    reason: stop?.reason ?? 'none',
+    detail: stop?.detail ?? 'none',
+    startedAt: new Date(startedAtMs).toISOString(),
+    seconds: String(Math.round((nowMs - startedAtMs) / 1000)),
+    read: String(balance.read),
+    accepted: String(balance.accepted),
+    rejected: String(balance.rejected),
+    skipped: String(balance.skipped),
+    inDoubt: String(balance.inDoubt),
+    unprocessed: String(balance.unprocessed),
+  };
+}

@@ -1,0 +1,79 @@
+import { isResultColumn } from '../../domain/output-columns.js';
+import type { ContactsStep } from '../../job/job.js';
+import type { ContactBinding } from '../../normalize/contact.js';
+import type { ColumnSearch } from '../column-search.js';
+import type { BindProblems } from '../step-kind.js';
+
+type Attributes = ContactBinding['attributeColumns'];
+
+export interface BoundAttributes extends BindProblems {
+  readonly attributes: Attributes;
+}
+
+/** Finds the columns of a contact's attributes; `taken` are those that the step names for something else. */
+export function bindAttributes(
+  { customAttributes, rest }: Pick<ContactsStep, 'customAttributes' | 'rest'>,
+  columns: readonly string[],
+  { find, taken }: { readonly find: ColumnSearch['find']; readonly taken: ReadonlySet<number> },
+): BoundAttributes {
+  if (customAttributes !== 'rest') {
+    const attributes = Object.entries(customAttributes).map(([name, column]) => ({
+      name,
+      index: find(column, `customAttributes.${name}`),
+    }));
+    return { attributes, problems: [] };
+  }
+  const except = new Set(rest?.except.map((column) => find(column, 'customAttributes.rest.except')));
+  const names = Object.entries(rest?.rename ?? {}).map(([column, name]) => ({
+    name,
+    index: find(column, 'customAttributes.rest.rename'),
+  }));
+  const renamed = new Map(names.map(({ name, index }) => [index, name]));
+  const isOmitted = (index: number): boolean => taken.has(index) || except.has(index);
+  const attributes = columns.flatMap((column, index) => {
+    const name = renamed.get(index) ?? (isResultColumn(column) ? '' : column);
+    return name === '' || isOmitted(index) ? [] : [{ name, index }];
+  });
+  const problems = names.flatMap(({ name, index }) => {
+    const column = columns[index];
+    if (column === undefined || (renamed.get(index) === name && !isOmitted(index))) return [];
+    return [isOmitted(index) ? describeIdle(column) : describeTwice(column)];
+  });
+  return { attributes, problems: [...problems, ...listRepeated(attributes, columns)] };
+}
+
+function describeIdle(column: string) {
+  return {
+    column,
+    message: `the job renames the column "${column}" in customAttributes.rest.rename and uses or omits it elsewhere, expected one of the two`,
+    hint: 'A column that fields, groupsColumn or except names is not in the rest: take it out there, or out of rename.',
+  };
+}
+
+function describeTwice(column: string) {
+  return {
+    column,
+    message: `the job renames the column "${column}" twice in customAttributes.rest.rename, expected one name for it`,
+    hint: 'Names of columns are matched without regard to case and punctuation.',
+  };
+}
+
+/** Two columns under one name would be one attribute, and one of the two values lost. */
+function listRepeated(attributes: Attributes, columns: readonly string[]): BindProblems['problems'] {
+  const first = new Map<string, number>();
+  return attributes.flatMap(({ name, index }) => {
+    const earlier = first.get(name);
+    if (earlier === undefined) {
+      first.set(name, index);
+      return [];
+    }
+    const [one, other] = [columns[earlier] ?? '', columns[index] ?? ''];
+    return [
+      {
+        column: other,
+        message: `the columns "${one}" and "${other}" would both be the attribute "${name}", expected a name for each`,
+        hint: 'Give one of them another name in customAttributes.rest.rename (column: attribute), or put it into except.',
+      },
+    ];
+  });
+}

@@ -1,0 +1,111 @@
+import type { ContactField } from '../../domain/contact-fields.js';
+import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import type { RowOutcomes } from '../../domain/row.js';
+import type { ContactsStep } from '../../job/job.js';
+import { type ContactBody, createContactNormalizer } from '../../normalize/contact.js';
+import { maskAddress, maskNumbers } from '../../normalize/mask.js';
+import { type Response, readJsonBody } from '../../service/answer.js';
+import { findContradiction } from '../../service/areas/contact-contradiction.js';
+import { contactRequest, readContactAnswer } from '../../service/areas/contacts.js';
+import { searchColumns } from '../column-search.js';
+import { giveAllRows, inDoubt } from '../outcomes.js';
+import { ROW_BY_ROW } from '../row-by-row.js';
+import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from '../step-kind.js';
+import { bindAttributes } from './contact-attributes.js';
+
+/** One create request a row. A repeated create merges by address, so it is safe to repeat (facts: Contacts). */
+export const contactsKind: StepKind<ContactsStep> = {
+  area: 'contacts',
+  isRepeatable: () => true,
+  resultColumns: RESULT_COLUMNS.contacts,
+  resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],
+  createPlanner,
+  call: contactRequest,
+  splitBody: (body) => body,
+  readOutcomes,
+};
+
+function createPlanner(step: ContactsStep, context: PlannerContext): RowPlanner {
+  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, context) };
+}
+
+function bindColumns(
+  step: ContactsStep,
+  columns: readonly string[],
+  context: PlannerContext,
+): RowReader | BindProblems {
+  const { find, problems } = searchColumns(columns, context);
+  const fieldColumns: Partial<Record<ContactField, number>> = {};
+  for (const [field, column] of Object.entries(step.fields)) {
+    fieldColumns[field as ContactField] = find(column, `fields.${field}`);
+  }
+  const { country, countryColumn } = step.input;
+  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
+  const groupsIndex = step.groupsColumn === undefined ? undefined : find(step.groupsColumn, 'groupsColumn');
+  const taken = new Set([...Object.values(fieldColumns), ...(groupsIndex === undefined ? [] : [groupsIndex])]);
+  const bound = bindAttributes(step, columns, { find, taken });
+  const allProblems = [...problems, ...bound.problems];
+  if (allProblems.length > 0) return { problems: allProblems };
+
+  const normalize = createContactNormalizer({
+    columns,
+    fieldColumns,
+    attributeColumns: bound.attributes,
+    countryIndex,
+    country,
+    groups: step.groups,
+    groupsIndex,
+  });
+  return (record) => {
+    const contact = normalize(record);
+    if (!contact.ok) return { kind: 'rejected', rejection: contact.rejection };
+    const fragment = JSON.stringify(contact.body);
+    return {
+      kind: 'planned',
+      row: {
+        fragment,
+        facts: [],
+        messages: 0,
+        segments: 0,
+        country: contact.country,
+        forcesUcs2: undefined,
+        preview: () => ({ to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) }),
+      },
+    };
+  };
+}
+
+/** Each field with its value, so that a person sees a column that goes to the wrong one; of addresses no more than tells them apart. */
+function describeContact(body: ContactBody): string {
+  const { addresses, customAttributes, groups, ...person } = body;
+  const pairs = [
+    ...Object.entries(person).map(([field, value]) => [field, cut(String(value))]),
+    ...Object.entries(addresses).map(([field, value]) => [field, maskAddress(String(value))]),
+    ...(groups === undefined ? [] : [['groups', groups.map(({ id }) => id).join(' ')]]),
+    ...Object.entries(customAttributes ?? {}).map(([name, value]) => [`customAttributes.${name}`, cut(String(value))]),
+  ];
+  return pairs.map(([field, value]) => `${field} → ${value}`).join(', ');
+}
+
+const MAX_SHOWN = 40;
+
+function cut(text: string): string {
+  return maskNumbers(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+}
+
+/** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; facts: Contacts. */
+function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
+  const contact = readContactAnswer(response);
+  if (contact === undefined) {
+    return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no contact`));
+  }
+  const { isNew } = contact;
+  const fault = findContradiction(JSON.parse(body.toString('utf8')), readJsonBody(response), isNew);
+  if (fault !== undefined) return giveAllRows(part.count, inDoubt('contradiction', fault));
+  const verdict = {
+    status: 'accepted',
+    code: isNew ? 'CREATED' : 'MERGED',
+    reason: isNew ? 'Contact created' : 'Merged into the contact that has one of the addresses',
+  } as const;
+  return { verdicts: [verdict], rows: [[0, contact.contactId, contact.location]], shared: [] };
+}

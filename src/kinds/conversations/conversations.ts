@@ -1,0 +1,87 @@
+import { InternalError } from '../../domain/errors.js';
+import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import type { RowOutcomes } from '../../domain/row.js';
+import type { ConversationsStep } from '../../job/job.js';
+import { type Response, readJsonBody } from '../../service/answer.js';
+import { conversationRequest, readConversationBody } from '../../service/areas/gateway.js';
+import { createChannel, createWebhook } from '../../service/areas/gateway-settings.js';
+import type { CallService } from '../../service/endpoint.js';
+import { giveAllRows, inDoubt } from '../outcomes.js';
+import type { RequestPart, StepKind } from '../step-kind.js';
+import { createConversationsPlanner } from './conversations-planner.js';
+
+/**
+ * Hands a customer to a queue for each row. Nothing makes a conversation safe to create twice. The body in the plan is
+ * what is posted, save where the step makes its channel itself: its id, which nobody knows before, is then put in front.
+ */
+export const conversationsKind: StepKind<ConversationsStep> = {
+  area: 'gateway',
+  isRepeatable: () => false,
+  resultColumns: RESULT_COLUMNS.conversations,
+  resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
+  createPlanner: createConversationsPlanner,
+  preparation: {
+    isNeeded: ({ channel }) => !('id' in channel),
+    makers: [makeWebhook, makeChannel],
+  },
+  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[1])),
+  splitBody: (body) => body,
+  readOutcomes: (response, part) => readOutcomes(response, part, new Set()),
+  forRun: () => {
+    const taken = new Set<string>();
+    return { ...conversationsKind, readOutcomes: (response, part) => readOutcomes(response, part, taken) };
+  },
+};
+
+async function makeWebhook(step: ConversationsStep, call: CallService): Promise<string> {
+  const { webhookId } = await call(createWebhook, settingsOf(step).webhook);
+  return webhookId;
+}
+
+async function makeChannel(step: ConversationsStep, call: CallService, made: readonly string[]): Promise<string> {
+  const { name, description, queue } = settingsOf(step);
+  const about = description === undefined ? {} : { description };
+  const { channelId } = await call(createChannel, { name, ...about, webhookId: made[0] ?? '', queue });
+  return channelId;
+}
+
+function settingsOf({ channel }: ConversationsStep) {
+  if ('id' in channel) throw new InternalError('unexpected', 'Cannot make a channel: the step names one that there is');
+  return channel;
+}
+
+function addChannel(body: Buffer, channelId: string | undefined): Buffer {
+  if (channelId === undefined) return body;
+  return Buffer.concat([Buffer.from(`{"channelId":${JSON.stringify(channelId)},`), body.subarray(1)]);
+}
+
+/** Facts: "Chat gateway": 202 with the conversation's id. `taken`: those that the service gave to other rows of this run. */
+function readOutcomes(response: Response, { count }: RequestPart, taken: Set<string>): RowOutcomes {
+  const conversation = readConversationBody(readJsonBody(response));
+  if (conversation === undefined) {
+    return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no conversation`));
+  }
+  const { conversationId, createdAt } = conversation;
+  if (!takeId(taken, conversationId)) {
+    return giveAllRows(count, inDoubt('foreign-answer', 'The answer names the conversation of another row'));
+  }
+  const verdict = { status: 'accepted', code: 'CREATED', reason: 'The conversation was handed over' } as const;
+  return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };
+}
+
+/** So many of the latest are kept, some 10 MB: an answer that belongs to another request comes soon after that one's own. */
+const MOST_IDS = 100_000;
+
+/**
+ * False when the conversation is another row's already: no answer tells whose it is, so this is how an answer that belongs
+ * to another request shows. What a resumed run finds in its journal does not count.
+ */
+function takeId(taken: Set<string>, id: string): boolean {
+  if (taken.has(id)) return false;
+  taken.add(id);
+  if (taken.size > MOST_IDS) {
+    const [oldest = ''] = taken;
+    taken.delete(oldest);
+  }
+  return true;
+}

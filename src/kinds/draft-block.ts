@@ -1,0 +1,96 @@
+import { type RowBlock, RowCells } from '../domain/bytes/row-block.js';
+import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import type { Rejection } from '../domain/row.js';
+import type { DraftRow, DraftText } from './step-kind.js';
+
+/** Drafts of the rows of a block as bytes, which go from thread to thread and into a plan as they are. */
+export interface DraftBlock {
+  /** Of each row the digits of its number, which are exact: there are 15 at most. 0 where there is none. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  /** Of each row, 0 where it has a rejection. Invariant: no message that can be sent has more than 255. */
+  readonly segments: Uint8Array<ArrayBuffer>;
+  readonly fragments: Texts;
+  /** JSON without brackets. */
+  readonly facts: Texts;
+  readonly countries: Names;
+  /** Characters that force UCS-2. */
+  readonly ucs2: Names;
+  /** By the row's index in the block. */
+  readonly rejections: ReadonlyMap<number, Rejection>;
+}
+
+/** A text of UTF-8 for each row, one behind the other; an empty one for a row with a rejection. */
+export interface Texts {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly ends: Uint32Array<ArrayBuffer>;
+}
+
+/** A name for each row, or none. */
+export interface Names {
+  /** Each once. */
+  readonly names: readonly string[];
+  /** Of each row, which of them it has: 1 the first, 0 none. */
+  readonly of: Uint16Array<ArrayBuffer>;
+}
+
+/** For one block after the other: new memory for each would take longer to come by than to fill. */
+const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
+
+/** Of at most 65,535 rows. One that cannot be read has no draft: its rejection is the fault. */
+export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
+  const count = block.lines.length;
+  const cells = new RowCells(block);
+  const numbers = new Float64Array(count);
+  const segments = new Uint8Array(count);
+  const fragmentEnds = new Uint32Array(count);
+  const factsEnds = new Uint32Array(count);
+  const countries = new NameColumn(count);
+  const ucs2 = new NameColumn(count);
+  const rejections = new Map(block.faults);
+  text.fragment.clear();
+  text.facts.clear();
+  for (let index = 0; index < count; index += 1) {
+    cells.row = index;
+    if (!block.faults.has(index)) {
+      const draft = draftRow(cells, text);
+      if (draft.rejection !== undefined) rejections.set(index, draft.rejection);
+      if (draft.number !== undefined) {
+        numbers[index] = draft.number;
+        segments[index] = draft.segments;
+        countries.set(index, draft.country);
+        ucs2.set(index, draft.forcesUcs2);
+      }
+    }
+    fragmentEnds[index] = text.fragment.length;
+    factsEnds[index] = text.facts.length;
+  }
+  return {
+    numbers,
+    segments,
+    fragments: { bytes: text.fragment.copy(), ends: fragmentEnds },
+    facts: { bytes: text.facts.copy(), ends: factsEnds },
+    countries: countries.end(),
+    ucs2: ucs2.end(),
+    rejections,
+  };
+}
+
+class NameColumn {
+  readonly of: Uint16Array<ArrayBuffer>;
+  readonly #numbers = new Map<string, number>();
+
+  constructor(count: number) {
+    this.of = new Uint16Array(count);
+  }
+
+  set(index: number, name: string | undefined): void {
+    if (name === undefined) return;
+    const number = this.#numbers.get(name) ?? this.#numbers.size + 1;
+    this.#numbers.set(name, number);
+    this.of[index] = number;
+  }
+
+  end(): Names {
+    return { names: [...this.#numbers.keys()], of: this.of };
+  }
+}

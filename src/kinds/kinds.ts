@@ -1,0 +1,40 @@
+import { AREA_OF_KIND, type Area } from '../domain/areas.js';
+import type { ActionStep, RowStep, Step } from '../job/job.js';
+import type { ActionKind } from './action-kind.js';
+import { campaignKind } from './campaign.js';
+import { chatKind } from './chat.js';
+import { contactsKind } from './contacts/contacts.js';
+import { conversationsKind } from './conversations/conversations.js';
+import { smsKind } from './sms/sms.js';
+import type { StepKind } from './step-kind.js';
+import { verificationCheckKind } from './verification/verification-check.js';
+import { verificationStartKind } from './verification/verification-start.js';
+
+/** Every kind of step; adding one is a line here. */
+const ROW_KINDS: { readonly [K in RowStep['kind']]: StepKind<Extract<RowStep, { kind: K }>> } = {
+  contacts: contactsKind,
+  sms: smsKind,
+  'verification.start': verificationStartKind,
+  'verification.check': verificationCheckKind,
+  conversations: conversationsKind,
+};
+
+const ACTION_KINDS: { readonly [K in ActionStep['kind']]: ActionKind<Extract<ActionStep, { kind: K }>> } = {
+  campaign: campaignKind,
+  chat: chatKind,
+};
+
+export function kindOf(step: Pick<RowStep, 'kind'>): StepKind {
+  // The table ties each kind to its own step type; the pair found under one key fits together.
+  return ROW_KINDS[step.kind] as StepKind;
+}
+
+export function actionKindOf(step: Pick<ActionStep, 'kind'>): ActionKind {
+  // As above.
+  return ACTION_KINDS[step.kind] as ActionKind;
+}
+
+/** The areas of the service that the steps use, each once. */
+export function areasOf(steps: readonly Step[]): readonly Area[] {
+  return [...new Set(steps.map(({ kind }) => AREA_OF_KIND[kind]))];
+}

@@ -1,0 +1,51 @@
+import type { RowOutcomes, Verdict } from '../domain/row.js';
+
+/** The same verdict for every row: a whole request that is in doubt, or a single row that was refused. */
+export function giveAllRows(count: number, verdict: Verdict): RowOutcomes {
+  return { verdicts: [verdict], rows: Array.from({ length: count }, (): [number] => [0]), shared: [] };
+}
+
+/** Gathers the verdicts of a request's rows; a row that gets none is in doubt with `missing` as its reason. */
+export class OutcomeBuilder {
+  readonly #verdicts: Verdict[] = [];
+  readonly #indexes = new Map<string, number>();
+  readonly #rows: ([number, ...string[]] | undefined)[];
+
+  constructor(count: number) {
+    this.#rows = new Array(count).fill(undefined);
+  }
+
+  /** A row that is answered twice, and differently, is in doubt: nothing says which answer holds. */
+  give(row: number, verdict: Verdict, ids: readonly string[]): void {
+    const given = this.#rows[row];
+    const index = this.#indexOf(verdict);
+    if (given !== undefined && given[0] !== index) {
+      this.#rows[row] = [
+        this.#indexOf(inDoubt('contradiction', 'the answer names the row twice, with different results')),
+      ];
+      return;
+    }
+    this.#rows[row] ??= [index, ...ids];
+  }
+
+  build(missing: string, shared: readonly string[]): RowOutcomes {
+    const rows = this.#rows.map((row) => row ?? ([this.#indexOf(inDoubt('not-accounted-for', missing))] as [number]));
+    return { verdicts: this.#verdicts, rows, shared };
+  }
+
+  #indexOf(verdict: Verdict): number {
+    const key = `${verdict.status}\n${verdict.code}\n${verdict.reason}`;
+    const known = this.#indexes.get(key);
+    if (known !== undefined) return known;
+    this.#verdicts.push(verdict);
+    this.#indexes.set(key, this.#verdicts.length - 1);
+    return this.#verdicts.length - 1;
+  }
+}
+
+export function inDoubt(code: string, reason: string): Verdict {
+  return { status: 'in-doubt', code, reason };
+}
+
+/** Of an answer that repeats what was sent, and otherwise than it was: which of the two is wrong nobody knows. */
+export const ANOTHER_NUMBER = inDoubt('contradiction', 'the answer names another number than the one that was sent');

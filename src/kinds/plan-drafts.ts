@@ -1,0 +1,52 @@
+import { RowWriter } from '../domain/bytes/row-writer.js';
+import { TextBuffer } from '../domain/bytes/text-buffer.js';
+import type {
+  DraftPlanner,
+  DraftText,
+  PlannerContext,
+  RowDraft,
+  RowDrafter,
+  RowPlan,
+  RowPlanner,
+} from './step-kind.js';
+
+/** The planner of a kind whose rows are drafted: row by row where a row comes as a record, and for drafts as they are. */
+export function planByDrafts(
+  drafter: RowDrafter,
+  drafts: DraftPlanner,
+  { findColumn }: Pick<PlannerContext, 'findColumn'>,
+): Pick<RowPlanner, 'bind' | 'drafts'> {
+  const { before, behind } = drafts.indexed ?? { before: '', behind: '' };
+  const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
+  let writer = new RowWriter(0);
+  const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
+    if (draft.number === undefined) return { kind: 'rejected', rejection: draft.rejection };
+    const refusal = drafts.refuse(draft.number, draft.rejection, ordinal);
+    if (refusal !== undefined) return refusal;
+    const { segments, country, forcesUcs2 } = draft;
+    const fragment = text.fragment.bytes.toString('utf8');
+    const facts = JSON.parse(`[${text.facts.bytes.toString('utf8')}]`);
+    const end = drafts.indexed === undefined ? '' : `${before}${index}${behind}`;
+    const preview = () => drafts.preview(fragment);
+    return {
+      kind: 'planned',
+      row: { fragment: `${fragment}${end}`, facts, messages: 1, segments, country, forcesUcs2, preview },
+    };
+  };
+  return {
+    drafts,
+    bind: (columns) => {
+      const draftRow = drafter.bind(columns, findColumn);
+      if (typeof draftRow !== 'function') return draftRow;
+      return (record, ordinal, index) => {
+        const { cells } = record;
+        if (writer.width !== cells.length) writer = new RowWriter(cells.length);
+        writer.clear();
+        writer.add(record);
+        text.fragment.clear();
+        text.facts.clear();
+        return planRow(draftRow(writer.cells, text), ordinal, index);
+      };
+    },
+  };
+}

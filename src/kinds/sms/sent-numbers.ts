@@ -1,0 +1,23 @@
+import { InternalError } from '../../domain/errors.js';
+
+/** How each message of a batch begins (destination.ts). A text cannot hold it: there a quote has a backslash in front. */
+const START = Buffer.from('{"destination":"+');
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** The numbers of a batch's messages, in their order, as digits. From the bytes: to parse the texts for them would take longer than to read the answer. */
+export function readSentNumbers(body: Buffer, count: number): number[] {
+  const numbers: number[] = [];
+  for (let at = body.indexOf(START); at !== -1; at = body.indexOf(START, at)) {
+    at += START.length;
+    let number = 0;
+    for (let byte = body[at] ?? 0; byte >= ZERO && byte <= NINE; byte = body[at] ?? 0) {
+      number = number * 10 + byte - ZERO;
+      at += 1;
+    }
+    numbers.push(number);
+  }
+  if (numbers.length === count) return numbers;
+  const found = `${numbers.length} numbers are in a request of ${count} messages`;
+  throw new InternalError('unexpected', `Cannot read an answer: ${found}, expected one each`);
+}

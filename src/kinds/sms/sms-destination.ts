@@ -1,0 +1,59 @@
+import type { RowCells } from '../../domain/bytes/row-block.js';
+import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { Rejection } from '../../domain/row.js';
+import type { Input } from '../../job/job.js';
+import { explainOwnCountry } from '../../normalize/number/explain-number.js';
+import { normalizeCell } from '../../normalize/number/number.js';
+import type { NumberDigits } from '../../normalize/number/number-fast.js';
+import { searchColumns } from '../column-search.js';
+import type { BindProblems, FindColumn } from '../step-kind.js';
+
+/** Reads the number that a row is sent to. */
+export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDestination;
+
+/** Without a number a row has no message: first why it is refused, then what is wrong with its country as well. */
+export interface RefusedDestination {
+  readonly fault: Rejection;
+  readonly others: readonly Rejection[];
+}
+
+/** What a message begins with: its brace is open. */
+export function appendDestination(fragment: TextBuffer, digits: number): void {
+  fragment.appendShort('{"destination":');
+  appendNumber(fragment, digits);
+}
+
+/** E.164 as JSON. */
+export function appendNumber(text: TextBuffer, digits: number): void {
+  text.appendShort('"+');
+  text.appendInteger(digits);
+  text.appendShort('"');
+}
+
+/** Finds where the number that a step sends to stands; without a reader where there are problems. */
+export function bindDestination(
+  { destination, input }: { readonly destination: string; readonly input: Input },
+  columns: readonly string[],
+  findColumn: FindColumn,
+): BindProblems & { readonly read: ReadDestination | undefined } {
+  const { country, countryColumn } = input;
+  const { find, problems } = searchColumns(columns, { findColumn });
+  const index = find(destination, 'destination');
+  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
+  if (problems.length > 0) return { problems, read: undefined };
+  const column = { index, countryIndex, country };
+  const read: ReadDestination = (cells) => {
+    const number = normalizeCell(cells, column);
+    if ('digits' in number) return number;
+    const { code, reason } = number;
+    const fault = { stage: 'normalize', field: destination, code, reason } as const;
+    const country = code === 'bad-country' ? undefined : explainCountryOf(cells);
+    return { fault, others: country === undefined ? [] : [country] };
+  };
+  const explainCountryOf = (cells: RowCells): Rejection | undefined => {
+    if (countryColumn === undefined || countryIndex === undefined) return undefined;
+    const refusal = explainOwnCountry(cells.textOf(index), cells.textOf(countryIndex));
+    return refusal && { stage: 'normalize', field: countryColumn, code: refusal.code, reason: refusal.reason };
+  };
+  return { problems, read };
+}

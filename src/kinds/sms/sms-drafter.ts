@@ -1,0 +1,123 @@
+import type { Cell, Rejection } from '../../domain/row.js';
+import type { SmsStep } from '../../job/job.js';
+import { joinFaults } from '../../normalize/join-faults.js';
+import type { NumberDigits } from '../../normalize/number/number-fast.js';
+import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
+import { checkText, type TextCheck } from '../../template/check-text.js';
+import { parseTemplate, type Template } from '../../template/parse.js';
+import type { SegmentCount } from '../../template/segments.js';
+import type { DraftRow, DraftText, MessageDraft, RefusedDraft, RowDrafter } from '../step-kind.js';
+import {
+  appendDestination,
+  appendNumber,
+  bindDestination,
+  type ReadDestination,
+  type RefusedDestination,
+} from './sms-destination.js';
+
+export interface SmsDrafter extends RowDrafter {
+  /** The text of a template without variables, which the rows share; undefined where each has its own. */
+  readonly sharedText: string | undefined;
+}
+
+/** Rows → number, text, length. Throws UserError 'bad-job' for a template that is none. */
+export function createSmsDrafter({ destination, input, template: { text, encoding } }: SmsStep): SmsDrafter {
+  const template = parseTemplate(text);
+  const sharedText = template.isConstant ? renderShared(template) : undefined;
+  const sharedCheck = sharedText === undefined ? undefined : checkText(sharedText, encoding);
+  return {
+    sharedText,
+    bind: (columns, findColumn) => {
+      const { read, problems } = bindDestination({ destination, input }, columns, findColumn);
+      const bound = template.bind(columns, findColumn);
+      if ('problems' in bound) return { problems: [...problems, ...bound.problems] };
+      if (read === undefined) return { problems };
+      return sharedCheck === undefined ? draftTexts(read, bound, encoding) : draftShared(read, sharedCheck);
+    },
+  };
+}
+
+/** A text without variables is rendered, checked and counted once. */
+function renderShared(template: Template): string {
+  const bound = template.bind([], () => undefined);
+  const rendering = 'problems' in bound ? undefined : bound.render([]);
+  return rendering?.ok === true ? rendering.text : '';
+}
+
+function draftShared(read: ReadDestination, check: TextCheck): DraftRow {
+  return (cells, text) => {
+    const number = read(cells);
+    if (!('digits' in number)) return rejectNumber(number, check.ok ? [] : [check.rejection]);
+    if (!check.ok) return rejectMessage(number, check.rejection);
+    appendDestination(text.fragment, number.digits);
+    return endMessage(number, check.count, text);
+  };
+}
+
+function draftTexts(
+  read: ReadDestination,
+  template: BoundTemplate,
+  encoding: SmsStep['template']['encoding'],
+): DraftRow {
+  const byBytes = encoding === 'UCS2' ? undefined : template.byBytes;
+  return (cells, text) => {
+    const { fragment } = text;
+    const number = read(cells);
+    if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
+    const counted = byBytes?.count(cells);
+    if (counted !== undefined && (encoding === 'AUTO' || counted.firstUcs2Character === undefined)) {
+      appendDestination(fragment, number.digits);
+      fragment.appendShort(',"text":');
+      byBytes?.write(cells, fragment);
+      return endMessage(number, counted, text);
+    }
+    const rendering = template.render(cells.texts);
+    if (!rendering.ok) return rejectMessage(number, joinRendering(rendering, template, cells.texts));
+    const check = checkText(rendering.text, encoding);
+    if (!check.ok) return rejectMessage(number, check.rejection);
+    appendDestination(fragment, number.digits);
+    fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
+    return endMessage(number, check.count, text);
+  };
+}
+
+/** What keeps the text of a row from being sent, its number aside. */
+function checkRendering(
+  template: BoundTemplate,
+  encoding: SmsStep['template']['encoding'],
+  cells: readonly Cell[],
+): Rejection[] {
+  const rendering = template.render(cells);
+  if (!rendering.ok) return [rendering, ...template.listFaults(cells)].map(rejectRendering);
+  const check = checkText(rendering.text, encoding);
+  return check.ok ? [] : [check.rejection];
+}
+
+function joinRendering(fault: RenderFault, template: BoundTemplate, cells: readonly Cell[]): Rejection {
+  return joinFaults(rejectRendering(fault), template.listFaults(cells).map(rejectRendering));
+}
+
+function rejectRendering({ variable: field, code, reason }: RenderFault): Rejection {
+  return { stage: 'render', field, code, reason };
+}
+
+function endMessage(
+  { digits, country }: NumberDigits,
+  { segments, firstUcs2Character: forcesUcs2 }: Pick<SegmentCount, 'segments' | 'firstUcs2Character'>,
+  { facts }: DraftText,
+): MessageDraft {
+  appendNumber(facts, digits);
+  facts.appendShort(',"');
+  facts.appendInteger(segments);
+  facts.appendShort('"');
+  return { number: digits, country, rejection: undefined, segments, forcesUcs2 };
+}
+
+function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {
+  return { number: digits, country, rejection, segments: 0, forcesUcs2: undefined };
+}
+
+/** Whatever is wrong with the text as well. */
+function rejectNumber({ fault, others }: RefusedDestination, ofText: readonly Rejection[]): RefusedDraft {
+  return { number: undefined, rejection: joinFaults(fault, [...others, ...ofText]) };
+}

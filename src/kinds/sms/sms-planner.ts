@@ -1,0 +1,54 @@
+import type { Skip } from '../../domain/row.js';
+import type { SmsStep } from '../../job/job.js';
+import { createNumberSet } from '../../normalize/number/number-set.js';
+import { boundBatch } from '../batch-bounds.js';
+import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
+import { planByDrafts } from '../plan-drafts.js';
+import { type DraftPlanner, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
+import { createSmsDrafter } from './sms-drafter.js';
+
+const SUPPRESSED: Skip = { code: 'suppressed', reason: 'The number is on a suppression list of the job' };
+
+/**
+ * Drafts → messages: suppression, a text that cannot be sent, and last the duplicates, so that a row which cannot be sent
+ * never takes the place of one that can.
+ */
+export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPlanner {
+  const drafter = createSmsDrafter(step);
+  const { sharedText } = drafter;
+  const seen = createNumberSet();
+  const bounds = boundBatch(step);
+  const drafts: DraftPlanner = {
+    refuse: (number, rejection, ordinal) => {
+      if (context.isSuppressed(number)) return { kind: 'skipped', skip: SUPPRESSED };
+      if (rejection !== undefined) return { kind: 'rejected', rejection };
+      const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
+      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
+    },
+    indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
+    preview: (fragment) => {
+      const { destination, text = sharedText } = JSON.parse(`${fragment}}`);
+      return { to: destination, text };
+    },
+  };
+  return {
+    ...planByDrafts(drafter, drafts, context),
+    rowsPerRequest: bounds.messages,
+    segmentsPerRequest: bounds.segments,
+    openBody: (request) => {
+      const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });
+      const shared = JSON.stringify(sharedProperties(step, sharedText));
+      return `{"clientBatchId":"${clientBatchId}","includeMessagesInResponse":true,"template":${shared},"messages":[`;
+    },
+    closeBody: ']}',
+  };
+}
+
+/** What the messages of a batch share. Contract: "Template object"; facts: SMS batch. */
+function sharedProperties(step: SmsStep, text: string | undefined): Record<string, string> {
+  const { source, encoding, scheduled, expiry, dlrCallbackUrl } = step.template;
+  const properties = { source, text, encoding, scheduled, expiry, dlrCallbackUrl };
+  return Object.fromEntries(
+    Object.entries(properties).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+}

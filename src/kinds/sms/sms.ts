@@ -1,0 +1,89 @@
+import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import type { RowOutcomes } from '../../domain/row.js';
+import type { SmsStep } from '../../job/job.js';
+import { readJsonBody } from '../../service/answer.js';
+import { isAnotherNumber } from '../../service/areas/named-number.js';
+import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../../service/areas/sms.js';
+import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from '../ids.js';
+import { ANOTHER_NUMBER, giveAllRows, inDoubt, OutcomeBuilder } from '../outcomes.js';
+import { findTimeFault } from '../schedule.js';
+import type { RequestPart, StepKind } from '../step-kind.js';
+import { SMS_WHOLE_REQUEST } from '../whole-request.js';
+import { readSentNumbers } from './sent-numbers.js';
+import { createSmsDrafter } from './sms-drafter.js';
+import { createSmsPlanner } from './sms-planner.js';
+
+/** Rows become batches that share a template. Nothing makes a batch safe to send twice (facts: SMS batch). */
+export const smsKind: StepKind<SmsStep> = {
+  area: 'sms',
+  isRepeatable: () => false,
+  resultColumns: RESULT_COLUMNS.sms,
+  resultCells: (row, outcome) => [
+    outcome?.ids[0] ?? '',
+    `${messageIdPrefix(row.planId, row.step)}${row.index}`,
+    outcome?.shared[0] ?? '',
+    row.facts[0] ?? '',
+    row.facts[1] ?? '',
+    outcome?.verdict.reason ?? '',
+  ],
+  createPlanner: createSmsPlanner,
+  createDrafter: createSmsDrafter,
+  call: smsBatchRequest,
+  splitBody,
+  wholeRequestCodes: SMS_WHOLE_REQUEST,
+  findTimeFault: ({ template }, nowMs) => findTimeFault(template, nowMs),
+  readOutcomes: (response, part, body) => {
+    const answer = readSmsBatchAnswer(readJsonBody(response));
+    if (answer === undefined) {
+      return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} without a batch's answer`));
+    }
+    return readBatchOutcomes(answer, part, body);
+  },
+};
+
+function splitBody(body: Buffer, part: RequestPart): Buffer {
+  const batch = JSON.parse(body.toString('utf8'));
+  const from = part.first - part.requestFirst;
+  const messages = batch.messages.slice(from, from + part.count);
+  return Buffer.from(JSON.stringify({ ...batch, clientBatchId: clientBatchIdOf(part), messages }));
+}
+
+/**
+ * Joins by clientMessageId alone: umids repeat, and the order of messages is not promised. An id that comes with another number than it
+ * was sent with tells of no row.
+ */
+function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buffer): RowOutcomes {
+  if (answer.clientBatchId !== undefined && answer.clientBatchId !== clientBatchIdOf(part)) {
+    return giveAllRows(part.count, inDoubt('foreign-answer', 'the answer belongs to another batch'));
+  }
+  if (answer.messages === undefined) return readCounts(answer, part);
+
+  const outcomes = new OutcomeBuilder(part.count);
+  const prefix = messageIdPrefix(part.planId, part.step);
+  const numbers = readSentNumbers(body, part.count);
+  for (const message of answer.messages) {
+    const row = (readMessageIndex(message.clientMessageId, prefix) ?? -1) - part.first;
+    if (row < 0 || row >= part.count) continue;
+    const { code, description } = message;
+    if (isAnotherNumber(message.destination, numbers[row])) outcomes.give(row, ANOTHER_NUMBER, []);
+    else if (code === 'QUEUED') outcomes.give(row, { status: 'accepted', code, reason: description }, [message.umid]);
+    else if (code === 'REJECTED') outcomes.give(row, { status: 'rejected', code, reason: description }, [message.umid]);
+    else outcomes.give(row, inDoubt('unknown-status', `the answer's status is "${code}"`), [message.umid]);
+  }
+  return outcomes.build('the answer leaves the row out', [answer.batchId]);
+}
+
+/** `messages` is null though it was asked for: only a full count of our own batch says something about every row. */
+function readCounts(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
+  const { count } = part;
+  const isOurs = answer.clientBatchId === clientBatchIdOf(part);
+  if (isOurs && answer.acceptedCount === count && (answer.rejectedCount ?? 0) === 0) {
+    const reason = 'Accepted as a batch; the service gave no message ids';
+    return { ...giveAllRows(count, { status: 'accepted', code: 'ACCEPTED', reason }), shared: [answer.batchId] };
+  }
+  const counts = `${answer.acceptedCount ?? '?'} of ${count}`;
+  return giveAllRows(
+    count,
+    inDoubt('no-message-results', `the answer counts ${counts} accepted, and does not say which`),
+  );
+}

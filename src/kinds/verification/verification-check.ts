@@ -1,0 +1,254 @@
+import { CODE_LENGTH } from '../../domain/documented.js';
+import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../../domain/output-columns.js';
+import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
+import type { VerificationCheckStep } from '../../job/job.js';
+import { joinFaults } from '../../normalize/join-faults.js';
+import type { Response } from '../../service/answer.js';
+import { isAnotherNumber } from '../../service/areas/named-number.js';
+import {
+  checkCode,
+  foldSessionId,
+  readSession,
+  type Session,
+  VERIFICATION_CODE,
+} from '../../service/areas/verification.js';
+import { PATH_ID } from '../../service/endpoint.js';
+import { searchColumns } from '../column-search.js';
+import { ANOTHER_NUMBER, giveAllRows, inDoubt } from '../outcomes.js';
+import { ROW_BY_ROW } from '../row-by-row.js';
+import {
+  type BindProblems,
+  cellText,
+  type PlannerContext,
+  type RequestPart,
+  type RowPlan,
+  type RowPlanner,
+  type RowReader,
+  type Seen,
+  type StepKind,
+  skipDuplicate,
+} from '../step-kind.js';
+
+/**
+ * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
+ * step: after a lost answer its status could not tell which of two codes was right. A code is given to a session that waits and to no other. A body in the plan holds what the address
+ * is made of, and the number that the session is said to be of, where the row says so: `{"sessionId":"…","code":"…","destination":"+…"}`.
+ */
+export const verificationCheckKind: StepKind<VerificationCheckStep> = {
+  area: 'verification',
+  isRepeatable: (step) => step.code === undefined,
+  resultColumns: RESULT_COLUMNS['verification.check'],
+  resultCells: ({ facts: [sessionId = '', number = ''] }, outcome) => {
+    const [attempt = '', expiresAt = '', destination = '', nextSmsAfter = ''] = outcome?.ids ?? [];
+    return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
+  },
+  createPlanner,
+  look: {
+    isNeeded: ({ code }) => code !== undefined,
+    call: (service, body) => readSession.request(service, readBody(body)),
+    readAnswer: readLook,
+    unread: {
+      status: 'rejected',
+      code: 'not-checked',
+      reason: 'Its session could not be read: this code was not checked',
+    },
+  },
+  call: (service, body) => {
+    const { sessionId, code } = readBody(body);
+    return code === undefined
+      ? readSession.request(service, { sessionId })
+      : checkCode.request(service, { sessionId, code });
+  },
+  splitBody: (body) => body,
+  readOutcomes: (response, part, body) => {
+    const { sessionId, code, destination } = readBody(body);
+    const session = readSession.read(response, { sessionId });
+    if (session === undefined) {
+      const reason = `HTTP ${response.status} without the session that was asked for`;
+      return giveAllRows(part.count, inDoubt('unreadable-answer', reason));
+    }
+    if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
+    return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session, part.seen));
+  },
+  settling: {
+    call: (service, body) => readSession.request(service, readBody(body)),
+    readOutcomes: settleByStatus,
+  },
+};
+
+/** Of a session that is over the service says how it ended, whatever code it is given: only one that waits can be asked. */
+function readLook(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
+  const { sessionId, destination } = readBody(body);
+  const session = readSession.read(response, { sessionId });
+  if (session === undefined) return undefined;
+  if (isOfAnother(session, destination)) {
+    const reason = 'The session is of another number than the row says: this code was not checked';
+    return giveAllRows(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
+  }
+  const { status } = session;
+  if (status === 'WAITING') return { seen: session.attempt ?? 0 };
+  const code = status === 'FAILED' || status === 'EXPIRED' ? status : 'not-checked';
+  return give(session, {
+    status: 'rejected',
+    code,
+    reason: `The session was ${status} already: this code was not checked`,
+  });
+}
+
+interface CheckBody {
+  readonly sessionId: string;
+  readonly code?: string | undefined;
+  /** E.164. */
+  readonly destination?: string | undefined;
+}
+
+function readBody(body: Buffer): CheckBody {
+  return JSON.parse(body.toString('utf8'));
+}
+
+function createPlanner(step: VerificationCheckStep, context: PlannerContext): RowPlanner {
+  // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
+  const firstRowOf = new Map<string, number>();
+  const callsPerRequest = step.code === undefined ? 1 : 2;
+  return { ...ROW_BY_ROW, callsPerRequest, bind: (columns) => bindColumns(step, columns, { context, firstRowOf }) };
+}
+
+function bindColumns(
+  step: VerificationCheckStep,
+  columns: readonly string[],
+  { context, firstRowOf }: { context: PlannerContext; firstRowOf: Map<string, number> },
+): RowReader | BindProblems {
+  const { find, problems } = searchColumns(columns, context);
+  const sessionIndex = find(step.session, 'session');
+  const codeIndex = step.code === undefined ? undefined : find(step.code, 'code');
+  if (problems.length > 0) return { problems };
+  const numberIndex = columns.indexOf(DESTINATION_COLUMN);
+  return ({ cells }, ordinal) => {
+    const sessionId = cellText(cells, sessionIndex).trim();
+    const code = codeIndex === undefined ? undefined : cellText(cells, codeIndex).trim();
+    const destination = numberIndex === -1 ? undefined : readE164(cellText(cells, numberIndex));
+    const plan = planRow(step, { sessionId, code, destination });
+    if (plan.kind !== 'planned') return plan;
+    const key = foldSessionId(sessionId);
+    const first = firstRowOf.get(key);
+    if (first !== undefined) return skipDuplicate('session', first, context);
+    firstRowOf.set(key, ordinal);
+    return plan;
+  };
+}
+
+/** Results of a start hold it as such; a spreadsheet takes its plus away. Undefined for anything else. */
+function readE164(cell: string): string | undefined {
+  const digits = cell.trim().replace(/^\+/, '');
+  return /^[1-9]\d{6,14}$/.test(digits) ? `+${digits}` : undefined;
+}
+
+function planRow(step: VerificationCheckStep, { sessionId, code, destination }: CheckBody): RowPlan {
+  const [fault, ...others] = [...listSessionFaults(step, sessionId), ...listCodeFaults(step, code)];
+  if (fault !== undefined) return { kind: 'rejected', rejection: joinFaults(fault, others) };
+  return {
+    kind: 'planned',
+    row: {
+      fragment: JSON.stringify({ sessionId, code, destination }),
+      facts: destination === undefined ? [sessionId] : [sessionId, destination],
+      messages: 0,
+      segments: 0,
+      country: undefined,
+      forcesUcs2: undefined,
+      preview: () => ({
+        to: `session ${sessionId}`,
+        text: code === undefined ? 'its status is read' : 'a code is checked',
+      }),
+    },
+  };
+}
+
+function listSessionFaults({ session: field }: VerificationCheckStep, sessionId: string): Rejection[] {
+  if (PATH_ID.test(sessionId)) return [];
+  return sessionId === ''
+    ? [rejectCell({ field, code: 'missing-value', reason: 'There is no session id' })]
+    : [rejectCell({ field, code: 'bad-session-id', reason: 'The session id has characters that no id has' })];
+}
+
+function listCodeFaults({ code: field = '' }: VerificationCheckStep, code: string | undefined): Rejection[] {
+  if (code === undefined || VERIFICATION_CODE.test(code)) return [];
+  const form = `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
+  return code === ''
+    ? [rejectCell({ field, code: 'missing-value', reason: 'There is no code' })]
+    : [rejectCell({ field, code: 'bad-code', reason: form })];
+}
+
+function rejectCell(why: Omit<Rejection, 'stage'>): Rejection {
+  return { stage: 'normalize', ...why };
+}
+
+/** A read without a code always succeeds: what it found is the result. */
+function judgeStatus({ status, attempt }: Session): Verdict {
+  return { status: 'accepted', code: status, reason: `The session is ${status}, ${describeAttempts(attempt)}` };
+}
+
+/** Contract: "Verification session", states; facts: WAITING after a wrong code, FAILED and EXPIRED are final. */
+function judgeCheck({ status, attempt }: Session, attemptsBefore = -1): Verdict {
+  // A wrong code counts as an attempt: without one more, it is the answer to the look at the session, which came late.
+  if (status === 'WAITING' && (attempt ?? 0) <= attemptsBefore) {
+    return inDoubt('unreadable-answer', 'the session waits as it did before the code');
+  }
+  const attempts = describeAttempts(attempt);
+  switch (status) {
+    case 'VERIFIED':
+      return { status: 'accepted', code: status, reason: 'The code is right' };
+    case 'WAITING':
+      return { status: 'rejected', code: status, reason: `The code is wrong, ${attempts}; another may be tried` };
+    case 'FAILED':
+      return { status: 'rejected', code: status, reason: `Too many wrong codes, ${attempts}; the session is over` };
+    case 'EXPIRED':
+      return { status: 'rejected', code: status, reason: 'The code came too late; the session is over' };
+    default:
+      return inDoubt('unknown-status', `the answer's status is "${status}"`);
+  }
+}
+
+function settleByStatus(response: Response, part: RequestPart, body: Buffer): RowOutcomes | undefined {
+  const { sessionId, code, destination } = readBody(body);
+  const session = readSession.read(response, { sessionId });
+  if (session === undefined) return undefined;
+  if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
+  return give(session, code === undefined ? judgeStatus(session) : judgeLostCheck(session));
+}
+
+/**
+ * What the status tells of a check that got no answer: how its session ended, never whether its code was the right one.
+ * A session that waits tells nothing, with or without attempts: the code may be one of them, or be looked at later.
+ */
+function judgeLostCheck({ status, attempt }: Session): Verdict {
+  const attempts = describeAttempts(attempt);
+  switch (status) {
+    case 'VERIFIED':
+      return { status: 'accepted', code: status, reason: 'The session is verified; the answer to this code was lost' };
+    case 'WAITING':
+      return inDoubt('no-answer', `No answer came, and the session waits, ${attempts}: the code may yet be looked at`);
+    case 'FAILED':
+    case 'EXPIRED':
+      return {
+        status: 'rejected',
+        code: status,
+        reason: `The session is over, ${attempts}; the answer to this code was lost`,
+      };
+    default:
+      return inDoubt('unknown-status', `No answer came, and the status of the session is "${status}"`);
+  }
+}
+
+/** The row says of which number the session is, and the service says otherwise. */
+function isOfAnother(session: Session, destination: string | undefined): boolean {
+  return destination !== undefined && isAnotherNumber(session.destination, destination);
+}
+
+function describeAttempts(attempt: number | undefined): string {
+  return attempt === undefined ? 'attempts unknown' : `${attempt} wrong ${attempt === 1 ? 'attempt' : 'attempts'}`;
+}
+
+function give({ attempt, expiresAt, destination, retryAfter }: Session, verdict: Verdict): RowOutcomes {
+  const more = destination === undefined && retryAfter === undefined ? [] : [destination ?? '', retryAfter ?? ''];
+  return { verdicts: [verdict], rows: [[0, String(attempt ?? ''), expiresAt ?? '', ...more]], shared: [] };
+}

@@ -1,0 +1,122 @@
+import { RESEND_TOO_EARLY } from '../../domain/documented.js';
+import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import type { RowOutcomes } from '../../domain/row.js';
+import type { VerificationStartStep } from '../../job/job.js';
+import { joinFaults } from '../../normalize/join-faults.js';
+import { createNumberSet } from '../../normalize/number/number-set.js';
+import { type Response, readJsonBody } from '../../service/answer.js';
+import { isAnotherNumber } from '../../service/areas/named-number.js';
+import { readSessionBody, sessionRequest } from '../../service/areas/verification.js';
+import { ANOTHER_NUMBER, giveAllRows, inDoubt } from '../outcomes.js';
+import { planByDrafts } from '../plan-drafts.js';
+import { ROW_BY_ROW } from '../row-by-row.js';
+import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
+import {
+  type DraftPlanner,
+  type PlannerContext,
+  type Refusal,
+  type RefusalMeaning,
+  type RequestPart,
+  type RowDrafter,
+  type RowPlanner,
+  type StepKind,
+  skipDuplicate,
+} from '../step-kind.js';
+import { SESSION_WHOLE_REQUEST } from '../whole-request.js';
+
+/** A session, and so an SMS with a code, for each row. Nothing makes it safe to ask for one twice. */
+export const verificationStartKind: StepKind<VerificationStartStep> = {
+  area: 'verification',
+  isRepeatable: () => false,
+  resultColumns: RESULT_COLUMNS['verification.start'],
+  resultCells: ({ facts }, outcome) => [
+    outcome?.ids[0] ?? '',
+    facts[0] ?? '',
+    outcome?.ids[1] ?? '',
+    outcome?.ids[2] ?? '',
+    outcome?.ids[3] ?? '',
+  ],
+  createPlanner,
+  createDrafter,
+  call: sessionRequest,
+  splitBody: (body) => body,
+  wholeRequestCodes: SESSION_WHOLE_REQUEST,
+  readOutcomes,
+  readRefusal,
+};
+
+function createPlanner(step: VerificationStartStep, context: PlannerContext): RowPlanner {
+  const seen = createNumberSet();
+  const drafts: DraftPlanner = {
+    refuse: (number, _rejection, ordinal) => {
+      const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
+      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
+    },
+    preview: (fragment) => {
+      const { destination, template = 'a code, in the words of the service' } = JSON.parse(fragment);
+      return { to: destination, text: template };
+    },
+  };
+  return { ...ROW_BY_ROW, ...planByDrafts(createDrafter(step), drafts, context) };
+}
+
+/** The words of a code are the service's: whatever has a number can be sent. */
+function createDrafter(step: VerificationStartStep): RowDrafter {
+  const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
+  const sms = source === undefined ? undefined : { source };
+  const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
+  return {
+    bind: (columns, findColumn) => {
+      const { read, problems } = bindDestination(step, columns, findColumn);
+      if (read === undefined) return { problems };
+      return (cells, { fragment, facts }) => {
+        const number = read(cells);
+        if (!('digits' in number)) {
+          return { number: undefined, rejection: joinFaults(number.fault, number.others) };
+        }
+        const { digits, country } = number;
+        appendDestination(fragment, digits);
+        fragment.append(`,${shared.slice(1)}`);
+        appendNumber(facts, digits);
+        return { number: digits, country, rejection: undefined, segments: 1, forcesUcs2: undefined };
+      };
+    },
+  };
+}
+
+/** Contract: "Verification session (response of creation)". */
+function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
+  const session = readSessionBody(readJsonBody(response));
+  if (session === undefined) {
+    const reason = `HTTP ${response.status} that names no session for the number`;
+    return giveAllRows(count, inDoubt('unreadable-answer', reason));
+  }
+  if (isAnotherNumber(session.destination, JSON.parse(body.toString('utf8')).destination)) {
+    return giveAllRows(count, ANOTHER_NUMBER);
+  }
+  const { sessionId, status, attempt, expiresAt, retryAfter } = session;
+  const verdict = { status: 'accepted', code: status, reason: 'A code was sent' } as const;
+  return {
+    verdicts: [verdict],
+    rows: [[0, sessionId, String(attempt ?? ''), expiresAt ?? '', retryAfter ?? '']],
+    shared: [],
+  };
+}
+
+/** The number got an SMS less than `resendingInterval` ago (facts: Verification); the service does not say when exactly. */
+function readRefusal(
+  { code, message, retryAfterMs }: Refusal,
+  { resendingInterval, whenTooEarly }: VerificationStartStep,
+  nowMs: number,
+): RefusalMeaning {
+  if (code !== RESEND_TOO_EARLY) return { kind: 'final', code, reason: message };
+  const delayMs = retryAfterMs ?? resendingInterval * 1000;
+  const delaySeconds = Math.ceil(delayMs / 1000);
+  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `another SMS is allowed in ${delaySeconds} s` };
+  const at = new Date(nowMs + delayMs);
+  // A Retry-After may be any number; what it comes to may be no date.
+  const allowed = Number.isNaN(at.getTime())
+    ? 'the service asks for a wait that no date can be written for'
+    : `another is allowed at ${at.toISOString()} at the latest`;
+  return { kind: 'final', code, reason: `The number got a code a moment ago; ${allowed}` };
+}

@@ -1,0 +1,78 @@
+import type { Host } from '../commands/support/deps.js';
+import { InternalError, UserError } from '../domain/errors.js';
+import { maskNumbers } from '../normalize/mask.js';
+import { type Log, type LogFields, pickPlain, scrubSecrets } from '../ports/log.js';
+import type { Progress } from '../run/run-deps.js';
+
+/** What a program says to `plan` and `apply`. Callbacks must not throw. */
+export interface RunOptions {
+  /** Where `{ env: NAME }` of a job is looked up; the environment of the process where not given. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Once it aborts, nothing new is sent, what is in flight is awaited for up to 30 seconds, and the run can be gone on with. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+  /** One sentence on something that a person should know. */
+  readonly onNotice?: ((notice: string) => void) | undefined;
+  /** Nothing is printed; whoever wants the log gives one. */
+  readonly log?: Log | undefined;
+}
+
+export type RunProgress =
+  /** Rows of the step that were read so far. */
+  | { readonly phase: 'planning'; readonly step: number; readonly rows: number }
+  | ({ readonly phase: 'sending' } & Progress);
+
+/** What a command sees of the world when a program calls it: it prints nothing, hears no signal, and ends no process. */
+export function createHost(options: RunOptions): Host {
+  const { onProgress } = options;
+  return {
+    // What undici goes by is the environment of the process, whatever a program hands in.
+    env: { ...(options.env ?? process.env), NODE_TLS_REJECT_UNAUTHORIZED: process.env.NODE_TLS_REJECT_UNAUTHORIZED },
+    stdin: refuseStandardInput(),
+    isStdoutTerminal: false,
+    isStderrTerminal: false,
+    writeStdout: async () => {},
+    writeStderr: () => {},
+    onSignal: (listener) => listenForAbort(options.signal, () => listener('aborted')),
+    leave: () => {
+      throw new InternalError('unexpected', 'Cannot leave: a library does not end the process');
+    },
+    onPlanned: (progress) => onProgress?.({ phase: 'planning', ...progress }),
+    onSent: (progress) => onProgress?.({ phase: 'sending', ...progress }),
+    createLog: (secrets) => createLibraryLog(options, () => secrets.values),
+  };
+}
+
+async function* refuseStandardInput(): AsyncGenerator<string> {
+  yield* [];
+  throw new UserError('bad-input', 'Cannot read standard input: a job that a program runs has none, expected files', {
+    hint: 'Write the rows into a file, and name it in the job.',
+  });
+}
+
+/** Calls back once, at once when it has aborted already; returns how to stop listening. */
+function listenForAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (signal?.aborted) listener();
+  else signal?.addEventListener('abort', listener, { once: true });
+  return () => signal?.removeEventListener('abort', listener);
+}
+
+/** What a program's own log gets is what a line of ours may hold: plain fields, no secret, no number of a person. */
+function createLibraryLog({ log, onNotice }: RunOptions, secrets: () => readonly string[]): Log {
+  const scrub = (text: string) => maskNumbers(scrubSecrets(text, secrets()));
+  const scrubFields = (fields: LogFields = {}): LogFields =>
+    Object.fromEntries(
+      Object.entries(pickPlain(fields)).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? scrub(value) : value,
+      ]),
+    );
+  return {
+    info: (message, fields) => log?.info(scrub(message), scrubFields(fields)),
+    warn: (message, fields) => {
+      log?.warn(scrub(message), scrubFields(fields));
+      onNotice?.(scrub(message));
+    },
+    error: (message, fields) => log?.error(scrub(message), scrubFields(fields)),
+  };
+}

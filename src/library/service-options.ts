@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import type { Area } from '../domain/areas.js';
+import type { GatewayPaths } from '../domain/documented.js';
+import { type Problem, UserError } from '../domain/errors.js';
+import { defaultLimits } from '../job/ceilings.js';
+import { SUB_ACCOUNT_ID } from '../job/defaults.js';
+import { fillService } from '../job/fill-service.js';
+import type { Limits, ServiceSettings, Step, Timeouts } from '../job/job.js';
+import { DOCUMENTED_ADDRESS } from '../job/platforms.js';
+import type { Region } from '../job/regions.js';
+import { writtenService } from '../job/schema/service.js';
+import { lineOfText } from '../job/schema/values.js';
+import { rowLimits, smsLimits } from '../job/schema/written-limits.js';
+import type { ServiceSecrets } from '../service/authorize.js';
+
+/** Which service, as whom, and how fast; the keys mean what they mean in a job's `service`. */
+export interface ServiceOptions {
+  readonly region?: Region | undefined;
+  /** Addresses that go before those of the region: https, or http to this machine. */
+  readonly bases?: Partial<Readonly<Record<Area, string>>> | undefined;
+  /** Forms the address of `campaign`, such as na12. */
+  readonly ccPlatform?: string | undefined;
+  readonly account: string;
+  /** UUID of the account, in addresses of contacts; `account` where not given. */
+  readonly accountId?: string | undefined;
+  /** `<account>_hq` where not given. */
+  readonly subAccountId?: string | undefined;
+  readonly gatewayPaths?: Partial<GatewayPaths> | undefined;
+  readonly credentials: CredentialOptions;
+  /** Of the lane that all calls of an area share; below the ceilings of the area. */
+  readonly limits?: Partial<Readonly<Record<Area, LimitOptions>>> | undefined;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+  /** How long a call goes on trying while the service cannot be reached or turns it away; 900 where not given. */
+  readonly giveUpAfterSeconds?: number | undefined;
+  /** Believes every HTTP 503 to say that the call was not done; where not given, only one in the service's own words. */
+  readonly trustUnavailable?: boolean | undefined;
+  /** Once it aborts, nothing more is sent, and what is in flight rejects as `in-doubt`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The secrets themselves: they are kept in memory, and in no error. */
+export interface CredentialOptions extends ServiceSecrets {
+  /** For sms, contacts and verification, where they have none of their own. */
+  readonly apiKey?: string | undefined;
+}
+
+/** Messages and segments are counted for sms alone. */
+export type LimitOptions = { readonly [Key in keyof Limits]?: Limits[Key] | undefined };
+
+export interface ReadOptions {
+  readonly settings: ServiceSettings;
+  readonly secrets: ServiceSecrets;
+  readonly limits: Readonly<Record<Area, Limits>>;
+}
+
+/** Longer than any key. */
+const SECRET = /^[\x21-\x7e]{1,8192}$/;
+const secret = () => z.string().regex(SECRET, 'expected the secret and nothing else: one line of ASCII without blanks');
+
+const schema = writtenService
+  .pick({
+    region: true,
+    bases: true,
+    ccPlatform: true,
+    accountId: true,
+    subAccountId: true,
+    gatewayPaths: true,
+    timeouts: true,
+    giveUpAfterSeconds: true,
+    trustUnavailable: true,
+  })
+  .extend({
+    account: writtenService.shape.account.unwrap(),
+    credentials: z.strictObject({
+      apiKey: secret().optional(),
+      sms: secret().optional(),
+      contacts: secret().optional(),
+      verification: secret().optional(),
+      gateway: secret().optional(),
+      chat: secret().optional(),
+      campaign: z
+        .strictObject({
+          username: lineOfText().refine((text) => !text.includes(':'), 'expected text without a colon'),
+          dataToken: secret(),
+          actionToken: secret().optional(),
+        })
+        .optional(),
+    }),
+    limits: z
+      .strictObject({
+        sms: smsLimits.optional(),
+        contacts: rowLimits('contacts', 'a contact').optional(),
+        verification: rowLimits('verification', 'a session').optional(),
+        gateway: rowLimits('gateway', 'a conversation').optional(),
+        campaign: rowLimits('campaign', 'a change').optional(),
+        chat: rowLimits('chat', 'a message').optional(),
+      })
+      .prefault({}),
+  });
+
+/** The kind of step whose default limits hold for the calls of an area. */
+const KIND_OF_AREA = {
+  sms: 'sms',
+  contacts: 'contacts',
+  verification: 'verification.start',
+  gateway: 'conversations',
+  campaign: 'campaign',
+  chat: 'chat',
+} as const satisfies Record<Area, Step['kind']>;
+
+/** Checks the options and fills their defaults. Refuses with one UserError 'bad-input' that carries every problem, and no secret. */
+export function readOptions(given: ServiceOptions): ReadOptions {
+  if (typeof given !== 'object' || given === null) {
+    throw refuse([{ where: 'options', message: 'are missing, expected an object with account and credentials' }]);
+  }
+  const { signal: _signal, ...options } = given;
+  const checked = schema.safeParse(options);
+  if (!checked.success) throw refuse(checked.error.issues.flatMap(describeIssue));
+  const { credentials, limits, ...service } = checked.data;
+  const settings = fillService({ ...service, sandbox: false }, '.');
+  if (service.ccPlatform !== undefined && settings.bases.campaign === '') {
+    const message = `expected the address of the contact center, for ${service.ccPlatform} forms none`;
+    throw refuse([{ where: 'bases.campaign', message: `${message}; ${DOCUMENTED_ADDRESS}` }]);
+  }
+  if (!SUB_ACCOUNT_ID.test(settings.subAccountId)) {
+    const message = `expected one of 3 to 50 characters, which ${settings.subAccountId} is not`;
+    throw refuse([{ where: 'subAccountId', message }]);
+  }
+  const limitsOf = (area: Area): Limits => ({ ...defaultLimits[KIND_OF_AREA[area]], ...dropUndefined(limits[area]) });
+  const { apiKey } = credentials;
+  return {
+    settings,
+    secrets: {
+      ...credentials,
+      sms: credentials.sms ?? apiKey,
+      contacts: credentials.contacts ?? apiKey,
+      verification: credentials.verification ?? apiKey,
+    },
+    limits: {
+      sms: limitsOf('sms'),
+      contacts: limitsOf('contacts'),
+      verification: limitsOf('verification'),
+      gateway: limitsOf('gateway'),
+      campaign: limitsOf('campaign'),
+      chat: limitsOf('chat'),
+    },
+  };
+}
+
+function dropUndefined(limits: LimitOptions = {}): Partial<Limits> {
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+}
+
+function refuse(problems: readonly Problem[]): UserError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return new UserError('bad-input', `Cannot create the service: ${first?.where}: ${first?.message}${more}`, {
+    hint: 'Fix the options; nothing was sent.',
+    problems,
+  });
+}
+
+function describeIssue(issue: z.core.$ZodIssue): Problem[] {
+  const where = issue.path.length === 0 ? 'options' : issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    // Below the credentials, what stands in the place of a key may be a secret.
+    const names = issue.path[0] === 'credentials' ? 'a key' : issue.keys.map((key) => JSON.stringify(key)).join(', ');
+    return [{ where, message: `has ${names}, expected only keys that are known` }];
+  }
+  return [{ where, message: issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '') }];
+}

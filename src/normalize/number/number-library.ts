@@ -1,0 +1,118 @@
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { normalizeCountry } from '../country.js';
+import { type AcceptedNumber, NON_GEOGRAPHIC } from './number-codes.js';
+
+/** Longest text that the library looks at. */
+const MAX_TEXT = 250;
+/** E.164 has at most 15 digits; the service asks for 7 (facts: destination). */
+const E164 = /^\+[1-9]\d{6,14}$/;
+/** Digits and what the library reads over. With anything else it finds no number, or one with an extension. */
+const NUMBER_CHARACTERS =
+  /^\+?[0-9\uFF10-\uFF19\u0660-\u0669\u06F0-\u06F9 \u00A0\u00AD\u200B\u2060\u3000\-\u2010-\u2015\u2212\u30FC\uFF0D/\uFF0F.\uFF0E()\uFF08\uFF09\uFF3B\uFF3D[\]~\u2053\u223C\uFF5E]+$/;
+const INVISIBLE = /[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
+
+/**
+ * Accepts exactly what libphonenumber-js finds valid, less what is told apart in `isSafeToRead` and `readDoubleZero`; all else is
+ * undefined.
+ */
+export function acceptByLibrary(value: string, country: string | undefined): AcceptedNumber | undefined {
+  if (!isSafeToRead(value)) return undefined;
+  const defaultCountry = value.startsWith('+') ? undefined : findNumberCountry(country);
+  if (defaultCountry === undefined && !value.startsWith('+')) return undefined;
+  if (/[/\uFF0F]/.test(value) && holdsTwoNumbers(value, country)) return undefined;
+  const readings = readDoubleZero(value, defaultCountry);
+  if (readings === undefined) return askLibrary(value, defaultCountry);
+  return readings.length === 1 ? readings[0] : undefined;
+}
+
+/**
+ * What a number that begins with `00` may be: `00` is a + in most countries, and is written so in all of them. Read so, and as it is
+ * dialled in its country (in Singapore 003 36… is a call to Hungary, by one of its carriers), it may be two numbers, and is then
+ * neither. Undefined for any other number.
+ */
+export function readDoubleZero(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
+  if (country === undefined || value.startsWith('+')) return undefined;
+  const digits = readDigits(value);
+  if (!digits.startsWith('00')) return undefined;
+  const international = askLibrary(`+${digits.slice(2)}`, undefined);
+  const dialled = askLibrary(value, country);
+  if (international?.e164 === dialled?.e164) return international === undefined ? [] : [international];
+  return [international, dialled].filter((reading) => reading !== undefined);
+}
+
+function askLibrary(value: string, defaultCountry: CountryCode | undefined): AcceptedNumber | undefined {
+  const parsed = parsePhoneNumberFromString(value, { extract: false, ...(defaultCountry && { defaultCountry }) });
+  if (parsed === undefined || parsed.ext !== undefined) return undefined;
+  if (!parsed.isValid() || !E164.test(parsed.number)) return undefined;
+  return { ok: true, e164: parsed.number, country: parsed.country ?? NON_GEOGRAPHIC };
+}
+
+/** The country as the library knows it; undefined for none, for a code that is not one, and where there are no phones. */
+export function findNumberCountry(country: string | undefined): CountryCode | undefined {
+  if (country === undefined) return undefined;
+  const found = normalizeCountry(country);
+  return found.ok && isSupportedCountry(found.country) ? found.country : undefined;
+}
+
+/**
+ * Takes blanks off both ends, the invisible marks that come with numbers copied from address books, an apostrophe in front, and
+ * brackets off a calling code.
+ */
+export function trimNumber(text: string): string {
+  return trimInvisible(trimApostrophe(trimInvisible(text))).replace(BRACKETED_CODE, '$1 ');
+}
+
+function trimInvisible(text: string): string {
+  const trimmed = text.trim();
+  let start = 0;
+  let end = trimmed.length;
+  while (start < end && INVISIBLE.test(trimmed.charAt(start))) start++;
+  while (end > start && INVISIBLE.test(trimmed.charAt(end - 1))) end--;
+  return trimmed.slice(start, end);
+}
+
+/** A spreadsheet and Shopify write it in front of a number, so that it stays a text. */
+export function trimApostrophe(value: string): string {
+  return value.startsWith("'") ? value.slice(1).trimStart() : value;
+}
+
+/** `(+65) 9123 4567`: the library wants the plus in front. */
+const BRACKETED_CODE = /^\(\s*(\+\d{1,3})\s*\)/;
+
+/** Digits of a number, in whatever script they are written. */
+export function readDigits(value: string): string {
+  return value
+    .normalize('NFKC')
+    .replace(/[\u0660-\u0669\u06F0-\u06F9]/g, toAscii)
+    .replace(/\D/g, '');
+}
+
+/** What a spreadsheet makes of a number in a numeric column: `6591234567.0`. The library reads its 0 as a digit. */
+export function endsLikeDecimal(value: string): boolean {
+  return /^[+-]?\d{6,}\.0{1,2}$/.test(value);
+}
+
+/** Whether a text has the characters of a number and no others: a plus in front, digits, punctuation. */
+export function isNumberLike(value: string): boolean {
+  return value.length <= MAX_TEXT && NUMBER_CHARACTERS.test(value);
+}
+
+/**
+ * Not everything is shown to the library. A full-width plus is to it no plus, so that the number is read in the wrong country; and
+ * its patterns for `;phone-context=` keep state from call to call, so that the same text is now a number and now none.
+ */
+function isSafeToRead(value: string): boolean {
+  return isNumberLike(value) && !endsLikeDecimal(value);
+}
+
+/** The library reads over a slash: `030 1234567/8`, two lines of one office, would be the number 030 12345678. */
+function holdsTwoNumbers(value: string, country: string | undefined): boolean {
+  const parts = value.split(/[/\uFF0F]/);
+  const [first = '', ...others] = parts.map(trimNumber);
+  if (readDigits(first).length >= 6 && others.every((part) => /^\d{1,2}$/.test(part))) return true;
+  return [first, ...others].every((part) => acceptByLibrary(part, country) !== undefined);
+}
+
+function toAscii(digit: string): string {
+  return String(digit.charCodeAt(0) & 15);
+}

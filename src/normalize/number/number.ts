@@ -1,0 +1,44 @@
+import type { RowCells } from '../../domain/bytes/row-block.js';
+import { explainDigits, explainRefusal } from './explain-number.js';
+import type { NumberResult, RefusedNumber } from './number-codes.js';
+import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
+import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
+
+/**
+ * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the number's own
+ * country counts; without, `country` (ISO alpha-2, any case), with its trunk and international prefixes. `00` is read as a + too, in
+ * countries that dial something else, where nothing but that gives a number. Refuses what the library
+ * does not find valid, extensions, and what a spreadsheet changed; the likely right value is told in the reason, never assumed.
+ */
+export function normalizeNumber(text: string, country: string | undefined): NumberResult {
+  const read = readFast(text, country);
+  if (read === 'refused') return explainDigits(trimApostrophe(text.trim()), country);
+  if (read === undefined) return normalizeByLibrary(text, country);
+  return { ok: true, e164: `+${read.digits}`, country: read.country };
+}
+
+/** The same answers without the fast path, at about a tenth of its speed: what the fast path is tested against. */
+export function normalizeByLibrary(text: string, country: string | undefined): NumberResult {
+  const value = trimNumber(text);
+  return acceptByLibrary(value, country) ?? explainRefusal(value, country);
+}
+
+/** Where the numbers of a file stand, and in which country one is read that has no `+`: the row's own, or else this one. */
+export interface NumberColumn {
+  readonly index: number;
+  readonly countryIndex: number | undefined;
+  readonly country: string | undefined;
+}
+
+/** The number of a row. */
+export function normalizeCell(
+  cells: RowCells,
+  { index, countryIndex, country }: NumberColumn,
+): NumberDigits | RefusedNumber {
+  const own = countryIndex === undefined ? '' : cells.textOf(countryIndex).trim();
+  const place = { start: cells.startOf(index), end: cells.endOf(index), country: own === '' ? country : own };
+  const read = readFastBytes(cells.bytes, place);
+  if (typeof read === 'object') return read;
+  const number = normalizeNumber(cells.textOf(index), place.country);
+  return number.ok ? { digits: Number(number.e164), country: number.country } : number;
+}

@@ -1,0 +1,57 @@
+import { findNumbered } from '../../input/repeated-names.js';
+import type { RowPlanner, RowReader } from '../../kinds/step-kind.js';
+import type { RecordReader } from '../plan-deps.js';
+import type { ProblemList } from '../problems.js';
+
+/**
+ * Holds a file's row reader while its columns become known. A CSV names its columns in the header; those of an
+ * NDJSON file grow with its rows, so a column that is not there yet may still come: until then its cells are missing.
+ */
+export class ColumnBinding {
+  readonly #planner: RowPlanner;
+  readonly #reader: RecordReader;
+  readonly #mayGrow: boolean;
+  #boundColumns = -1;
+  #rows: RowReader | undefined;
+
+  constructor(planner: RowPlanner, reader: RecordReader, mayGrow: boolean) {
+    this.#planner = planner;
+    this.#reader = reader;
+    this.#mayGrow = mayGrow;
+  }
+
+  /** Undefined when the file lacks a column: its rows then cannot be planned. */
+  get rows(): RowReader | undefined {
+    const { columns } = this.#reader;
+    if (columns.length === this.#boundColumns) return this.#rows;
+    this.#boundColumns = columns.length;
+    const bound = this.#planner.bind(columns);
+    if (typeof bound === 'function') this.#rows = bound;
+    else if (this.#mayGrow) {
+      const missing = bound.problems.map((problem) => problem.column);
+      const withMissing = this.#planner.bind([...columns, ...missing]);
+      this.#rows = typeof withMissing === 'function' ? withMissing : undefined;
+    } else this.#rows = undefined;
+    return this.#rows;
+  }
+
+  /** Call it once all rows are read: names each column that never came. */
+  addProblems(file: string, problems: ProblemList): void {
+    const bound = this.#planner.bind(this.#reader.columns);
+    if (typeof bound === 'function') return;
+    const where = this.#mayGrow ? file : `${file}:1`;
+    for (const { column, message, hint } of bound.problems) {
+      const numbered = findNumbered(this.#reader.columns, column);
+      if (numbered.length > 0) problems.add({ where, ...describeNumbered(column, numbered) });
+      else problems.add({ where, message, ...(hint === undefined ? {} : { hint }) });
+    }
+  }
+}
+
+/** For a column that the job names and that the header has more than once. */
+export function describeNumbered(column: string, numbered: readonly string[]): { message: string; hint: string } {
+  return {
+    message: `the job names the column "${column}", and ${numbered.length} columns have this name, expected one`,
+    hint: `Rename them in the file, or write ${numbered.map((name) => `"${name}"`).join(' or ')} in the job.`,
+  };
+}

@@ -1,0 +1,52 @@
+import { RowCells } from '../../domain/bytes/row-block.js';
+import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { Texts } from '../../kinds/draft-block.js';
+import type { DraftedBlock } from '../plan-deps.js';
+
+/** What is written of one row of a block after the other, as bytes that are copied. */
+export class DraftedRow {
+  /** Index of the row; to be set. */
+  index = 0;
+  readonly #cells: RowCells;
+  readonly #fragments: Texts;
+  readonly #facts: Texts;
+
+  constructor({ rows, drafts }: DraftedBlock) {
+    this.#cells = new RowCells(rows);
+    this.#fragments = drafts.fragments;
+    this.#facts = drafts.facts;
+  }
+
+  appendFragment(text: TextBuffer): void {
+    appendText(text, this.#fragments, this.index);
+  }
+
+  appendFacts(text: TextBuffer): void {
+    appendText(text, this.#facts, this.index);
+  }
+
+  /** JSON of all cells. */
+  appendCells(text: TextBuffer): void {
+    const cells = this.#cells;
+    cells.row = this.index;
+    text.appendBytes(cells.bytes, cells.start, cells.end);
+  }
+
+  get cells(): string[] {
+    this.#cells.row = this.index;
+    return this.#cells.texts;
+  }
+
+  get fragment(): string {
+    const { bytes, ends } = this.#fragments;
+    return Buffer.from(bytes.buffer).toString('utf8', startOf(ends, this.index), ends[this.index]);
+  }
+}
+
+function appendText(text: TextBuffer, { bytes, ends }: Texts, index: number): void {
+  text.appendBytes(bytes, startOf(ends, index), ends[index] as number);
+}
+
+function startOf(ends: Uint32Array, index: number): number {
+  return index === 0 ? 0 : (ends[index - 1] as number);
+}

@@ -1,0 +1,62 @@
+import { basename, dirname, join } from 'node:path';
+import { UserError } from '../../domain/errors.js';
+import type { Files } from '../../storage/files.js';
+import type { Plan } from './plan-file.js';
+
+/** Beside plan.json, which is the same for the same input wherever it is made. */
+const PLACE_FILE = 'place.json';
+
+/** Where a plan was made: the directory of its job, by its path and by what stays the same when it is moved. */
+interface Place {
+  readonly jobDirectory: string;
+  readonly inode: number;
+}
+
+export async function writePlace(files: Files, directory: string, jobDirectory: string): Promise<void> {
+  const place: Place = { jobDirectory, inode: await readInode(files, jobDirectory) };
+  await files.writeWhole(join(directory, PLACE_FILE), `${JSON.stringify(place)}\n`);
+}
+
+async function readInode(files: Files, directory: string): Promise<number> {
+  return (await files.stat(directory))?.inode ?? 0;
+}
+
+/** A run under another name beside its own would be sent as if it were one more. */
+export function assertOwnName(directory: string, plan: Plan): void {
+  if (basename(directory) === plan.id) return;
+  throw new UserError(
+    'bad-plan',
+    `Cannot use ${directory}: it holds run ${plan.id}, expected a directory of that name`,
+    {
+      hint: `Give it its name back if it was renamed; move it out of ${dirname(directory)} if it is a copy: it would send everything again.`,
+    },
+  );
+}
+
+/**
+ * The directory of a job that was copied elsewhere holds copies of all its runs: gone on with in both places, they would be
+ * sent twice. One that was moved, or that is mounted under another path, is the same; so is one that was put back where it was.
+ */
+export async function assertOwnPlace(files: Files, directory: string): Promise<void> {
+  const place = await readPlace(files, directory);
+  const jobDirectory = dirname(directory);
+  if (place === undefined || place.jobDirectory === jobDirectory) return;
+  if ((await readInode(files, jobDirectory)) === place.inode) return;
+  throw new UserError(
+    'bad-plan',
+    `Cannot use ${directory}: it is a copy of the one in ${place.jobDirectory}, which may be gone on with there`,
+    {
+      hint: `Go on with it there, or move the directory instead of copying it. If the other is gone for good, remove ${PLACE_FILE} here.`,
+    },
+  );
+}
+
+/** Undefined for plans of older versions, and for a file that a person emptied. */
+async function readPlace(files: Files, directory: string): Promise<Place | undefined> {
+  const text = await files.readText(join(directory, PLACE_FILE));
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Place);
+  } catch {
+    return undefined;
+  }
+}

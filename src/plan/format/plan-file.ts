@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { UserError } from '../../domain/errors.js';
+import type { Job } from '../../job/job.js';
+import type { Files } from '../../storage/files.js';
+import type { Reason } from '../reasons.js';
+import { planDamaged } from './plan-damaged.js';
+import { readSealed, sealJson } from './sealed-json.js';
+
+/**
+ * The plan on disk, format 5. All before it are read: 1 to 4 have no digests, 1 to 3 no `fedFrom`, 1 and 2 no `retryOf`, 1 no steps
+ * that have no rows, nor their areas' addresses. In the run directory, for step n of kind k:
+ *
+ *   plan.json               this interface `Plan`, with its own digest at its end (sealed-json.ts), whatever else later formats change
+ *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
+ *                           {"request":1,"first":0,"rows":1000,"messages":1000,"segments":1200,"crc":"…","body":{…}}
+ *                           `crc` is the CRC-32, in 8 hex digits, of what stands before it and of the body
+ *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
+ *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
+ *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs; a row that is
+ *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped;
+ *                           its length and CRC-32 stand in plan.json
+ *
+ * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
+ */
+export const PLAN_FORMAT = 5;
+/** Plans of formats before it have no digests. */
+const SEALED_FROM_FORMAT = 5;
+export const PLAN_FILE = 'plan.json';
+/** Begins to exist when the plan is first applied. */
+export const JOURNAL_FILE = 'journal.ndjson';
+/** Events that `volley listen --run` received. */
+export const RECEIPTS_FILE = 'receipts.ndjson';
+
+export interface Plan {
+  readonly format: number;
+  readonly id: string;
+  /** Tells a repeated plan for the same files apart: '' the first, a date (`repeat: per-day`) or `again-<n>`. */
+  readonly occurrence: string;
+  readonly job: Job;
+  readonly steps: readonly PlannedStep[];
+  /** The run whose rows it retries, and which of them; it may be sent only once that run's journal gives them to it. */
+  readonly retryOf?: RetryOf;
+}
+
+export interface RetryOf {
+  /** Id of its plan. */
+  readonly run: string;
+  readonly only: 'rejected' | 'unprocessed' | 'not-sent';
+  /** Of the rejected rows those with these codes; all where there is none. */
+  readonly codes: readonly string[];
+}
+
+export interface PlannedStep {
+  readonly number: number;
+  readonly kind: string;
+  readonly inputs: readonly PlannedInput[];
+  /** The original columns of the step's outputs: those of its inputs, joined. */
+  readonly columns: readonly string[];
+  readonly suppression: readonly SuppressionInput[];
+  readonly counts: StepCounts;
+  /** Rows by code. */
+  readonly rejections: Readonly<Record<string, number>>;
+  readonly skips: Readonly<Record<string, number>>;
+  /** The commonest of the rejections, each with a row; absent in plans of earlier versions. Only people are shown them. */
+  readonly reasons?: readonly Reason[];
+  /** Messages by country of the number, ISO alpha-2. */
+  readonly countries: Readonly<Record<string, number>>;
+  /** Messages by the character that forces UCS-2, which makes their parts less than half as long. */
+  readonly ucs2: Readonly<Record<string, number>>;
+  readonly examples: readonly { readonly to: string; readonly text: string }[];
+  /** Least time that the limits allow. */
+  readonly estimateSeconds: number;
+  /** Absent for a step without rows, and before format 5. */
+  readonly files?: StepFiles;
+}
+
+/** By what the files of a step are known to be as they were planned. */
+export interface StepFiles {
+  /** Each line has a checksum of its own. */
+  readonly requests: { readonly bytes: number };
+  /** `crc32`: of the whole file, in 8 hex digits. */
+  readonly rows: { readonly bytes: number; readonly crc32: string };
+}
+
+export interface PlannedInput {
+  /** As places show it. */
+  readonly file: string;
+  readonly path: string;
+  readonly sha256: string;
+  /** Unpacked; the same as `sha256` for a file that is not packed. */
+  readonly contentSha256: string;
+  readonly bytes: number;
+  readonly columns: readonly string[];
+  /** For each of them, its place among the columns of the step. */
+  readonly columnMap: readonly number[];
+  readonly rows: number;
+  readonly notices: readonly string[];
+  /** Runs whose rejected rows it holds, by the ids of their plans; absent where it holds none. */
+  readonly fedFrom?: readonly string[];
+}
+
+export interface SuppressionInput {
+  readonly file: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly numbers: number;
+}
+
+export interface StepCounts {
+  readonly read: number;
+  readonly planned: number;
+  readonly rejected: number;
+  readonly skipped: number;
+  readonly requests: number;
+  readonly messages: number;
+  readonly segments: number;
+}
+
+export interface RequestHead {
+  readonly request: number;
+  readonly first: number;
+  readonly rows: number;
+  readonly messages: number;
+  readonly segments: number;
+}
+
+export function requestsFile(directory: string, step: { number: number; kind: string }): string {
+  return join(directory, `${step.number}-${step.kind}.requests.ndjson`);
+}
+
+export function rowsFile(directory: string, step: { number: number; kind: string }): string {
+  return join(directory, `${step.number}-${step.kind}.rows.ndjson`);
+}
+
+export async function readPlan(files: Files, directory: string): Promise<Plan> {
+  const path = join(directory, PLAN_FILE);
+  const text = await files.readText(path);
+  if (text === undefined && (await holdsRun(files, directory))) throw planDamaged(path, 'it is not there');
+  if (text === undefined) {
+    throw new UserError('bad-plan', `Cannot read a plan in ${directory}: there is no ${PLAN_FILE}`, {
+      hint: 'Give the directory that `volley plan` or `volley run` printed.',
+    });
+  }
+  const read = readSealed(text);
+  const plan: Plan | undefined = read?.value;
+  if (plan === undefined || (read?.isSealed === false && !(plan.format < SEALED_FROM_FORMAT)))
+    throw planDamaged(path, 'its digest says that it was changed');
+  if (!(plan.format <= PLAN_FORMAT)) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot read ${path}: its format is ${plan.format}, expected ${PLAN_FORMAT} or less`,
+      {
+        hint: 'Finish it with the version of volley that made it.',
+      },
+    );
+  }
+  return plan;
+}
+
+/** The text of plan.json. */
+export function encodePlan(plan: Plan): string {
+  return sealJson(plan);
+}
+
+/** Whether a directory holds what only runs have. */
+async function holdsRun(files: Files, directory: string): Promise<boolean> {
+  const names = await files.list(directory).catch(() => []);
+  return names.some((name) => name === JOURNAL_FILE || name.endsWith('.requests.ndjson'));
+}
+
+const CRC_KEY = ',"crc":"';
+const CLOSING_BRACE = 0x7d;
+
+const LINE_END = Buffer.from('}\n');
+
+/** In pieces, of which the body is one as it was given. */
+export function encodeRequestLine(head: RequestHead, body: Buffer): readonly Buffer[] {
+  const text = Buffer.from(JSON.stringify(head).slice(0, -1));
+  return [text, Buffer.from(formatSeam(text, body)), body, LINE_END];
+}
+
+/** `bytes` is without the newline. The body is a view of them, not a copy. Any change to the line is refused. */
+export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & { readonly body: Buffer } {
+  const headEnd = bytes.indexOf(CRC_KEY);
+  const text = bytes.subarray(0, Math.max(0, headEnd));
+  const bodyStart = headEnd + SEAM_LENGTH;
+  const body = bytes.subarray(bodyStart, -1);
+  const seam = bytes.toString('latin1', Math.max(0, headEnd), bodyStart);
+  if (headEnd === -1 || bytes.at(-1) !== CLOSING_BRACE || seam !== formatSeam(text, body)) {
+    throw planDamaged(where, 'a request in it is damaged');
+  }
+  return { ...JSON.parse(`${text}}`), body };
+}
+
+/** What stands between head and body: the checksum of both. */
+function formatSeam(head: Buffer, body: Buffer): string {
+  const crc = crc32(body, crc32(head)).toString(16).padStart(8, '0');
+  return `${CRC_KEY}${crc}","body":`;
+}
+
+const SEAM_LENGTH = formatSeam(Buffer.alloc(0), Buffer.alloc(0)).length;

@@ -1,0 +1,73 @@
+import { crc32 } from 'node:zlib';
+import type { Files, ReadFile } from '../../storage/files.js';
+import { splitLines } from '../../storage/split-lines.js';
+import { planDamaged } from './plan-damaged.js';
+import { type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
+
+const CHUNK_BYTES = 1 << 20;
+
+/**
+ * The lines of a step's rows file, in their order, without their newlines. Throws UserError 'plan-damaged' where the file is gone
+ * and, behind the last line, where it is not byte for byte as planned: what is made of the lines may count only after that.
+ */
+export async function* readRowLines(files: Files, directory: string, step: PlannedStep): AsyncGenerator<Buffer> {
+  const path = rowsFile(directory, step);
+  const file = await openPlanned(files, path);
+  try {
+    for await (const { bytes } of splitLines(checkAtEnd(file, path, step.files?.rows))) yield bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opens a file of a plan; UserError 'plan-damaged' where it is gone, or has another length than was planned. */
+export async function openPlanned(files: Files, path: string, planned?: { readonly bytes: number }): Promise<ReadFile> {
+  if ((await files.stat(path)) === undefined) throw planDamaged(path, 'it is not there');
+  const file = await files.openRead(path);
+  if (planned === undefined || file.bytes === planned.bytes) return file;
+  await file.close();
+  throw planDamaged(path, `it has ${file.bytes} bytes`, `expected ${planned.bytes}`);
+}
+
+/** Reads the rows files of a plan, and looks at the length of its requests files, whose lines are checked as they are sent. */
+export async function assertPlanWhole(files: Files, directory: string, plan: Pick<Plan, 'steps'>): Promise<void> {
+  for (const step of plan.steps) {
+    if (step.files === undefined) continue;
+    const requests = await openPlanned(files, requestsFile(directory, step), step.files.requests);
+    await requests.close();
+    const path = rowsFile(directory, step);
+    const rows = await openPlanned(files, path, step.files.rows);
+    try {
+      const checked = checkAtEnd(rows, path, step.files.rows);
+      let at = 0;
+      for (let length = -1; length !== 0; at += length) ({ length } = await checked.read(at, CHUNK_BYTES));
+    } finally {
+      await rows.close();
+    }
+  }
+}
+
+export function formatCrc32(crc: number): string {
+  return crc.toString(16).padStart(8, '0');
+}
+
+/** The same file, to be read from its start to its end: there it throws if it is not what was planned. */
+function checkAtEnd(
+  file: ReadFile,
+  path: string,
+  planned: { readonly bytes: number; readonly crc32: string } | undefined,
+): ReadFile {
+  let crc = 0;
+  let bytes = 0;
+  return {
+    ...file,
+    read: async (offset, length) => {
+      const chunk = await file.read(offset, length);
+      crc = crc32(chunk, crc);
+      bytes += chunk.length;
+      if (chunk.length > 0 || planned === undefined) return chunk;
+      if (bytes === planned.bytes && formatCrc32(crc) === planned.crc32) return chunk;
+      throw planDamaged(path, 'its checksum says that it was changed');
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { InputRecord, RecordReader } from '../plan-deps.js';
+import type { PlannedStep } from './plan-file.js';
+import type { RowLine } from './row-line.js';
+
+const BATCH_RECORDS = 1000;
+
+/**
+ * Rows of a step of another plan as records of its inputs: cells and places as that plan holds them, for the files may be others
+ * by now. The inputs are to be read one after the other, in their order.
+ */
+export class PlannedRecords {
+  readonly #planned: PlannedStep;
+  readonly #rows: AsyncGenerator<RowLine>;
+  /** The first row that was read and belongs to a later input. */
+  #ahead: RowLine | undefined;
+
+  constructor(planned: PlannedStep, rows: AsyncGenerator<RowLine>) {
+    this.#planned = planned;
+    this.#rows = rows;
+  }
+
+  readInput(index: number): RecordReader {
+    const { columns = [], sha256 = '' } = this.#planned.inputs[index] ?? {};
+    return { columns, notices: [], sha256, open: async () => {}, batches: () => this.#batches(index) };
+  }
+
+  async close(): Promise<void> {
+    await this.#rows.return(undefined);
+  }
+
+  async *#batches(input: number): AsyncGenerator<readonly InputRecord[]> {
+    let batch: InputRecord[] = [];
+    for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
+      if (row.file !== input) {
+        this.#ahead = row;
+        break;
+      }
+      const { cells, line, row: number, from } = row;
+      batch.push({ cells, line, row: number, fault: undefined, ownId: from });
+      if (batch.length < BATCH_RECORDS) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  async #next(): Promise<RowLine | undefined> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead !== undefined) return ahead;
+    const { value, done } = await this.#rows.next();
+    return done === true ? undefined : value;
+  }
+}

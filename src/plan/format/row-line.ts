@@ -1,0 +1,124 @@
+import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { Cell, Rejection, Skip } from '../../domain/row.js';
+import type { RetriedRow, RowRefusal } from '../../kinds/step-kind.js';
+import type { DraftedRow } from './drafted-row.js';
+import { planDamaged } from './plan-damaged.js';
+
+export type RowLine = RowHead & { readonly cells: readonly Cell[] };
+
+/** A row's line, its cells aside. */
+export type RowHead = {
+  readonly file: number;
+  readonly line: number;
+  readonly row: number;
+  /** Its id in another run, of which it is a row. */
+  readonly from?: string | undefined;
+} & (
+  | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
+  | { readonly state: 'rejected'; readonly rejection: Rejection }
+  | { readonly state: 'skipped'; readonly skip: Skip | RetriedRow }
+);
+
+/** `cellsJson`: the cells of the row. */
+export function encodeRowLine(head: RowHead, cellsJson: string): string {
+  const end = head.from === undefined ? ROW_END : `,${JSON.stringify(head.from)}${ROW_END}`;
+  return `${encodeRowStart(head)}${cellsJson}${end}`;
+}
+
+const ROW_END = ']\n';
+
+function encodeRowStart(head: RowHead): string {
+  const place = `${head.file},${head.line},${head.row}`;
+  switch (head.state) {
+    case 'planned':
+      return `["p",${place},[${head.request}${encodeFacts(head.facts)}],`;
+    case 'rejected': {
+      const { stage, field, code, reason } = head.rejection;
+      return `["r",${place},${JSON.stringify([stage, field, code, reason])},`;
+    }
+    case 'skipped':
+      return `["s",${place},${JSON.stringify([head.skip.code, head.skip.reason])},`;
+  }
+}
+
+/** Where a row stands; `file` is the index of its own. */
+export type RowPlace = Pick<RowHead, 'file' | 'line' | 'row'>;
+
+const STARTS = { planned: '["p",', rejected: '["r",', skipped: '["s",' } as const;
+
+/**
+ * The same lines as bytes, for rows without an id from another run whose cells are JSON already: the start, what became of the
+ * row, and the end.
+ */
+export function appendRowStart(text: TextBuffer, state: RowHead['state'], { file, line, row }: RowPlace): void {
+  text.appendShort(STARTS[state]);
+  text.appendInteger(file);
+  text.appendShort(',');
+  text.appendInteger(line);
+  text.appendShort(',');
+  text.appendInteger(row);
+  text.appendShort(',[');
+}
+
+/** Of a row that is planned. */
+export function appendRequest(text: TextBuffer, request: number, row: DraftedRow): void {
+  text.appendInteger(request);
+  text.appendShort(',');
+  row.appendFacts(text);
+}
+
+export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
+  if (refusal.kind === 'rejected') {
+    const { stage, field, code, reason } = refusal.rejection;
+    text.appendStrings([stage, field, code, reason]);
+  } else text.appendStrings([refusal.skip.code, refusal.skip.reason]);
+}
+
+export function appendRowEnd(text: TextBuffer, row: DraftedRow): void {
+  text.appendShort('],');
+  row.appendCells(text);
+  text.appendShort(ROW_END);
+}
+
+/** What JSON writes as it is; numbers and ids are nothing else. */
+const PLAIN = /^[\w+.-]*$/;
+
+function encodeFacts(facts: readonly string[]): string {
+  let text = '';
+  for (const fact of facts) text += PLAIN.test(fact) ? `,"${fact}"` : `,${JSON.stringify(fact)}`;
+  return text;
+}
+
+/** Throws UserError 'plan-damaged' for a line that is none of a row; `where` names its file. */
+export function decodeRowLine(text: string, where: string): RowLine {
+  const values = parseRowLine(text);
+  if (values === undefined) throw planDamaged(where, 'a row in it is damaged');
+  const line = decodeValues(values);
+  const from = values[6];
+  return from === undefined ? line : { ...line, from };
+}
+
+type RowValues = ReturnType<typeof JSON.parse>;
+
+function decodeValues([state, file, line, row, about, written]: RowValues): RowLine {
+  const cells = written.includes(null) ? written.map((cell: string | null) => cell ?? undefined) : written;
+  if (state === 'p') {
+    const [request, ...facts] = about;
+    return { state: 'planned', file, line, row, cells, request, facts };
+  }
+  if (state === 's') return { state: 'skipped', file, line, row, cells, skip: { code: about[0], reason: about[1] } };
+  const [stage, field, code, reason] = about;
+  return { state: 'rejected', file, line, row, cells, rejection: { stage, field, code, reason } };
+}
+
+function parseRowLine(text: string): RowValues | undefined {
+  try {
+    const values = JSON.parse(text);
+    const [state, , , , about, cells] = values;
+    return STATES.includes(state) && Array.isArray(about) && Array.isArray(cells) ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const STATES: readonly unknown[] = ['p', 'r', 's'];

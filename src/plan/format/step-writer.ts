@@ -1,0 +1,198 @@
+import { crc32 } from 'node:zlib';
+import { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { Limits } from '../../job/job.js';
+import type { PlannedRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
+import type { Files, WholeFile } from '../../storage/files.js';
+import { WriteBehind } from '../../storage/write-behind.js';
+import { boundRows } from '../first-requests.js';
+import type { DraftedRow } from './drafted-row.js';
+import { encodeRequestLine, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
+import { formatCrc32 } from './planned-files.js';
+import {
+  appendRefusal,
+  appendRequest,
+  appendRowEnd,
+  appendRowStart,
+  encodeRowLine,
+  type RowHead,
+  type RowPlace,
+} from './row-line.js';
+
+const FLUSH_BYTES = 1 << 20;
+/** Longer texts, in UTF-16 units, would outlive a round of garbage collection in their many parts. */
+const ENCODE_UNITS = 1 << 14;
+
+/** Gathers planned rows into requests, and writes both files of a step. */
+export class StepWriter {
+  requests = 0;
+  planned = 0;
+  messages = 0;
+  segments = 0;
+  /** Least time that the limits allow for all requests. */
+  seconds = 0;
+  readonly #planner: RowPlanner;
+  readonly #limits: Limits;
+  readonly #requestsFile: WholeFile;
+  readonly #rowsFile: WholeFile;
+  readonly #requests: WriteBehind;
+  readonly #rows: WriteBehind;
+  /** The body of the request that is being filled. */
+  readonly #body = new TextBuffer();
+  /** Text for the body and for the file of rows, encoded many rows at a time: row by row it would take half as long again. */
+  #fragments = '';
+  #lines = '';
+  #batch = emptyBatch();
+  #requestsBytes = 0;
+  #rowsBytes = 0;
+  #rowsCrc = 0;
+  /** The most rows of the request that is being filled. */
+  #mostRows: number;
+
+  static async create(
+    files: Files,
+    directory: string,
+    step: { number: number; kind: string; planner: RowPlanner; limits: Limits },
+  ): Promise<StepWriter> {
+    return new StepWriter(
+      step.planner,
+      step.limits,
+      await files.createWhole(requestsFile(directory, step)),
+      await files.createWhole(rowsFile(directory, step)),
+    );
+  }
+
+  private constructor(planner: RowPlanner, limits: Limits, requests: WholeFile, rows: WholeFile) {
+    this.#planner = planner;
+    this.#mostRows = boundRows(1, planner.rowsPerRequest);
+    this.#limits = limits;
+    this.#requestsFile = requests;
+    this.#rowsFile = rows;
+    this.#requests = new WriteBehind((bytes) => {
+      this.#requestsBytes += bytes.length;
+      return requests.write(bytes);
+    });
+    this.#rows = new WriteBehind((bytes) => {
+      this.#rowsBytes += bytes.length;
+      this.#rowsCrc = crc32(bytes, this.#rowsCrc);
+      return rows.write(bytes);
+    });
+  }
+
+  addPlanned(place: Pick<RowHead, 'file' | 'line' | 'row' | 'from'>, row: PlannedRow, cellsJson: string): void {
+    const { facts, fragment } = row;
+    const seam = this.#beginRow(row.messages, row.segments);
+    this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts }, cellsJson);
+    this.#fragments += `${seam}${fragment}`;
+    this.#endRow();
+  }
+
+  /** As `addPlanned`, for a row that has a draft. */
+  addDrafted(place: RowPlace, segments: number, row: DraftedRow): void {
+    this.#encode();
+    const seam = this.#beginRow(1, segments);
+    this.#body.appendShort(seam);
+    row.appendFragment(this.#body);
+    const { indexed } = this.#planner.drafts ?? {};
+    if (indexed !== undefined) {
+      this.#body.appendShort(indexed.before);
+      this.#body.appendInteger(this.planned);
+      this.#body.appendShort(indexed.behind);
+    }
+    appendRowStart(this.#rows.text, 'planned', place);
+    appendRequest(this.#rows.text, this.requests + 1, row);
+    appendRowEnd(this.#rows.text, row);
+    this.#endRow();
+  }
+
+  /** As `addRow`, for a row without an id from another run. */
+  addRefused(place: RowPlace, refusal: RowRefusal, row: DraftedRow): void {
+    this.#encode();
+    appendRowStart(this.#rows.text, refusal.kind, place);
+    appendRefusal(this.#rows.text, refusal);
+    appendRowEnd(this.#rows.text, row);
+  }
+
+  addRow(head: RowHead, cellsJson: string): void {
+    this.#lines += encodeRowLine(head, cellsJson);
+    if (this.#lines.length > ENCODE_UNITS) this.#encode();
+  }
+
+  /** Writes what has gathered, once it is worth a write. */
+  async flush(): Promise<void> {
+    this.#encode();
+    await this.#requests.flush(FLUSH_BYTES);
+    await this.#rows.flush(FLUSH_BYTES);
+  }
+
+  async finish(): Promise<void> {
+    if (this.#batch.rows > 0) this.#endRequest();
+    this.#encode();
+    await this.#requests.end();
+    await this.#rows.end();
+    await this.#requestsFile.finish();
+    await this.#rowsFile.finish();
+  }
+
+  /** Of the files that `finish` ended. */
+  get files(): StepFiles {
+    return {
+      requests: { bytes: this.#requestsBytes },
+      rows: { bytes: this.#rowsBytes, crc32: formatCrc32(this.#rowsCrc) },
+    };
+  }
+
+  async discard(): Promise<void> {
+    await this.#requests.abandon();
+    await this.#rows.abandon();
+    await this.#requestsFile.discard();
+    await this.#rowsFile.discard();
+  }
+
+  /** What stands before the row in its request, which is then the next one. */
+  #beginRow(messages: number, segments: number): string {
+    const isOver = this.#batch.segments + segments > this.#planner.segmentsPerRequest;
+    if (isOver && this.#batch.rows > 0) this.#endRequest();
+    const seam = this.#batch.rows === 0 ? this.#planner.openBody(this.requests + 1) : ',';
+    this.#batch.rows += 1;
+    this.#batch.messages += messages;
+    this.#batch.segments += segments;
+    return seam;
+  }
+
+  #endRow(): void {
+    this.planned += 1;
+    if (this.#batch.rows === this.#mostRows) this.#endRequest();
+  }
+
+  #encode(): void {
+    if (this.#lines === '' && this.#fragments === '') return;
+    this.#body.append(this.#fragments);
+    this.#rows.text.append(this.#lines);
+    this.#fragments = '';
+    this.#lines = '';
+  }
+
+  #endRequest(): void {
+    const { rows, messages, segments } = this.#batch;
+    this.requests += 1;
+    this.messages += messages;
+    this.segments += segments;
+    this.seconds += secondsFor({ messages, segments }, this.#limits) * (this.#planner.callsPerRequest ?? 1);
+    this.#body.append(`${this.#fragments}${this.#planner.closeBody}`);
+    this.#fragments = '';
+    const head = { request: this.requests, first: this.planned - rows, rows, messages, segments };
+    for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requests.text.appendBytes(piece);
+    this.#body.clear();
+    this.#batch = emptyBatch();
+    this.#mostRows = boundRows(this.requests + 1, this.#planner.rowsPerRequest);
+  }
+}
+
+function emptyBatch(): { rows: number; messages: number; segments: number } {
+  return { rows: 0, messages: 0, segments: 0 };
+}
+
+function secondsFor(cost: { messages: number; segments: number }, limits: Limits): number {
+  const { requestsPerSecond, messagesPerSecond = Infinity, segmentsPerSecond = Infinity } = limits;
+  return Math.max(1 / requestsPerSecond, cost.messages / messagesPerSecond, cost.segments / segmentsPerSecond);
+}

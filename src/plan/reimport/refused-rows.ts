@@ -1,0 +1,108 @@
+import { readRowId } from '../../kinds/ids.js';
+import type { Files } from '../../storage/files.js';
+import type { Plan, PlannedStep } from '../format/plan-file.js';
+import { readRowLines } from '../format/planned-files.js';
+
+type ReadPlan = { readonly directory: string; readonly plan: Plan };
+type RowState = 'planned' | 'rejected' | 'skipped';
+
+/**
+ * Rows that plans refused, known by the files that they stand in: two plans that read a file refuse the same row, each under
+ * an id of its own. Plans are read as far as they are asked for, 1 byte a row.
+ */
+export class RefusedRows {
+  readonly #files: Files;
+  readonly #plans: ReadonlyMap<string, ReadPlan>;
+  readonly #read = new Map<string, Map<number, StepRows>>();
+
+  constructor(files: Files, plans: readonly ReadPlan[]) {
+    this.#files = files;
+    this.#plans = new Map(plans.map((each) => [each.plan.id, each]));
+  }
+
+  /** To be called for a run before its rows, or what it did with those of others, are asked for. Gives the runs that read a file of it. */
+  async load(run: string): Promise<string[]> {
+    const found = this.#plans.get(run);
+    if (found === undefined) return [run];
+    if (!this.#read.has(run)) this.#read.set(run, await readSteps(this.#files, found));
+    const contents = contentsOf(found.plan);
+    return [...this.#plans.values()].flatMap(({ plan }) => {
+      return [...contentsOf(plan)].some((content) => contents.has(content)) ? [plan.id] : [];
+    });
+  }
+
+  /** The same for all ids of a row that plans refused; of any other row its id. */
+  nameOf(id: string): string {
+    const row = this.#find(id);
+    return row === undefined ? id : `${row.kind} ${row.ordinal} ${row.content} ${row.row}`;
+  }
+
+  /** What a plan that was loaded did with a refused row where a step of the kind read its file; undefined where none did. */
+  stateIn(plan: Plan, kind: string, id: string): { state: RowState; file: string } | undefined {
+    const refused = this.#find(id);
+    if (refused === undefined) return undefined;
+    const { content, row, ordinal } = refused;
+    const steps = listReaders(plan, { kind, content });
+    const [step] = refused.kind === kind ? steps.slice(ordinal) : steps;
+    const input = step?.inputs.findIndex(({ contentSha256 }) => contentSha256 === content) ?? -1;
+    const state = STATES.get(this.#read.get(plan.id)?.get(step?.number ?? 0)?.states[input]?.[row] ?? 0);
+    const file = step?.inputs[input]?.file;
+    return state === undefined || file === undefined ? undefined : { state, file };
+  }
+
+  #find(id: string): { kind: string; ordinal: number; content: string; row: number } | undefined {
+    const named = readRowId(id);
+    if (named === undefined || named.isPlanned) return undefined;
+    const plan = this.#plans.get(named.run)?.plan;
+    const step = plan?.steps.find(({ number }) => number === named.step);
+    const refused = this.#read.get(named.run)?.get(named.step)?.refused[named.index];
+    if (plan === undefined || step === undefined || refused === undefined) return undefined;
+    const { kind } = step;
+    const content = step.inputs[refused.file]?.contentSha256 ?? '';
+    return { kind, ordinal: listReaders(plan, { kind, content }).indexOf(step), content, row: refused.row };
+  }
+}
+
+interface StepRows {
+  /** Of each input, by the number of its row: the letter of its state in the plan's file. */
+  readonly states: readonly Uint8Array[];
+  readonly refused: readonly { readonly file: number; readonly row: number }[];
+}
+
+const STATES = new Map<number, RowState>([
+  ['p'.charCodeAt(0), 'planned'],
+  ['r'.charCodeAt(0), 'rejected'],
+  ['s'.charCodeAt(0), 'skipped'],
+]);
+/** state, file, line, row */
+const ROW_HEAD = /^\["([prs])",(\d+),\d+,(\d+),/;
+const HEAD_BYTES = 64;
+
+async function readSteps(files: Files, { directory, plan }: ReadPlan): Promise<Map<number, StepRows>> {
+  const steps = new Map<number, StepRows>();
+  for (const step of plan.steps) {
+    if (step.counts.read === 0) continue;
+    const states = step.inputs.map(({ rows }) => new Uint8Array(rows + 1));
+    const refused: { file: number; row: number }[] = [];
+    for await (const line of readRowLines(files, directory, step)) {
+      const [, state = '', file, row] = ROW_HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
+      const place = { file: Number(file), row: Number(row) };
+      const of = states[place.file];
+      if (of !== undefined) of[place.row] = state.charCodeAt(0);
+      if (state === 'r') refused.push(place);
+    }
+    steps.set(step.number, { states, refused });
+  }
+  return steps;
+}
+
+/** Steps of a kind that read a file, in their order. */
+function listReaders(plan: Plan, { kind, content }: { kind: string; content: string }): PlannedStep[] {
+  return plan.steps.filter((step) => {
+    return step.kind === kind && step.inputs.some(({ contentSha256 }) => contentSha256 === content);
+  });
+}
+
+function contentsOf(plan: Plan): Set<string> {
+  return new Set(plan.steps.flatMap(({ inputs }) => inputs.map(({ contentSha256 }) => contentSha256)));
+}

@@ -1,0 +1,65 @@
+import { DESTINATION_COLUMN, isResultColumn } from '../../domain/output-columns.js';
+import type { SourceRecord } from '../../domain/row.js';
+import { normalizeNumber } from '../../normalize/number/number.js';
+import { type NumberCode, numberCodes } from '../../normalize/number/number-codes.js';
+
+const UNREADABLE_SHOWN = 5;
+
+/** Refusals of what was a number before a spreadsheet or a hand changed it. */
+const DAMAGED: ReadonlySet<NumberCode> = new Set([
+  'spreadsheet-number',
+  'lost-plus',
+  'lost-zero',
+  'stray-apostrophe',
+  'letters',
+]);
+
+export interface SuppressionColumn {
+  /** E.164. */
+  readonly valid: string[];
+  /** Cells that are neither blank nor a number, those that were one before they were damaged, and where the first stand. */
+  unreadable: number;
+  damaged: number;
+  readonly places: { line: number; reason: string }[];
+}
+
+/** Finds the columns of a suppression list that hold numbers. */
+export class SuppressionColumns {
+  readonly #columns: SuppressionColumn[] = [];
+
+  /** `names`: of the columns. Of what the service said of a row, in results, the number counts and no id, which may look like one. */
+  add(record: SourceRecord, country: string | undefined, names: readonly string[]): void {
+    for (const [index, cell] of record.cells.entries()) {
+      if (cell === undefined || cell.trim() === '') continue;
+      const name = names[index] ?? '';
+      if (isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
+      const column = this.#columnAt(index);
+      const number = normalizeNumber(cell, country);
+      if (number.ok) {
+        column.valid.push(number.e164);
+        continue;
+      }
+      column.unreadable += 1;
+      if (DAMAGED.has(number.code)) column.damaged += 1;
+      // The code's own words: a reason may quote the number, and problems reach terminals and logs.
+      if (column.places.length < UNREADABLE_SHOWN) {
+        column.places.push({ line: record.line, reason: numberCodes[number.code] });
+      }
+    }
+  }
+
+  /** Columns of which at least half is valid numbers, or any cell was one before it was damaged. */
+  get counting(): SuppressionColumn[] {
+    return this.#columns.filter(
+      ({ valid, unreadable, damaged }) => damaged > 0 || (valid.length > 0 && valid.length >= unreadable),
+    );
+  }
+
+  #columnAt(index: number): SuppressionColumn {
+    const known = this.#columns[index];
+    if (known !== undefined) return known;
+    const column = { valid: [], unreadable: 0, damaged: 0, places: [] };
+    this.#columns[index] = column;
+    return column;
+  }
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { JOURNAL_VERSION, type JournalEntry } from '../journal/entry-format.js';
+import type { JournalEnd } from '../journal/reader.js';
+import type { RunState } from '../journal/replay.js';
+import { continueJournal } from '../journal/writer.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Clock } from '../ports/clock.js';
+import type { Files } from '../storage/files.js';
+import type { Lock, Owner } from '../storage/lock.js';
+
+export interface AppendDeps {
+  readonly files: Files;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly owner: Owner;
+}
+
+/** A run as its journal was read, behind the lock of its job. */
+export interface ReadRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly state: RunState;
+  readonly end: JournalEnd;
+}
+
+const ENTRIES_AT_ONCE = 500;
+
+/**
+ * Appends entries, durably and in their order, to the journal of a run that nobody runs. A run that had ended ends as it did
+ * before. A process that dies in the middle leaves the first so many of them.
+ */
+export async function appendToRun(
+  { directory, plan, state, end }: ReadRun,
+  { entries, lock }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock },
+  deps: AppendDeps,
+): Promise<void> {
+  await lock.assertHeld();
+  const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, lockEpoch: lock.epoch });
+  try {
+    const { lastClose } = state;
+    // Lines that begin with an open one stand in spite of a torn tail, or of the last word of a runner that lost its lock.
+    if (lastClose === undefined || end.tornBytes > 0) {
+      const { host, pid } = deps.owner;
+      await writer.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
+    }
+    let waiting: JournalEntry[] = [];
+    const flush = async () => {
+      await lock.assertHeld();
+      await Promise.all(waiting.map((entry) => writer.append(entry)));
+      waiting = [];
+    };
+    for await (const entry of entries) {
+      waiting.push(entry);
+      if (waiting.length >= ENTRIES_AT_ONCE) await flush();
+    }
+    await flush();
+    if (lastClose !== undefined) await writer.append(lastClose);
+  } finally {
+    await writer.close();
+  }
+}

@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { type Problem, UserError } from '../domain/errors.js';
+import type { ServiceSettings } from '../job/job.js';
+import { findLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } from '../journal/entry-format.js';
+import { readRunState } from '../journal/state-reader.js';
+import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { restoreTaken } from '../plan/replace-draft.js';
+import type { FindTaken } from '../plan/select.js';
+import { SUMMARY_FILE } from '../report/write-report.js';
+import type { Files, ReadFile } from '../storage/files.js';
+import { searchLines, splitLines } from '../storage/split-lines.js';
+
+export interface PastRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly state: 'planned' | 'unfinished' | 'finished';
+}
+
+/** Whether a finished run has its outputs: its process may have died before they were written. */
+export async function isReported(files: Files, run: PastRun): Promise<boolean> {
+  const text = await files.readText(join(run.directory, SUMMARY_FILE));
+  if (text === undefined) return false;
+  try {
+    return JSON.parse(text)?.state === 'finished';
+  } catch {
+    return false;
+  }
+}
+
+/** Every plan and run of a job, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
+export async function readHistory(files: Files, jobDirectory: string): Promise<PastRun[]> {
+  const runs: PastRun[] = [];
+  for (const name of await files.list(jobDirectory)) {
+    const directory = join(jobDirectory, name);
+    if (name.startsWith('.')) continue;
+    if (!(await holdsPlan(files, directory))) continue;
+    const plan = await readPlan(files, directory);
+    assertOwnName(directory, plan);
+    await assertOwnPlace(files, directory);
+    runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
+  }
+  return runs;
+}
+
+/** Where a run has begun, its plan must be there: without it, its files would be taken for new ones. */
+async function holdsPlan(files: Files, directory: string): Promise<boolean> {
+  const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
+  if ((await isThere(PLAN_FILE)) || (await restoreTaken(files, directory))) return true;
+  return isThere(JOURNAL_FILE);
+}
+
+/**
+ * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
+ * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
+ * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round. What another
+ * account took, such as one for trials, does not count for this one.
+ */
+export function createFindTaken(
+  history: readonly PastRun[],
+  { occurrence, service }: { occurrence: string; service: AccountOfJob },
+): FindTaken {
+  const taken = new Map<string, string>();
+  for (const { plan, state } of history) {
+    // A plan that retries rows takes no file: the run that it has them from did.
+    if (state === 'planned' || plan.retryOf !== undefined || !isSameAccount(plan.job.service, service)) continue;
+    if (occurrence !== '' && plan.occurrence !== occurrence) continue;
+    for (const step of plan.steps) {
+      for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
+    }
+  }
+  return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
+}
+
+type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'subAccountId'>;
+
+function isSameAccount(one: AccountOfJob, other: AccountOfJob): boolean {
+  return one.sandbox === other.sandbox && one.account === other.account && one.subAccountId === other.subAccountId;
+}
+
+/**
+ * Refuses to begin a plan whose files another run took after it was made: they would be sent twice.
+ * A plan that was begun already took its files itself; one that retries rows of another run takes none.
+ */
+export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
+  if (plan.retryOf !== undefined) return;
+  if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
+  const findTaken = createFindTaken(history, {
+    occurrence: plan.occurrence,
+    service: plan.job.service,
+  });
+  const problems = plan.steps.flatMap(({ kind, inputs }) =>
+    inputs.flatMap(({ file, contentSha256 }): Problem[] => {
+      const run = findTaken(kind, contentSha256);
+      return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
+    }),
+  );
+  if (problems.length === 0) return;
+  throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
+    hint: 'Make a new plan; `volley plan --again` if they shall be sent once more.',
+    problems,
+  });
+}
+
+const TAIL_BYTES = 1 << 16;
+
+/**
+ * The last line of the journal's highest epoch tells: reading all of every past journal would take longer each night. Lines
+ * that settle rows, or give them away, say nothing of the run's end, and are passed over.
+ */
+async function readState(files: Files, path: string): Promise<PastRun['state']> {
+  if ((await files.stat(path)) === undefined) return 'planned';
+  const file = await files.openRead(path);
+  try {
+    const last = await readLast(file);
+    if (isFinished(last?.entry)) return 'finished';
+    if (!(await holdsNewerLine(file, last?.epoch ?? 0))) return 'unfinished';
+  } finally {
+    await file.close();
+  }
+  // Late lines of a runner that had lost its lock hide the end.
+  const { state } = await readRunState(files, path);
+  return isFinished(state.lastClose) ? 'finished' : 'unfinished';
+}
+
+function isFinished(entry: JournalEntry | undefined): boolean {
+  return entry?.type === 'close' && entry.reason === 'finished';
+}
+
+/** Of the highest epoch in as much of the journal's end as has a whole line. */
+async function readLast(file: ReadFile): Promise<Last | undefined> {
+  for (let bytes = TAIL_BYTES; ; bytes *= 8) {
+    const last = await readLastFrom(file, Math.max(0, file.bytes - bytes));
+    if (last !== undefined || bytes >= file.bytes) return last;
+  }
+}
+
+type Last = Pick<JournalLine, 'epoch' | 'entry'>;
+
+async function readLastFrom(file: ReadFile, start: number): Promise<Last | undefined> {
+  let last: Last | undefined;
+  let epoch = 0;
+  for await (const { bytes, isWhole } of splitLines(file, start)) {
+    const line = isWhole ? findLine(bytes)?.line : undefined;
+    // A line of an older epoch is the late word of a runner that had lost its lock.
+    if (line === undefined || line.epoch < epoch) continue;
+    epoch = line.epoch;
+    if (line.entry.type !== 'settle' && line.entry.type !== 'retry') last = { epoch, entry: line.entry };
+  }
+  return last;
+}
+
+/** Whether a runner of a later epoch began anywhere before. */
+async function holdsNewerLine(file: ReadFile, epoch: number): Promise<boolean> {
+  for await (const { bytes } of searchLines(file, OPEN_MARK)) if (peekEpoch(bytes) > epoch) return true;
+  return false;
+}

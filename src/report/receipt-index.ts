@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { InternalError } from '../domain/errors.js';
+import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
+import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { readPlannedRows } from '../plan/format/planned-rows.js';
+import type { Files, ReadFile } from '../storage/files.js';
+import { splitLines } from '../storage/split-lines.js';
+import { type Receipt, readReceipt, STATE_RANKS } from './receipt.js';
+
+export interface ReceiptCounts {
+  /** Receipts of messages of this run. */
+  readonly own: number;
+  /** Receipts of others: another run's, or with a number or subaccount that is not the message's. */
+  readonly foreign: number;
+}
+
+/**
+ * Where in the file of receipts the newest one of each message of a run stands: 24 bytes a planned row. The newest is
+ * that of the highest time of its status; where two are equal, the state that is reached later. The file may grow meanwhile.
+ */
+export class Receipts {
+  readonly #file: ReadFile;
+  readonly #plan: Plan;
+  readonly #steps: ReadonlyMap<number, StepReceipts>;
+  readonly #prefixes: ReadonlyMap<number, string>;
+  #counts = { own: 0, foreign: 0 };
+  #window: { offset: number; bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
+
+  /** Undefined for a run that has no file of receipts. The caller closes what it is given. */
+  static async read(files: Files, directory: string, plan: Plan): Promise<Receipts | undefined> {
+    const path = join(directory, RECEIPTS_FILE);
+    if ((await files.stat(path)) === undefined) return undefined;
+    const steps = new Map<number, StepReceipts>();
+    for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
+      const { planned: rows } = planned.counts;
+      const numbers = await readNumbers(files, directory, planned);
+      steps.set(planned.number, { numbers, order: new Float64Array(rows).fill(-1), places: new Float64Array(rows) });
+    }
+    const receipts = new Receipts(await files.openRead(path), plan, steps);
+    try {
+      await receipts.#index();
+    } catch (error) {
+      await receipts.close();
+      throw error;
+    }
+    return receipts;
+  }
+
+  private constructor(file: ReadFile, plan: Plan, steps: ReadonlyMap<number, StepReceipts>) {
+    this.#file = file;
+    this.#plan = plan;
+    this.#steps = steps;
+    this.#prefixes = new Map([...steps.keys()].map((step) => [step, messageIdPrefix(plan.id, step)]));
+  }
+
+  get counts(): ReceiptCounts {
+    return this.#counts;
+  }
+
+  has(step: number, row: number): boolean {
+    return (this.#steps.get(step)?.order[row] ?? -1) >= 0;
+  }
+
+  /** The newest receipt of a planned row; undefined where there is none. */
+  async receiptOf(step: number, row: number): Promise<Receipt | undefined> {
+    const index = this.#steps.get(step);
+    if (index === undefined || !this.has(step, row)) return undefined;
+    const { offset, length } = unpackPlace(index.places[row] ?? 0);
+    const receipt = readReceipt((await this.#readAt(offset, length)).toString('utf8'));
+    if (receipt !== undefined) return receipt;
+    throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
+  }
+
+  /** Those of several rows that have one, in the order of the rows; read in the order of the file. */
+  async receiptsOf(step: number, rows: readonly number[]): Promise<Receipt[]> {
+    const places = this.#steps.get(step)?.places ?? new Float64Array();
+    const found = new Map<number, Receipt>();
+    for (const row of [...rows].sort((one, other) => (places[one] ?? 0) - (places[other] ?? 0))) {
+      const receipt = await this.receiptOf(step, row);
+      if (receipt !== undefined) found.set(row, receipt);
+    }
+    return rows.flatMap((row) => found.get(row) ?? []);
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #index(): Promise<void> {
+    for await (const { bytes, offset, isWhole } of splitLines(this.#file)) {
+      // A longer line is no receipt; one without its end was never acknowledged, and comes again.
+      if (!isWhole || bytes.length >= LONGEST_LINE) continue;
+      const receipt = readReceipt(bytes.toString('utf8'));
+      if (receipt !== undefined) this.#add(receipt, packPlace(offset, bytes.length));
+    }
+  }
+
+  #add(receipt: Receipt, place: number): void {
+    const { clientMessageId, subAccountId, destination, state, atMs } = receipt;
+    for (const [step, index] of this.#steps) {
+      const row = readMessageIndex(clientMessageId, this.#prefixes.get(step) ?? '');
+      if (row === undefined) continue;
+      if (subAccountId !== this.#plan.job.service.subAccountId || index.numbers[row] !== Number(destination)) break;
+      this.#counts.own += 1;
+      const order = Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + STATE_RANKS[state];
+      if (order < (index.order[row] ?? 0)) return;
+      index.order[row] = order;
+      index.places[row] = place;
+      return;
+    }
+    this.#counts.foreign += 1;
+  }
+
+  /** Receipts stand nearly in the order in which they are asked for: a window saves most reads. */
+  async #readAt(offset: number, length: number): Promise<Buffer> {
+    const end = this.#window.offset + this.#window.bytes.length;
+    if (offset < this.#window.offset || offset + length > end) {
+      this.#window = { offset, bytes: await this.#file.read(offset, WINDOW_BYTES) };
+    }
+    const from = offset - this.#window.offset;
+    return this.#window.bytes.subarray(from, from + length);
+  }
+}
+
+interface StepReceipts {
+  /** Of each planned row its number's digits; those of E.164 are exact in a double. */
+  readonly numbers: Float64Array;
+  /** Time and rank of the newest receipt in one figure; -1 where there is none. */
+  readonly order: Float64Array;
+  /** Offset and length of its line in one figure. */
+  readonly places: Float64Array;
+}
+
+const RANKS = 4;
+/** Year 10889; keeps time and rank within 53 bits. */
+const LATEST_MS = 2 ** 48;
+/** 16 bits of a place; a receipt has about 1 KB. */
+const LONGEST_LINE = 1 << 16;
+const WINDOW_BYTES = 1 << 16;
+
+function packPlace(offset: number, length: number): number {
+  return offset * LONGEST_LINE + length;
+}
+
+function unpackPlace(place: number): { offset: number; length: number } {
+  const length = place % LONGEST_LINE;
+  return { offset: (place - length) / LONGEST_LINE, length };
+}
+
+async function readNumbers(files: Files, directory: string, planned: PlannedStep): Promise<Float64Array> {
+  const numbers = new Float64Array(planned.counts.planned);
+  for await (const { index, row } of readPlannedRows(files, directory, planned)) {
+    numbers[index] = Number(row.facts[0]?.replace(/\D/g, '') ?? '');
+  }
+  return numbers;
+}

@@ -1,0 +1,37 @@
+import { dirname, join } from 'node:path';
+import type { JournalEntry } from '../journal/entry-format.js';
+import { type JournalEnd, readJournal } from '../journal/reader.js';
+import { RunState } from '../journal/replay.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import type { Lock } from '../storage/lock.js';
+
+/**
+ * What the run made whose rows a plan retries, such as the channel of a step, serves that plan too: it is noted in the plan's own
+ * journal, and not made a second time. Nothing is done where the plan has, or is about to have, one of its own.
+ */
+export async function takeOverPrepared(
+  { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
+  deps: AppendDeps,
+): Promise<void> {
+  if (plan.retryOf === undefined) return;
+  const source = await readState(join(dirname(directory), plan.retryOf.run), deps);
+  const own = await readState(directory, deps);
+  if (own.state.isFinished) return;
+  const entries = plan.steps.flatMap(({ number }): JournalEntry[] => {
+    const ids = source.state.step(number).prepared;
+    const { prepared, preparing } = own.state.step(number);
+    if (ids === undefined || prepared !== undefined || preparing !== undefined) return [];
+    return [{ type: 'prepared', step: number, at: deps.clock.now(), ids }];
+  });
+  if (entries.length > 0) await appendToRun({ directory, plan, ...own }, { entries, lock }, deps);
+}
+
+async function readState(
+  directory: string,
+  { files }: Pick<AppendDeps, 'files'>,
+): Promise<{ state: RunState; end: JournalEnd }> {
+  const state = new RunState();
+  const end = await readJournal(files, join(directory, JOURNAL_FILE), ({ entry }) => state.apply(entry));
+  return { state, end };
+}

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { InternalError, UserError } from '../domain/errors.js';
+import { isRowStep, type Job, type RowStep, type Step } from '../job/job.js';
+import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/entry-format.js';
+import type { RunState, StepProgress } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
+import { continueJournal } from '../journal/writer.js';
+import { kindOf } from '../kinds/kinds.js';
+import { giveAllRows, inDoubt } from '../kinds/outcomes.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { assertPlanWhole } from '../plan/format/planned-files.js';
+import { assertInPlace } from '../plan/replace-draft.js';
+import { listTimeFaults } from '../plan/time-faults.js';
+import { isLockLost, type Lock } from '../storage/lock.js';
+import { applyAction } from './apply-action.js';
+import { applyStep } from './apply-step.js';
+import { hasWork } from './has-work.js';
+import type { Journal, RunDeps } from './run-deps.js';
+import { AreaUse } from './send/area-use.js';
+import { StepNotices } from './step-notices.js';
+import type { StopSwitch } from './stop.js';
+
+export interface ApplyOptions {
+  readonly directory: string;
+  readonly plan: Plan;
+  /** Its service, limits and guards hold; what is sent is the plan's alone. */
+  readonly job: Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
+  readonly lock: Lock;
+  readonly stop: StopSwitch;
+}
+
+export interface ApplyEnd {
+  readonly reason: CloseReason;
+  readonly detail: string;
+}
+
+/**
+ * Applies a plan, or goes on where an earlier process ended, until every request is settled or `stop` says so.
+ * Requests that were in flight when that process died are put in doubt, or sent again where that is safe.
+ */
+export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<ApplyEnd> {
+  const { directory, plan, lock, stop } = options;
+  const path = join(directory, JOURNAL_FILE);
+  const { state, end } = await readRunState(deps.files, path);
+  assertSamePlan(state, plan, path);
+  if (state.isFinished) return { reason: 'finished', detail: '' };
+  assertTimes(options, state, deps.clock.now());
+  await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
+    // Files of a draft that another process is putting another in the place of are not damaged.
+    await assertInPlace(deps.files, directory, plan);
+    throw error;
+  });
+
+  // Whoever was ousted while it read has read lines of its successor, and must not count on from them.
+  await lock.assertHeld();
+  if (end.tornBytes > 0) {
+    deps.onNotice(
+      `The journal's last ${end.tornBytes} bytes were never whole, and are passed over (a crash while writing)`,
+    );
+  }
+  const areas = new AreaUse(deps.clock, state, deps.owner.host);
+  const { snapshotEveryBytes } = deps;
+  const journal = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch, state, snapshotEveryBytes });
+  try {
+    await assertInPlace(deps.files, directory, plan);
+    const { host, pid } = deps.owner;
+    await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
+    await closeInFlight(state, journal, { plan, deps });
+    await applySteps(options, deps, { state, journal, areas });
+    const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
+    await lock.assertHeld();
+    await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
+    return { reason, detail };
+  } finally {
+    await journal.close();
+  }
+}
+
+async function applySteps(
+  options: ApplyOptions,
+  deps: RunDeps,
+  { state, journal, areas }: { state: RunState; journal: Journal; areas: AreaUse },
+): Promise<void> {
+  const { directory, plan, job, lock, stop } = options;
+  const shared = { service: job.service, deps, journal, lock, stop, directory, areas };
+  let failure: unknown;
+  for (const [index, planned] of plan.steps.entries()) {
+    const step = stepOf(job.steps, planned);
+    if (!isRowStep(step)) {
+      const hasWorkAfter = plan.steps.slice(index + 1).some((later) => hasWork(later, state));
+      await applyAction(step, { ...shared, plan, job, state, number: planned.number, hasWorkAfter });
+    } else if (!stop.isRequested && hasWork(planned, state)) {
+      const progress = state.step(planned.number);
+      const { maxFailedPercent } = job.guards;
+      await applyStep({
+        ...shared,
+        planId: plan.id,
+        kind: kindOf(step),
+        step,
+        planned,
+        progress,
+        maxFailedPercent,
+      }).catch((error: unknown) => {
+        // Without its journal or its lock a run can do nothing more; else what is to be done always is done first.
+        if (isFinal(error)) throw error;
+        failure = error;
+        stop.request('interrupted', `step ${planned.number} failed`);
+      });
+    }
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/** Right before anything is sent: a plan may be applied long after it was made. */
+function assertTimes({ directory, plan, job }: ApplyOptions, state: RunState, nowMs: number): void {
+  const left = plan.steps.filter((planned) => hasWork(planned, state) && planned.counts.planned > 0);
+  const faults = listTimeFaults(
+    left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) })),
+    nowMs,
+  );
+  const [first] = faults;
+  if (first === undefined) return;
+  const isBegun = state.firstOpen !== undefined;
+  throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
+    hint: isBegun
+      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${directory} --only unprocessed --job JOB\` makes a plan of what is left.`
+      : 'Nothing was sent. Change it in the job file, and plan the job again.',
+    problems: faults,
+  });
+}
+
+function isFinal(error: unknown): boolean {
+  if (error instanceof InternalError) return error.code === 'write-failed';
+  return isLockLost(error);
+}
+
+function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
+  const step = steps[number - 1];
+  if (step?.kind === kind) return step;
+  throw new InternalError('unexpected', `Cannot apply step ${number}: the job has no such ${kind} step`);
+}
+
+const RUN_ENDED = inDoubt('run-ended', 'The run ended before the answer came: it may or may not have been processed');
+
+/** What stands between intent and outcome when a process dies may or may not have been processed. */
+async function closeInFlight(
+  state: RunState,
+  journal: Journal,
+  { plan, deps }: { plan: Plan; deps: RunDeps },
+): Promise<void> {
+  for (const planned of plan.steps) {
+    const step = plan.job.steps[planned.number - 1];
+    if (step === undefined) continue;
+    const notices = new StepNotices(deps, planned);
+    const progress = state.step(planned.number);
+    if (isRowStep(step)) {
+      const rows = await closeRequests(step, progress, { journal, deps });
+      if (rows > 0) notices.noteInDoubt(rows, RUN_ENDED);
+    } else if (progress.action?.isOpen === true) {
+      await journal.append({ type: 'acted', step: planned.number, at: deps.clock.now(), verdict: RUN_ENDED });
+      notices.noteInDoubt(undefined, RUN_ENDED);
+    }
+  }
+}
+
+/** Returns how many rows it put in doubt. */
+async function closeRequests(
+  step: RowStep,
+  progress: StepProgress,
+  { journal, deps }: { journal: Journal; deps: RunDeps },
+): Promise<number> {
+  const kind = kindOf(step);
+  // What can be settled by asking stays open: it is asked when its step has its turn.
+  if (kind.settling !== undefined) return 0;
+  let rows = 0;
+  for (const open of [...progress.open.values()]) {
+    if (!open.isInFlight) continue;
+    const isRepeatable = kind.isRepeatable(step);
+    const result: Result = isRepeatable
+      ? { kind: 'again', why: 'the run ended before the answer came' }
+      : { kind: 'settled', outcomes: giveAllRows(open.rows[1], RUN_ENDED) };
+    if (!isRepeatable) rows += open.rows[1];
+    const { request, part } = open;
+    await journal.append({ type: 'outcome', step: open.step, request, part, at: deps.clock.now(), result });
+  }
+  return rows;
+}
+
+function assertSamePlan(state: RunState, plan: Plan, path: string): void {
+  const open = state.firstOpen;
+  if (open === undefined) return;
+  if (open.version > JOURNAL_VERSION) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot read ${path}: its version is ${open.version}, expected at most ${JOURNAL_VERSION}`,
+      {
+        hint: 'Finish the run with the version of volley that began it.',
+      },
+    );
+  }
+  if (open.plan !== plan.id) {
+    throw new InternalError('journal-damaged', `Cannot go on: ${path} belongs to plan ${open.plan}, not ${plan.id}`);
+  }
+}

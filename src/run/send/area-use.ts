@@ -1,0 +1,39 @@
+import type { Area } from '../../domain/areas.js';
+import type { RunState } from '../../journal/replay.js';
+import type { Clock } from '../../ports/clock.js';
+
+/**
+ * When a run last sent to each area: a lane waits out the second after it, since steps share the area's limits.
+ * Times are those of the steady clock: the wall clock may be set meanwhile.
+ */
+export class AreaUse {
+  readonly #clock: Clock;
+  readonly #beforeMs: number | undefined;
+  readonly #lastSentMs = new Map<Area, number>();
+
+  /** `state`: as processes before this one left it, before this one adds to it; which area they last sent to is not told. */
+  constructor(clock: Clock, state: RunState, host: string) {
+    this.#clock = clock;
+    const agoMs = sentMsAgo(state, clock.now(), host);
+    this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
+  }
+
+  /** How long ago at the least; undefined when nothing was ever sent. */
+  lastSentMsAgo(area: Area): number | undefined {
+    const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
+    return atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs;
+  }
+
+  note(area: Area): void {
+    this.#lastSentMs.set(area, this.#clock.monotonicMs());
+  }
+}
+
+/**
+ * Zero, just now, where nothing better is known: what has no outcome may have left in the last moment of its process, and
+ * the clock of another host is not ours.
+ */
+function sentMsAgo({ lastSentAt, lastHost, isInFlight }: RunState, now: number, host: string): number | undefined {
+  if (lastSentAt === undefined) return undefined;
+  return isInFlight || lastHost !== host ? 0 : Math.max(0, now - lastSentAt);
+}

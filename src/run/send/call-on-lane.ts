@@ -1,0 +1,80 @@
+import type { Area } from '../../domain/areas.js';
+import type { Limits, ServiceSettings } from '../../job/job.js';
+import { type CallLane, createCaller } from '../../service/caller.js';
+import type { CallService, Endpoint } from '../../service/endpoint.js';
+import { isLockLost, type Lock } from '../../storage/lock.js';
+import type { Lane, RunDeps } from '../run-deps.js';
+import type { StepNotices } from '../step-notices.js';
+import type { StopSwitch } from '../stop.js';
+import type { AreaUse } from './area-use.js';
+
+/** Runs a task that calls endpoints one by one, on a lane of its own; nothing leaves once the lock is lost, and the call then fails with that. */
+export async function callOnLane<T>(
+  context: {
+    area: Area;
+    limits: Limits;
+    service: ServiceSettings;
+    deps: RunDeps;
+    lock: Lock;
+    stop: StopSwitch;
+    areas: AreaUse;
+    /** How long it goes on trying what was not done; `giveUpAfterSeconds` where not given. */
+    giveUpAfterMs?: number;
+    /** Ends what waits for its turn. */
+    signal: AbortSignal;
+    /** Ends what is in flight; where not given, when the run awaits nothing more. */
+    abandon?: AbortSignal;
+    notices?: StepNotices;
+  },
+  task: (call: CallService) => Promise<T>,
+): Promise<T> {
+  const { area, limits, service, deps, lock, stop, areas, signal, notices } = context;
+  const { clock } = deps;
+  const lane = deps.createLane({ limits, lastSentMsAgo: areas.lastSentMsAgo(area), signal });
+  const asking = askForLock(lane, lock, notices);
+  const call = createCaller({
+    service,
+    transport: {
+      ...deps.transport,
+      send: (wire, abort) => {
+        lock.assertFresh();
+        return deps.transport.send(wire, abort);
+      },
+    },
+    authorize: deps.authorize,
+    laneOf: () => asking,
+    clock,
+    giveUpAfterMs: context.giveUpAfterMs ?? service.giveUpAfterSeconds * 1000,
+    signal: context.abandon ?? stop.nothingMore,
+  });
+  try {
+    return await task(call);
+  } finally {
+    await lane.close();
+    areas.note(area);
+  }
+}
+
+/** The lane, with a last look at the lock whenever a call's turn at the gate has come. */
+function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): CallLane {
+  let isThrottled = false;
+  return {
+    run: (cost, task) => lane.run(cost, (gate) => task(() => gate(() => lock.assertHeld()))),
+    pauseFor: (delayMs) => {
+      lane.pauseFor(delayMs);
+      if (isThrottled) notices?.noteThrottled('HTTP 429 or 503', delayMs);
+      else notices?.noteOutage('no good answer came');
+      isThrottled = false;
+    },
+    slowDown: () => {
+      isThrottled = true;
+      lane.slowDown();
+    },
+    noteSuccess: () => lane.noteSuccess(),
+  };
+}
+
+/** Whether an error says that a call was turned away for a lost lock, and so was not done: one that is not repeatable is tried again only where it was not. */
+export function isTurnedAway<Input, Output>(error: unknown, endpoint: Endpoint<Input, Output>, input: Input): boolean {
+  return isLockLost(error) && !endpoint.isRepeatable(input);
+}

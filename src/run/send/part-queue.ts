@@ -1,0 +1,74 @@
+import { halvesOf } from '../../journal/replay.js';
+import type { PartToSend, RequestReader } from './request-reader.js';
+import type { SendContext } from './send-context.js';
+
+/** Parts of a step that are to be sent: those that were begun before, then what was never begun, in the order of the plan. */
+export class PartQueue {
+  readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps'>;
+  readonly #reader: RequestReader;
+  readonly #waiting: PartToSend[] = [];
+
+  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps'>, reader: RequestReader) {
+    this.#context = context;
+    this.#reader = reader;
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  push(...parts: PartToSend[]): void {
+    this.#waiting.push(...parts);
+  }
+
+  putBack(part: PartToSend): void {
+    this.#waiting.unshift(part);
+  }
+
+  /** Undefined where none waits and all of the plan was begun. */
+  async next({ isSmallestFirst }: { isSmallestFirst: boolean }): Promise<PartToSend | undefined> {
+    if (isSmallestFirst) this.#putSmallestFirst();
+    return this.#waiting.shift() ?? (await this.#reader.next());
+  }
+
+  /**
+   * Halves a part, in the journal, until one of it has so few rows; all that comes of it waits, that one first. As with a
+   * request that is refused, there is an intent before each split; nothing is sent under it. All entries go in one write:
+   * a power cut within it leaves an intent alone, and its rows in doubt.
+   */
+  async split(part: PartToSend, maxRows: number): Promise<void> {
+    const { journal, lock, deps } = this.#context;
+    await lock.assertHeld();
+    const rest: PartToSend[] = [];
+    const written: Promise<void>[] = [];
+    let { open } = part;
+    while (open.rows[1] > maxRows) {
+      const { step, request, part: path, line, rows } = open;
+      const key = { step, request, part: path, at: deps.clock.now() };
+      written.push(journal.append({ type: 'intent', ...key, line, rows }));
+      written.push(journal.append({ type: 'outcome', ...key, result: { kind: 'split', why: WHY } }));
+      const [first, second] = halvesOf(open);
+      rest.unshift({ ...part, open: second });
+      open = first;
+    }
+    await Promise.all(written);
+    this.#waiting.unshift({ ...part, open }, ...rest);
+  }
+
+  #putSmallestFirst(): void {
+    // By their place in the plan where they are equal: what was held back comes before what was never begun.
+    const smallest = this.#waiting.reduce<PartToSend | undefined>(
+      (best, part) => (best === undefined || isBefore(part, best) ? part : best),
+      undefined,
+    );
+    if (smallest === undefined) return;
+    this.#waiting.splice(this.#waiting.indexOf(smallest), 1);
+    this.#waiting.unshift(smallest);
+  }
+}
+
+function isBefore({ open: one }: PartToSend, { open: other }: PartToSend): boolean {
+  return one.rows[1] === other.rows[1] ? one.rows[0] < other.rows[0] : one.rows[1] < other.rows[1];
+}
+
+const WHY = 'smaller parts, until the service has answered';

@@ -1,0 +1,84 @@
+import { ServiceError } from '../../domain/errors.js';
+import type { Preparation } from '../../kinds/step-kind.js';
+import type { CallService } from '../../service/endpoint.js';
+import { isLockLost } from '../../storage/lock.js';
+import { callOnLane, isTurnedAway } from './call-on-lane.js';
+import type { StepContext } from './send-context.js';
+
+type Maker = Preparation<StepContext['step']>['makers'][number];
+
+/**
+ * Makes what a step needs before its first request, each thing once per run. Undefined: it could not, and the run is told
+ * to stop. Where nothing tells what came of a call that makes something (its answer was lost, or the process died), it may
+ * exist: the run stops to say so, and the next one makes it anew.
+ */
+export async function prepareStep(context: StepContext): Promise<readonly string[] | undefined> {
+  const { deps, journal, kind, planned, progress, step } = context;
+  const { preparation } = kind;
+  if (preparation === undefined || !preparation.isNeeded(step)) return [];
+  if (progress.preparing !== undefined) {
+    await stopForUnknown(context, 'the run ended before its answer came');
+    return undefined;
+  }
+  let ids = progress.prepared ?? [];
+  for (const make of preparation.makers.slice(ids.length)) {
+    const id = await makeOne(context, make, ids);
+    if (id === undefined) return undefined;
+    ids = [...ids, id];
+    await journal.append({ type: 'prepared', step: planned.number, at: deps.clock.now(), ids });
+  }
+  return ids;
+}
+
+async function makeOne(context: StepContext, make: Maker, made: readonly string[]): Promise<string | undefined> {
+  const { deps, journal, kind, lock, planned, step, stop } = context;
+  await lock.assertHeld();
+  try {
+    return await callOnLane({ ...context, area: kind.area, limits: step.limits, signal: stop.nothingNew }, (call) =>
+      make(step, noteEachCall(call, context), made),
+    );
+  } catch (error) {
+    const failure = error instanceof ServiceError ? error : undefined;
+    if (failure?.code === 'in-doubt') {
+      await stopForUnknown(context, failure.message);
+      return undefined;
+    }
+    // A lane that is stopped has sent nothing of what it turns away.
+    if (failure === undefined && (!stop.isRequested || isLockLost(error))) throw error;
+    await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
+    if (failure === undefined) return undefined;
+    const { code, message } = failure;
+    const reason = code === 'refused' || code === 'bad-answer' ? 'refused' : code;
+    stop.request(reason, `step ${planned.number} (${step.kind}): ${message}`);
+    return undefined;
+  }
+}
+
+function noteEachCall(call: CallService, { deps, journal, planned }: StepContext): CallService {
+  return async (endpoint, input) => {
+    const what = `${endpoint.name}${describeName(input)}`;
+    await journal.append({ type: 'preparing', step: planned.number, at: deps.clock.now(), what });
+    return call(endpoint, input).catch(async (error: unknown) => {
+      if (isTurnedAway(error, endpoint, input)) {
+        await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
+      }
+      throw error;
+    });
+  };
+}
+
+function describeName(input: unknown): string {
+  const isNamed = typeof input === 'object' && input !== null && 'name' in input;
+  return isNamed ? ` ${JSON.stringify(input.name)}` : '';
+}
+
+/** A run that stops for another reason has not said this one: it stays open, and the next run says it. */
+async function stopForUnknown(context: StepContext, why: string): Promise<void> {
+  const { deps, journal, planned, progress, step, stop } = context;
+  const detail =
+    `step ${planned.number} (${step.kind}): the call to ${progress.preparing?.what} may have done so, and the id is not known ` +
+    `(${why}). Look for it at the service and delete it; the same command again makes it anew`;
+  stop.request('refused', detail);
+  if (stop.reason?.detail !== detail) return;
+  await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'unknown' });
+}

@@ -1,0 +1,91 @@
+import type { UserError } from '../../domain/errors.js';
+import type { OpenRequest, StepProgress } from '../../journal/replay.js';
+import { planDamaged } from '../../plan/format/plan-damaged.js';
+import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } from '../../plan/format/plan-file.js';
+import { openPlanned } from '../../plan/format/planned-files.js';
+import type { Files, ReadFile } from '../../storage/files.js';
+import { splitLines } from '../../storage/split-lines.js';
+
+/** A request, or a part of one, with what is needed to send it. */
+export interface PartToSend {
+  readonly open: OpenRequest;
+  readonly head: RequestHead;
+  /** The whole request's body, as planned. */
+  readonly body: Buffer;
+  /** Answers in this process that did not say what became of it, while others were answered. */
+  readonly unknowns: number;
+  /** How often it was refused for now. */
+  readonly laters: number;
+}
+
+/** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
+export class RequestReader {
+  readonly #file: ReadFile;
+  readonly #path: string;
+  readonly #step: PlannedStep;
+  readonly #fresh: AsyncGenerator<PartToSend>;
+
+  static async open(
+    files: Files,
+    directory: string,
+    step: PlannedStep,
+    progress: StepProgress,
+  ): Promise<RequestReader> {
+    const path = requestsFile(directory, step);
+    return new RequestReader(await openPlanned(files, path, step.files?.requests), path, step, progress);
+  }
+
+  private constructor(file: ReadFile, path: string, step: PlannedStep, progress: StepProgress) {
+    this.#file = file;
+    this.#path = path;
+    this.#step = step;
+    this.#fresh = this.#readFresh(progress.nextRequest, progress.nextOffset, new Set(progress.begunAhead.keys()));
+  }
+
+  /** Undefined when every request of the plan was begun. */
+  async next(): Promise<PartToSend | undefined> {
+    const { value, done } = await this.#fresh.next();
+    return done === true ? undefined : value;
+  }
+
+  async readAgain(open: OpenRequest): Promise<PartToSend> {
+    const [offset, length] = open.line;
+    const bytes = await this.#file.read(offset, length);
+    const { body, ...head } = decodeRequestLine(bytes.subarray(0, -1), this.#path);
+    if (head.request !== open.request) {
+      throw planDamaged(this.#path, `there is no request ${open.request} at byte ${offset}`);
+    }
+    return { open, head, body, unknowns: 0, laters: 0 };
+  }
+
+  async close(): Promise<void> {
+    await this.#fresh.return(undefined);
+    await this.#file.close();
+  }
+
+  async *#readFresh(from: number, offset: number, begun: ReadonlySet<number>): AsyncGenerator<PartToSend> {
+    let expected = from;
+    for await (const line of splitLines(this.#file, offset)) {
+      const { body, ...head } = decodeRequestLine(line.bytes, this.#path);
+      if (head.request !== expected) throw this.#damaged(expected);
+      expected += 1;
+      if (begun.has(head.request)) continue;
+      const place = [line.offset, line.bytes.length + 1] as const;
+      const { request, first, rows } = head;
+      const open = {
+        step: this.#step.number,
+        request,
+        part: '',
+        line: place,
+        rows: [first, rows],
+        isInFlight: false,
+      } as const;
+      yield { open, head, body, unknowns: 0, laters: 0 };
+    }
+    if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
+  }
+
+  #damaged(request: number): UserError {
+    return planDamaged(this.#path, `request ${request} is not where it should be`);
+  }
+}

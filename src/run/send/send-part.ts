@@ -1,0 +1,229 @@
+import { InternalError } from '../../domain/errors.js';
+import type { Result } from '../../journal/entry-format.js';
+import { giveAllRows, inDoubt } from '../../kinds/outcomes.js';
+import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
+import type { Answer } from '../../service/answer.js';
+import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../../service/decide-answer.js';
+import { readErrorBody } from '../../service/error-body.js';
+import type { NoteLate, PassGate } from '../run-deps.js';
+import { lookFirst } from './look-first.js';
+import type { PartToSend } from './request-reader.js';
+import type { SendContext } from './send-context.js';
+import { settleByAsking, type Told } from './settle-by-asking.js';
+
+/**
+ * What came of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write. Either there is
+ * no intent, or it stays open, and the next run asks what became of it.
+ */
+export type Attempt =
+  | {
+      readonly result: Result;
+      readonly decision: Decision | undefined;
+      /** The part alone is sent again after so long. */
+      readonly laterMs?: number | undefined;
+    }
+  | undefined;
+
+/** How a part leaves. `mayLeave` is asked once its turn at the gate has come: a request before it may be in doubt by then. */
+export interface WayOut {
+  readonly gate: PassGate;
+  readonly mayLeave: () => boolean;
+}
+
+/**
+ * One attempt to send: intent durable → gate, and there a last look at the lock → bytes leave → outcome durable. In this
+ * order, always: whoever takes the lock behind that look finds the intent. Before all that, some kinds read what the request is
+ * about, and it may end there, unsent. What a process before this one sent, and has no
+ * outcome, is not sent but asked for.
+ * Throws when the journal cannot be written or the lock is lost: the run then ends at once. What was turned away at the gate
+ * has not been sent for certain, and says so in the journal: where nobody took the lock, the next run sends it.
+ */
+export async function sendPart(part: PartToSend, context: SendContext, { gate, mayLeave }: WayOut): Promise<Attempt> {
+  const { deps, journal, kind, lock, stop } = context;
+  if (stop.isRequested) return undefined;
+  await lock.assertHeld();
+  const { step, request, part: path, line, rows } = part.open;
+  const key = { step, request, part: path };
+  let requestPart = toRequestPart(part, context.planId);
+  const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
+  let asked = { requestPart, body, part };
+  const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
+    const told: Told = isUnknown(judged.result) ? await settleByAsking(asked, context, gate) : { kind: 'untold' };
+    if (told.kind === 'unasked') return undefined;
+    const result: Result = told.kind === 'told' ? { kind: 'settled', outcomes: told.outcomes } : judged.result;
+    await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
+    // What stays in doubt is as bad an answer as it was before asking.
+    const isSettled = told.kind === 'told' && !isUnknown(result) && decision?.kind !== 'stop';
+    return { result, decision: isSettled ? { kind: 'read' } : decision, laterMs: judged.laterMs };
+  };
+  const isRepeatable = kind.isRepeatable(context.step);
+  if (part.open.isInFlight) {
+    const why = 'the run ended before the answer came';
+    return settle({ result: isRepeatable ? { kind: 'again', why } : settleInDoubt(requestPart, why) }, undefined);
+  }
+  const { look } = kind;
+  if (look?.isNeeded(context.step) === true) {
+    const looked = await lookFirst(look, { requestPart, body, unread: part.unknowns }, { context, gate });
+    if (looked.kind === 'stopping') return undefined;
+    if (looked.kind === 'unsent') {
+      const { result } = looked;
+      if (result.kind !== 'settled') return looked;
+      const at = deps.clock.now();
+      // Together: nothing is in flight between them.
+      const intent = journal.append({ type: 'intent', ...key, at, line, rows });
+      await Promise.all([intent, journal.append({ type: 'outcome', ...key, at, result })]);
+      return looked;
+    }
+    requestPart = { ...requestPart, seen: looked.seen };
+    asked = { ...asked, requestPart };
+  }
+  const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
+  const wire = kind.call(context.service, body, context.prepared);
+  const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
+  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
+  let noteLate: NoteLate | undefined;
+  try {
+    noteLate = await gate(() => lock.assertHeld());
+    // A process may be stopped between the two.
+    lock.assertFresh();
+  } catch (error) {
+    if (stop.isRequested) return stay('the run was stopping');
+    await stay('the run may not send');
+    throw error;
+  }
+  const why = whyItStays(stop, mayLeave);
+  if (why !== undefined) return stay(why);
+  const answer = await deps.transport.send({ ...call, noteLate }, stop.nothingMore);
+  const { trustUnavailable } = context.service;
+  const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
+  const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
+  const isUnread = decision.kind === 'read' && isUnknown(judged.result);
+  // At once, before another request can be given the answer to this one.
+  if (isUnread || mayBeStray(answer, decision)) deps.transport.dropConnections?.();
+  return settle(judged, judged.decision);
+}
+
+/** Once its turn at the gate has come. */
+function whyItStays(stop: SendContext['stop'], mayLeave: WayOut['mayLeave']): string | undefined {
+  if (stop.isRequested) return 'the run was stopping';
+  return mayLeave() ? undefined : 'another request is in doubt';
+}
+
+/** What an answer comes to, before it is durable. */
+interface Judged {
+  readonly result: Result;
+  /** In the place of what the answer alone says. */
+  readonly decision?: Decision;
+  readonly laterMs?: number | undefined;
+}
+
+interface Asked {
+  readonly requestPart: RequestPart;
+  readonly body: Buffer;
+  readonly part: PartToSend;
+  readonly isRepeatable: boolean;
+}
+
+function isUnknown(result: Result): boolean {
+  return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
+}
+
+function judge(
+  decision: Decision,
+  answer: Answer,
+  asked: Asked,
+  context: SendContext,
+): Judged & { readonly decision: Decision } {
+  if (decision.kind === 'refused') return { decision, ...judgeRefusal(answer, asked, context) };
+  return { decision, result: toResult(decision, answer, asked, context.kind) };
+}
+
+function judgeRefusal(
+  answer: Answer,
+  { requestPart, part }: Asked,
+  { kind, step, deps, service }: SendContext,
+): Judged {
+  if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read a refusal that never came');
+  const { status } = answer;
+  const { code, message } = readErrorBody(answer);
+  const about = kind.wholeRequestCodes?.get(code);
+  if (about !== undefined) return refuseWhole(requestPart, { code, message, about });
+  if (requestPart.count > 1) return { result: { kind: 'split', why: `HTTP ${status}, code ${code}` } };
+  const nowMs = deps.clock.now();
+  const refusal = { status, code, message, retryAfterMs: readRetryAfterMs(answer, nowMs) };
+  const meaning = kind.readRefusal?.(refusal, step, nowMs) ?? { kind: 'final', code, reason: message };
+  if (meaning.kind === 'final') return reject(meaning);
+  if (meaning.delayMs > service.giveUpAfterSeconds * 1000) {
+    const limit = `longer than giveUpAfterSeconds, ${service.giveUpAfterSeconds} s`;
+    return reject({ code, reason: `${message} (${meaning.why}, ${limit})` });
+  }
+  if (part.laters >= MAX_LATERS) return reject({ code, reason: `${message} (tried ${MAX_LATERS + 1} times)` });
+  return { result: { kind: 'again', why: meaning.why }, laterMs: meaning.delayMs };
+}
+
+/** Its rows are rejected, once, and nothing more is sent: every other request would be refused as this one was. */
+function refuseWhole(
+  { count, step }: RequestPart,
+  { code, message, about }: { code: string; message: string; about: string },
+): Judged {
+  const why = `the service refuses every request of step ${step} as it is: code ${code}, ${message} (it is about ${about})`;
+  return {
+    result: settled(count, { status: 'rejected', code, reason: message }),
+    decision: { kind: 'stop', reason: 'request-refused', why, mayHaveBeenProcessed: false },
+  };
+}
+
+function reject({ code, reason }: { code: string; reason: string }): Judged {
+  return { result: settled(1, { status: 'rejected', code, reason }) };
+}
+
+/** Somebody else keeps on sending to it then. */
+const MAX_LATERS = 5;
+
+function toResult(
+  decision: Exclude<Decision, { kind: 'refused' }>,
+  answer: Answer,
+  { requestPart, body, part, isRepeatable }: Asked,
+  kind: StepKind,
+): Result {
+  switch (decision.kind) {
+    case 'stop':
+      if (decision.mayHaveBeenProcessed && !isRepeatable) return settleInDoubt(requestPart, decision.why);
+      return { kind: 'again', why: decision.why };
+    case 'again':
+      if (decision.mayHaveBeenProcessed && part.unknowns >= MAX_UNKNOWNS)
+        return settleInDoubt(requestPart, decision.why);
+      return { kind: 'again', why: decision.why };
+    case 'wait':
+      return { kind: 'again', why: decision.why };
+    case 'in-doubt':
+      return settleInDoubt(requestPart, decision.why);
+    case 'read': {
+      if (answer.kind !== 'response') throw new InternalError('unexpected', 'Cannot read an answer that never came');
+      const outcomes = kind.readOutcomes(answer, requestPart, body);
+      if (outcomes.rows.length !== requestPart.count) {
+        throw new InternalError(
+          'unbalanced',
+          `Cannot count an answer: it gives ${outcomes.rows.length} of ${requestPart.count} rows`,
+        );
+      }
+      return { kind: 'settled', outcomes };
+    }
+  }
+}
+
+/** A request that fails alone, while others are answered, is held: sent again for ever, it would keep the run from its end. */
+const MAX_UNKNOWNS = 2;
+
+function settleInDoubt({ count }: RequestPart, why: string): Result {
+  return settled(count, inDoubt('no-answer', `Sent, and no answer came that says what became of it: ${why}`));
+}
+
+function settled(count: number, verdict: Parameters<typeof giveAllRows>[1]): Result {
+  return { kind: 'settled', outcomes: giveAllRows(count, verdict) };
+}
+
+export function toRequestPart({ open, head }: Pick<PartToSend, 'open' | 'head'>, planId: string): RequestPart {
+  const { step, request, part, rows } = open;
+  return { planId, step, request, part, first: rows[0], requestFirst: head.first, count: rows[1] };
+}

@@ -1,0 +1,61 @@
+import type { RowOutcomes } from '../../domain/row.js';
+import type { RequestPart } from '../../kinds/step-kind.js';
+import type { Answer } from '../../service/answer.js';
+import { decideAnswer } from '../../service/decide-answer.js';
+import type { WireRequest } from '../../service/endpoint.js';
+import type { NoteLate, PassGate } from '../run-deps.js';
+import type { SendContext } from './send-context.js';
+
+const MAX_TRIES = 3;
+const PAUSE_MS = 1000;
+
+/** What asking came to. */
+export type Told =
+  | { readonly kind: 'told'; readonly outcomes: RowOutcomes }
+  /** The service does not tell. */
+  | { readonly kind: 'untold' }
+  /** The run stops before the service could tell: it is to be asked another time. */
+  | { readonly kind: 'unasked' };
+
+/** Asks the service what became of a request whose outcome is unknown, where its kind can; reads only, each through the gate. */
+export async function settleByAsking(
+  { requestPart, body }: { requestPart: RequestPart; body: Buffer },
+  context: SendContext,
+  gate: PassGate,
+): Promise<Told> {
+  const { deps, kind, service, stop } = context;
+  const { settling } = kind;
+  if (settling === undefined) return { kind: 'untold' };
+  const wire = settling.call(service, body);
+  for (let tries = 0; tries < MAX_TRIES && !stop.isRequested; tries++) {
+    if (tries > 0) await deps.clock.sleep(PAUSE_MS * tries, stop.nothingNew);
+    const answer = await ask(wire, context, gate);
+    if (answer === undefined) break;
+    const decision = decideAnswer(answer, { isRepeatable: true, nowMs: deps.clock.now() });
+    if (decision.kind === 'read' && answer.kind === 'response') {
+      const outcomes = settling.readOutcomes(answer, requestPart, body);
+      return outcomes === undefined ? { kind: 'untold' } : { kind: 'told', outcomes };
+    }
+    if (decision.kind === 'stop') stop.request(decision.reason, `${decision.why} from the service`);
+    else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'untold' };
+  }
+  return { kind: stop.isRequested ? 'unasked' : 'untold' };
+}
+
+/** A read, through the gate. Undefined: the run is stopping, and nothing was sent. */
+export async function ask(
+  wire: WireRequest,
+  { deps, kind, lock, stop }: SendContext,
+  gate: PassGate,
+): Promise<Answer | undefined> {
+  let noteLate: NoteLate | undefined;
+  try {
+    noteLate = await gate(() => lock.assertHeld());
+  } catch (error) {
+    if (!stop.isRequested) throw error;
+  }
+  if (stop.isRequested) return undefined;
+  lock.assertFresh();
+  const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
+  return deps.transport.send({ ...wire, headers, noteLate }, stop.nothingMore);
+}

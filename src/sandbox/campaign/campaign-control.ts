@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify';
+import { parseControlBody } from '../control-body.js';
+import { answerError, ERROR_CODE } from '../http-answer.js';
+import { type Campaign, campaignSchema, createCampaign } from './campaign-fields.js';
+import type { RequestedStatus } from './transition.js';
+
+/** A campaign as it shall stand, and what made it so. */
+export interface CampaignChange {
+  readonly campaign: Campaign;
+  /** Null for a change through `/_sandbox`. */
+  readonly requested: RequestedStatus | null;
+  /** Number of the HTTP request; 0 for a change through `/_sandbox`. */
+  readonly request: number;
+}
+
+export interface CampaignControlDeps {
+  readonly campaigns: ReadonlyMap<number, Campaign>;
+  readonly record: (change: CampaignChange) => Promise<void>;
+  readonly now: () => number;
+}
+
+const writtenSchema = campaignSchema.omit({ 'campaign-id': true }).partial();
+
+/** `/_sandbox/campaigns`: shows all, and sets any field of one, allowed change or not; one that is not there is made. */
+export function addCampaignControl(app: FastifyInstance, { campaigns, record, now }: CampaignControlDeps): void {
+  app.get('/_sandbox/campaigns', async () => [...campaigns.values()]);
+
+  app.put<{ Params: { campaignId: string } }>('/_sandbox/campaigns/:campaignId', async ({ params, body }, reply) => {
+    const refuse = (message: string) =>
+      reply.code(400).send(answerError(400, { code: ERROR_CODE.invalidParameter, message }, now()).body);
+    if (!/^[1-9]\d{0,8}$/.test(params.campaignId)) {
+      return refuse('Cannot set campaign: its id is no number, expected 1 to 9 digits');
+    }
+    const written = writtenSchema.safeParse(parseControlBody(body));
+    if (!written.success) return refuse(`Cannot set campaign: ${describe(written.error.issues)}`);
+    const id = Number(params.campaignId);
+    // A field that stands there as undefined can't come from JSON: what is written replaces, the rest stays.
+    const campaign = { ...(campaigns.get(id) ?? createCampaign(id)), ...written.data } as Campaign;
+    await record({ campaign, requested: null, request: 0 });
+    return campaign;
+  });
+}
+
+function describe(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
+  return issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`).join('; ');
+}

@@ -1,0 +1,104 @@
+import type { Answer, Response } from './answer.js';
+import { isKeyFault, isOwnError, isResendTooEarly } from './error-body.js';
+import { wasNeverForwarded } from './proxy-words.js';
+
+/** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
+export type Decision =
+  /** Send again after a backoff: it was not processed, or the service makes it safe to repeat. */
+  | { readonly kind: 'again'; readonly why: string; readonly mayHaveBeenProcessed: boolean }
+  /** Not processed; the whole lane waits at least `retryAfterMs`, undefined where the service named no time. */
+  | { readonly kind: 'wait'; readonly why: string; readonly retryAfterMs: number | undefined }
+  /** 2xx: the body must account for each row. */
+  | { readonly kind: 'read' }
+  /** Refused as a whole: rejected, a batch in halves until the rows at fault stand alone. */
+  | { readonly kind: 'refused'; readonly status: number }
+  /** A person must look; nothing more is sent. */
+  | {
+      readonly kind: 'stop';
+      readonly reason: 'unauthorized' | 'redirected' | 'request-refused';
+      readonly why: string;
+      readonly mayHaveBeenProcessed: boolean;
+    }
+  /** It may have been processed: held, never sent again by itself. `isTurnedAway`: what stands in between wants less at a time. */
+  | { readonly kind: 'in-doubt'; readonly why: string; readonly isTurnedAway?: boolean };
+
+/** What decides beside the answer. */
+export interface Asked {
+  /** The service makes it safe to send the same request again (a read, an upsert). */
+  readonly isRepeatable: boolean;
+  /** `service.trustUnavailable`: every 503 is believed to say that the request was not processed. */
+  readonly trustUnavailable?: boolean | undefined;
+  readonly nowMs: number;
+}
+
+/** Decides what an answer means (jobs/reference/limits-and-answers.md, "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay. */
+export function decideAnswer(answer: Answer, request: Asked): Decision {
+  if (answer.kind === 'failure') {
+    return answer.mayHaveBeenProcessed
+      ? hold(answer.reason, request.isRepeatable)
+      : { kind: 'again', why: answer.reason, mayHaveBeenProcessed: false };
+  }
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'read' };
+  const why = `HTTP ${status}`;
+  if (status >= 300 && status < 400) {
+    // Also a 302: something in between may have passed the request on, and point elsewhere all the same.
+    return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: true };
+  }
+  if (isResendTooEarly(answer)) return { kind: 'refused', status };
+  if (status === 401 || status === 403 || (status >= 400 && isKeyFault(answer))) {
+    return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: false };
+  }
+  if (status === 429 || status === 503) return decideTurnedAway(answer, request);
+  if (OF_THE_WAY.has(status)) return hold(why, request.isRepeatable);
+  if (status >= 400 && status < 500) return { kind: 'refused', status };
+  // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
+  return hold(why, request.isRepeatable);
+}
+
+/** Whoever answered wants less at a time, whether the request was processed or not. */
+export function wasTurnedAway(decision: Decision): boolean {
+  return decision.kind === 'wait' || (decision.kind === 'in-doubt' && decision.isTurnedAway === true);
+}
+
+/** An answer came, and says nothing of the request: it may be that to another one, and this one's may come next on its connection. */
+export function mayBeStray(answer: Answer, decision: Decision): boolean {
+  const isUnknown = decision.kind === 'in-doubt' || (decision.kind === 'again' && decision.mayHaveBeenProcessed);
+  return answer.kind === 'response' && isUnknown;
+}
+
+/**
+ * 429 and 503 say "not processed" when they are the service's own words. A proxy says 503 also when the service has taken the
+ * request and only the answer was lost ("upstream connect error or disconnect/reset before headers").
+ */
+function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, nowMs }: Asked): Decision {
+  const { status } = answer;
+  const retryAfterMs = readRetryAfterMs(answer, nowMs);
+  const isCertain =
+    retryAfterMs !== undefined ||
+    isOwnError(answer) ||
+    (status === 503 && (trustUnavailable === true || wasNeverForwarded(answer)));
+  if (isRepeatable || isCertain) return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs };
+  return { kind: 'in-doubt', why: `HTTP ${status}, not in the words of the service`, isTurnedAway: true };
+}
+
+/**
+ * 408 Request Timeout, 460 and 499 Client Closed Request: what proxies and load balancers say of a connection that ended,
+ * also after they passed the request on. The service lists none of them.
+ */
+const OF_THE_WAY: ReadonlySet<number> = new Set([408, 460, 499]);
+
+function hold(why: string, isRepeatable: boolean): Decision {
+  return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };
+}
+
+/** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative, always finite. */
+export function readRetryAfterMs(response: Response, nowMs: number): number | undefined {
+  const header = response.headers['retry-after'];
+  const text = (Array.isArray(header) ? header[0] : header)?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
+  if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

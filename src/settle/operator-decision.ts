@@ -1,0 +1,56 @@
+import { UserError } from '../domain/errors.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { AppendDeps } from '../registry/append-to-run.js';
+import { InDoubtRows } from '../registry/in-doubt-rows.js';
+import { PERSON } from '../registry/sent-record.js';
+import type { Lock } from '../storage/lock.js';
+import { type Proof, type SettledCounts, settleRows } from './settle-rows.js';
+
+export interface Word {
+  readonly assume: 'sent' | 'not-sent';
+  /** How many rows the person takes to be in doubt. */
+  readonly confirm: number;
+  /** Who says so, such as `ann on desk-7`. */
+  readonly person: string;
+}
+
+/**
+ * Settles every row in doubt by a person's own word, which is kept in the journal with name and time. Refuses when so many
+ * rows are not in doubt, and while what was under way when a process ended has no outcome: nobody was told of it yet.
+ */
+export async function settleByWord(
+  { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
+  word: Word,
+  deps: AppendDeps,
+): Promise<SettledCounts> {
+  const { rows } = await InDoubtRows.read(deps.files, directory, plan);
+  const { count, underWay } = rows;
+  if (underWay > 0) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot settle run ${plan.id}: it ended with ${underWay} ${underWay === 1 ? 'row' : 'rows'} under way`,
+      {
+        hint: 'Finish the run first: the same command that began it; then look at what is in doubt.',
+      },
+    );
+  }
+  if (count !== word.confirm) {
+    throw new UserError(
+      'bad-flag',
+      `Cannot settle run ${plan.id}: --confirm says ${word.confirm}, expected ${count}, the number of its rows in doubt`,
+      { hint: 'Look at the in-doubt files of the run again; nothing was settled.' },
+    );
+  }
+  const proof = proofOf(word, new Date(deps.clock.now()).toISOString());
+  const by = `${PERSON} ${word.person}`;
+  return settleRows({ directory, plan, lock, by, findProof: async () => proof }, deps);
+}
+
+function proofOf({ assume, person }: Word, at: string): Proof {
+  if (assume === 'sent') {
+    const reason = `${person} said at ${at} that it was sent`;
+    return { verdict: { status: 'accepted', code: 'ASSUMED', reason }, ids: [] };
+  }
+  const reason = `${person} said at ${at} that it was not sent`;
+  return { verdict: { status: 'not-sent', code: 'assumed-not-sent', reason }, ids: [] };
+}

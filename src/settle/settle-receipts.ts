@@ -1,0 +1,111 @@
+import { dirname } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { AppendDeps } from '../registry/append-to-run.js';
+import { InDoubtRows } from '../registry/in-doubt-rows.js';
+import { checkNames } from '../report/name-check.js';
+import type { Receipt } from '../report/receipt.js';
+import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
+import type { Summary } from '../report/summary.js';
+import { writeReport } from '../report/write-report.js';
+import { acquireLock, type Lock, type LockDeps } from '../storage/lock.js';
+import { NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
+
+/** What came of joining the receipts to their run. */
+export type JoinEnd =
+  /** There are no receipts yet, or nothing was sent. */
+  | { readonly kind: 'nothing' }
+  /** A runner has the job: it is not disturbed, and nothing was written. */
+  | { readonly kind: 'held'; readonly said: string }
+  | {
+      readonly kind: 'joined';
+      readonly receipts: ReceiptCounts;
+      readonly settled: SettledCounts;
+      readonly summary: Summary;
+    };
+
+/**
+ * Settles the rows in doubt that a receipt tells of, then writes the run's outputs again, its deliveries among them. All
+ * comes from plan, journal and receipts on disk: a process that dies at any moment leaves nothing that the next does not make
+ * good. Takes the job's lock, save where a finished run has nothing to settle: then no runner writes in its directory.
+ */
+export async function joinReceipts(
+  { directory, plan }: { directory: string; plan: Plan },
+  deps: LockDeps,
+): Promise<JoinEnd> {
+  const receipts = await Receipts.read(deps.files, directory, plan);
+  if (receipts === undefined) return { kind: 'nothing' };
+  try {
+    const { rows } = await InDoubtRows.read(deps.files, directory, plan);
+    if (rows.state.firstOpen === undefined) return { kind: 'nothing' };
+    const isToSettle = hasReceipt(rows, receipts);
+    const locking = isToSettle || !rows.state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
+    if (locking !== undefined && 'said' in locking) return { kind: 'held', said: locking.said };
+    try {
+      const lock = locking?.lock;
+      const settled =
+        lock === undefined ? NONE_SETTLED : await settleReceipts({ directory, plan, receipts, lock }, deps);
+      const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
+      const summary = await writeReport(files, directory, plan);
+      return { kind: 'joined', receipts: receipts.counts, settled, summary };
+    } finally {
+      await locking?.lock.release();
+    }
+  } finally {
+    await receipts.close();
+  }
+}
+
+function hasReceipt(rows: InDoubtRows, receipts: Receipts): boolean {
+  for (const { step, row } of rows.list()) if (receipts.has(step, row)) return true;
+  return false;
+}
+
+async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lock } | { said: string }> {
+  try {
+    return { lock: await acquireLock(deps, jobDirectory) };
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'lock-held') return { said: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Settles the rows in doubt that a receipt on disk tells of, behind the lock of the job; the caller writes the outputs. What
+ * the service itself says comes before every other word: a listener may have died before it had joined what it took.
+ */
+export async function settleByReceipts(
+  run: { directory: string; plan: Plan; lock: Lock },
+  deps: AppendDeps,
+): Promise<SettledCounts> {
+  const receipts = await Receipts.read(deps.files, run.directory, run.plan);
+  if (receipts === undefined) return NONE_SETTLED;
+  try {
+    return await settleReceipts({ ...run, receipts }, deps);
+  } finally {
+    await receipts.close();
+  }
+}
+
+async function settleReceipts(
+  { receipts, ...run }: { directory: string; plan: Plan; receipts: Receipts; lock: Lock },
+  deps: AppendDeps,
+): Promise<SettledCounts> {
+  const findProof = async ({ step, row }: { step: number; row: number }) => {
+    const receipt = await receipts.receiptOf(step, row);
+    return receipt === undefined ? undefined : proofOf(receipt);
+  };
+  return settleRows({ ...run, by: 'receipt', findProof }, deps);
+}
+
+/** The service sends no receipt for a message that it did not take; only `rejected` says that it goes nowhere. */
+function proofOf({ umid, state, errorCode, errorMessage, detail }: Receipt): Proof {
+  if (state !== 'rejected') {
+    return { verdict: { status: 'accepted', code: 'RECEIPT', reason: `Delivery receipt: ${state}` }, ids: [umid] };
+  }
+  const reason = [errorMessage, detail].find((text) => text !== '') ?? 'Delivery receipt: rejected';
+  const code = errorCode === '' ? 'REJECTED' : errorCode;
+  return { verdict: { status: 'rejected', code, reason: reason.slice(0, LONGEST_REASON) }, ids: [umid] };
+}
+
+const LONGEST_REASON = 300;

@@ -1,0 +1,93 @@
+import type { RowVerdict, Verdict } from '../domain/row.js';
+import type { SettleEntry } from '../journal/entry-format.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { InDoubtRows } from '../registry/in-doubt-rows.js';
+import { withdrawSummary } from '../report/write-report.js';
+import type { Lock } from '../storage/lock.js';
+
+/** What tells that a row in doubt was processed, or was not. */
+export interface Proof {
+  readonly verdict: Exclude<RowVerdict, Verdict> | (Verdict & { readonly status: 'accepted' | 'rejected' });
+  /** Ids that the service gave the row. */
+  readonly ids: readonly string[];
+}
+
+/** Undefined: nothing is known of the row, and it stays in doubt. */
+export type FindProof = (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
+
+export interface SettleOptions {
+  readonly directory: string;
+  readonly plan: Plan;
+  /** Of the job: nobody else may write to the journal meanwhile. */
+  readonly lock: Lock;
+  /** What told it, for the journal. */
+  readonly by: string;
+  readonly findProof: FindProof;
+}
+
+export interface SettledCounts {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly notSent: number;
+}
+
+export const NONE_SETTLED: SettledCounts = { accepted: 0, rejected: 0, notSent: 0 };
+
+export function addSettled(one: SettledCounts, other: SettledCounts): SettledCounts {
+  return {
+    accepted: one.accepted + other.accepted,
+    rejected: one.rejected + other.rejected,
+    notSent: one.notSent + other.notSent,
+  };
+}
+
+const ROWS_A_LINE = 1000;
+
+/**
+ * Gives each row in doubt that there is a proof for its verdict, durably and once: rows with any other verdict are never
+ * touched, and what was settled before is not asked for again. The journal of a run that had ended ends as it did before. The
+ * caller writes the outputs again; until then the run has none, and the next `run` of the job makes them.
+ */
+export async function settleRows(options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
+  const { directory, plan, lock } = options;
+  const { rows, end } = await InDoubtRows.read(deps.files, directory, plan);
+  const entries = await buildEntries(options, { rows, at: deps.clock.now() });
+  if (entries.length === 0) return NONE_SETTLED;
+  await lock.assertHeld();
+  await withdrawSummary(deps.files, directory);
+  await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
+  return countVerdicts(entries);
+}
+
+async function buildEntries(
+  { by, findProof }: SettleOptions,
+  { rows, at }: { rows: InDoubtRows; at: number },
+): Promise<SettleEntry[]> {
+  const entries: SettleEntry[] = [];
+  let line: { step: number; verdicts: RowVerdict[]; rows: [number, number, ...string[]][] } | undefined;
+  for (const { step, row } of rows.list()) {
+    const proof = await findProof({ step, row });
+    if (proof === undefined) continue;
+    if (line === undefined || line.step !== step || line.rows.length >= ROWS_A_LINE) {
+      line = { step, verdicts: [], rows: [] };
+      entries.push({ type: 'settle', at, by, ...line });
+    }
+    line.rows.push([row, indexOf(proof.verdict, line.verdicts), ...proof.ids]);
+  }
+  return entries;
+}
+
+function indexOf(verdict: RowVerdict, verdicts: RowVerdict[]): number {
+  const { status, code, reason } = verdict;
+  const known = verdicts.findIndex((each) => each.status === status && each.code === code && each.reason === reason);
+  return known === -1 ? verdicts.push(verdict) - 1 : known;
+}
+
+function countVerdicts(entries: readonly SettleEntry[]): SettledCounts {
+  const counts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
+  for (const { verdicts, rows } of entries) {
+    for (const [, index] of rows) counts[verdicts[index]?.status ?? 'in-doubt'] += 1;
+  }
+  return { accepted: counts.accepted, rejected: counts.rejected, notSent: counts['not-sent'] };
+}

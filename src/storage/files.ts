@@ -1,0 +1,286 @@
+import { constants, promises } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { InternalError } from '../domain/errors.js';
+
+/**
+ * The disk as a port. Directories are made with mode 0700, files with 0600.
+ * A whole file gets its name so: write beside it, fsync, rename, fsync the directory.
+ */
+export interface Files {
+  /** Undefined when there is no such file. */
+  readText(path: string): Promise<string | undefined>;
+  openRead(path: string): Promise<ReadFile>;
+  /** Writes beside the path, to a name that ends in `.part`; the file gets its own in `finish()`, or never. */
+  createWhole(path: string): Promise<WholeFile>;
+  /** Leaves nothing of it when the disk fails. */
+  writeWhole(path: string, text: string): Promise<void>;
+  /** Opens for appending, and makes the file when it is not there. Its name is durable once this returns. */
+  openAppend(path: string): Promise<AppendFile>;
+  /** False when the file exists already: of several callers at once exactly one gets true. Leaves nothing of it when the disk fails. */
+  createExclusive(path: string, text: string): Promise<boolean>;
+  /** Names in a directory, sorted; none when there is no such directory. */
+  list(directory: string): Promise<string[]>;
+  /** Undefined when there is no such path. */
+  stat(path: string): Promise<FileFacts | undefined>;
+  /** With those above it that are missing; their names are durable once this returns. */
+  makeDirectory(path: string): Promise<void>;
+  /** Durable once it returns. */
+  rename(from: string, to: string): Promise<void>;
+  /** A path that is not there is no error. */
+  remove(path: string): Promise<void>;
+  syncDirectory(path: string): Promise<void>;
+}
+
+export interface FileFacts {
+  readonly bytes: number;
+  readonly isFile: boolean;
+  readonly isDirectory: boolean;
+  readonly modifiedMs: number;
+  /** The same for as long as a file or directory lives, wherever it is moved on its disk; a copy has another. */
+  readonly inode: number;
+}
+
+export interface ReadFile {
+  readonly bytes: number;
+  /** Fewer bytes than `length` only at the end of the file. */
+  read(offset: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export interface WholeFile {
+  write(chunk: string | Uint8Array): Promise<void>;
+  finish(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+export interface AppendFile {
+  readonly bytes: number;
+  append(chunk: Uint8Array): Promise<void>;
+  /** fdatasync: what was appended survives a power cut once this resolves. */
+  sync(): Promise<void>;
+  truncate(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The part of `node:fs/promises` that the port stands on; memfs offers the same. */
+export type RawFiles = Pick<
+  typeof promises,
+  'open' | 'rename' | 'mkdir' | 'readdir' | 'stat' | 'rm' | 'readFile' | 'unlink'
+>;
+type Handle = Awaited<ReturnType<RawFiles['open']>>;
+
+/** Adds to an error of an open file which file it is: the system says so only of those that it opens. */
+async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error && !('path' in error)) Object.assign(error, { path });
+    throw error;
+  }
+}
+
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+/** `writer` tells the unfinished files of two processes apart. */
+export function createFiles(raw: RawFiles, writer = ''): Files {
+  const syncDirectory = async (path: string) => {
+    const handle = await raw.open(path, constants.O_RDONLY);
+    try {
+      await naming(path, handle.sync());
+    } finally {
+      await handle.close();
+    }
+  };
+
+  /** From the path upwards, as far as there is nothing. Refuses, as mkdir does, where something else than a directory stands. */
+  const findMissing = async (path: string): Promise<string[]> => {
+    const missing: string[] = [];
+    for (let each = resolve(path); ; each = dirname(each)) {
+      // Below a file: the file is found further up.
+      const found = await raw
+        .stat(each)
+        .catch((error) => (codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error)));
+      if (found === undefined) missing.push(each);
+      else if (found.isDirectory()) return missing;
+      else throw errorOf('ENOTDIR', each);
+    }
+  };
+
+  /** Another process may have made it meanwhile. */
+  const exceptWhenThere = (path: string) => async (error: unknown) => {
+    if (codeOf(error) !== 'EEXIST' || !(await raw.stat(path)).isDirectory()) throw error;
+  };
+
+  const rename = async (from: string, to: string) => {
+    await raw.rename(from, to);
+    await syncDirectory(dirname(to));
+  };
+
+  const createWhole = async (path: string): Promise<WholeFile> => {
+    const part = `${path}${writer}.part`;
+    const handle = await raw.open(part, 'w', FILE_MODE);
+    return {
+      write: (chunk) => naming(path, writeAll(handle, toBytes(chunk))),
+      finish: async () => {
+        await naming(path, handle.sync());
+        await handle.close();
+        await rename(part, path);
+      },
+      discard: async () => {
+        // `finish` may have failed when it was closed already.
+        await handle.close().catch(() => {});
+        await raw.rm(part, { force: true });
+      },
+    };
+  };
+
+  return {
+    readText: (path) => raw.readFile(path, 'utf8').catch(undefinedWhenMissing) as Promise<string | undefined>,
+    openRead: async (path) => openRead(raw, path),
+    createWhole,
+    writeWhole: async (path, text) => {
+      const file = await createWhole(path);
+      try {
+        await file.write(text);
+        await file.finish();
+      } catch (error) {
+        await file.discard().catch(() => {});
+        throw error;
+      }
+    },
+    openAppend: async (path) => {
+      const handle = await raw.open(path, 'a', FILE_MODE);
+      try {
+        // Also when the file was there: who made it may have died before it came to this.
+        await syncDirectory(dirname(path));
+        return appendFile(handle, (await handle.stat()).size, path);
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+    createExclusive: async (path, text) => {
+      let handle: Handle;
+      try {
+        handle = await raw.open(path, 'wx', FILE_MODE);
+      } catch (error) {
+        if (codeOf(error) === 'EEXIST') return false;
+        throw error;
+      }
+      try {
+        try {
+          await naming(path, writeAll(handle, toBytes(text)));
+          await naming(path, handle.sync());
+        } finally {
+          await handle.close();
+        }
+        await syncDirectory(dirname(path));
+      } catch (error) {
+        // Half of it would be taken for another's.
+        await raw.rm(path, { force: true }).catch(() => {});
+        throw error;
+      }
+      return true;
+    },
+    list: async (directory) => {
+      const names = await raw.readdir(directory).catch(undefinedWhenMissing);
+      return (names ?? []).map(String).sort();
+    },
+    stat: async (path) => {
+      const found = await raw.stat(path).catch((error: unknown) => {
+        // A file stands where the path has a directory: then there is none below it either.
+        return codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error);
+      });
+      if (found === undefined) return undefined;
+      return {
+        bytes: Number(found.size),
+        isFile: found.isFile(),
+        isDirectory: found.isDirectory(),
+        modifiedMs: Number(found.mtimeMs),
+        inode: Number(found.ino),
+      };
+    },
+    makeDirectory: async (path) => {
+      const missing = await findMissing(path);
+      // One by one: made recursively, a directory in procfs is asked for without end.
+      for (const each of missing.toReversed())
+        await raw.mkdir(each, { mode: DIRECTORY_MODE }).catch(exceptWhenThere(each));
+      // Also those that were there: who made them may have died before it came to this. Not all may be ours to sync.
+      for (let made = resolve(path); made !== dirname(made); made = dirname(made)) {
+        await syncDirectory(dirname(made)).catch(missing.includes(made) ? undefined : () => {});
+      }
+    },
+    rename,
+    remove: (path) => raw.rm(path, { recursive: true, force: true }),
+    syncDirectory,
+  };
+}
+
+export const nodeFiles: Files = createFiles(promises, `.${process.pid}`);
+
+async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
+  const handle = await raw.open(path, 'r');
+  const { size } = await handle.stat();
+  return {
+    bytes: Number(size),
+    read: async (offset, length) => {
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await naming(path, handle.read(buffer, filled, length - filled, offset + filled));
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    },
+    close: () => handle.close(),
+  };
+}
+
+function appendFile(handle: Handle, size: number | bigint, path: string): AppendFile {
+  let bytes = Number(size);
+  return {
+    get bytes() {
+      return bytes;
+    },
+    append: async (chunk) => {
+      await naming(path, writeAll(handle, chunk));
+      bytes += chunk.length;
+    },
+    sync: () => naming(path, handle.datasync()),
+    truncate: async (length) => {
+      await naming(path, handle.truncate(length));
+      bytes = length;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** A disk may take fewer bytes than it was given, without an error. */
+async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written);
+    if (bytesWritten === 0) throw new InternalError('write-failed', 'Cannot write: the disk took no bytes');
+    written += bytesWritten;
+  }
+}
+
+function toBytes(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+/** As the system words its own. */
+function errorOf(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: not a directory, mkdir '${path}'`), { code, syscall: 'mkdir', path });
+}
+
+function undefinedWhenMissing(error: unknown): undefined {
+  if (codeOf(error) === 'ENOENT') return undefined;
+  throw error;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,200 @@
+import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
+import { UserError } from '../domain/errors.js';
+import type { Cell } from '../domain/row.js';
+import { suggestNearest } from '../domain/suggest.js';
+import { listColumns } from '../normalize/mask.js';
+import { isBlank } from './blank.js';
+import { type ByteText, compileByteText } from './byte-text.js';
+import { BadDate } from './date.js';
+import { FOUND, type FoundFault } from './found-faults.js';
+import { MissingCell, MissingValue } from './missing.js';
+import type { Piece } from './pieces.js';
+import type { VariableUse } from './walk.js';
+
+export type FindColumn = (columns: readonly string[], wanted: string) => { readonly index: number } | undefined;
+
+/** A template that knows where its variables stand in a row. */
+export interface BoundTemplate {
+  /** Never throws for what a row holds. */
+  render(cells: readonly Cell[]): Rendering;
+  /** Of a row that cannot be rendered all that it lacks or has wrong, in the order of the template; empty where it is something else. */
+  listFaults(cells: readonly Cell[]): readonly RenderFault[];
+  /** Absent where no text takes it. */
+  readonly byBytes?: ByteText | undefined;
+}
+
+export type Rendering =
+  | { readonly ok: true; readonly text: string }
+  | {
+      readonly ok: false;
+      /** The variable at fault, as the template writes it; empty where it is none. */
+      readonly variable: string;
+      readonly code: 'missing-value' | 'bad-date' | 'not-rendered';
+      readonly reason: string;
+    };
+
+export type RenderFault = Extract<Rendering, { readonly ok: false }>;
+
+/** One for each column that the template names and that is not there. */
+export interface BindProblems {
+  readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
+}
+
+/** A parsed template; `pieces` where it is plain enough to be rendered without LiquidJS. */
+export interface TemplateSource {
+  readonly engine: Liquid;
+  readonly nodes: LiquidTemplate[];
+  readonly uses: readonly VariableUse[];
+  readonly pieces: readonly Piece[] | undefined;
+}
+
+/** Finds every variable's column, or says of each that has none which columns there are. */
+export function bindColumns(
+  { engine, nodes, uses, pieces }: TemplateSource,
+  columns: readonly string[],
+  findColumn: FindColumn,
+): BoundTemplate | BindProblems {
+  const indexes = new Map<string, number>();
+  const problems: { column: string; message: string; hint?: string }[] = [];
+  for (const use of uses) {
+    if (indexes.has(use.name)) continue;
+    const found = findColumn(columns, use.name);
+    if (found === undefined) problems.push(describeUnknown(use, columns));
+    indexes.set(use.name, found?.index ?? -1);
+  }
+  if (problems.length > 0) return { problems };
+  if (pieces !== undefined)
+    return {
+      render: compileRender(pieces, indexes),
+      listFaults: (cells) => listMissing(pieces, indexes, cells),
+      byBytes: compileByteText(pieces, indexes),
+    };
+  return {
+    render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),
+    listFaults: (cells) => {
+      const found: FoundFault[] = [];
+      // Where this fails all the same, then perhaps for the want of what was found.
+      renderLiquid(engine, nodes, buildScope(indexes, cells, found));
+      return found.map((fault) =>
+        fault.kind === 'missing'
+          ? describeMissing(fault.variable)
+          : describeBadDate(shorten(fault.source), fault.message),
+      );
+    },
+  };
+}
+
+/** Renders a text without variables once; throws UserError 'bad-job' where that fails, since it would fail for every row. */
+export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemplate {
+  const rendering = renderLiquid(engine, nodes, {});
+  if (!rendering.ok) throw new UserError('bad-job', rendering.reason);
+  return { render: () => rendering, listFaults: () => [] };
+}
+
+function describeUnknown(use: VariableUse, columns: readonly string[]) {
+  const nearest = suggestNearest(use.name, columns);
+  return {
+    column: use.name,
+    message: `Cannot fill ${showVariable(use.name)} at line ${use.line}, column ${use.column} of the template: none, or more than one, of the columns fits, expected one of ${listColumns(columns)}`,
+    ...(nearest !== undefined && { hint: `Did you mean "${nearest}"?` }),
+  };
+}
+
+function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): BoundTemplate['render'] {
+  const steps = pieces.map((piece) => {
+    if (piece.kind === 'text') return piece.text;
+    return { index: indexes.get(piece.name) ?? -1, name: piece.name, fallback: piece.fallback };
+  });
+  return (cells) => {
+    let text = '';
+    for (const step of steps) {
+      if (typeof step === 'string') {
+        text += step;
+        continue;
+      }
+      const cell = cells[step.index];
+      if (!isBlank(cell)) text += cell;
+      else if (step.fallback !== undefined) text += step.fallback;
+      else return describeMissing(step.name);
+    }
+    return { ok: true, text };
+  };
+}
+
+function listMissing(
+  pieces: readonly Piece[],
+  indexes: ReadonlyMap<string, number>,
+  cells: readonly Cell[],
+): readonly RenderFault[] {
+  const names = pieces.flatMap((piece) =>
+    piece.kind === 'variable' && piece.fallback === undefined && isBlank(cells[indexes.get(piece.name) ?? -1])
+      ? [piece.name]
+      : [],
+  );
+  return names.map(describeMissing);
+}
+
+/** `found` takes the faults that would be thrown. */
+function buildScope(indexes: ReadonlyMap<string, number>, cells: readonly Cell[], found?: FoundFault[]): object {
+  const scope: Record<string | symbol, unknown> = Object.create(null);
+  if (found !== undefined) scope[FOUND] = found;
+  for (const [name, index] of indexes) {
+    const cell = cells[index];
+    scope[name] = isBlank(cell) ? new MissingCell([name], found) : cell;
+  }
+  return scope;
+}
+
+function renderLiquid(engine: Liquid, nodes: LiquidTemplate[], scope: object): Rendering {
+  try {
+    return { ok: true, text: engine.renderSync(nodes, scope) };
+  } catch (error) {
+    return describeFailure(error);
+  }
+}
+
+function describeFailure(error: unknown): RenderFault {
+  const cause = LiquidError.is(error) ? (error.originalError ?? error) : error;
+  // The source that failed, never what stood in the row: it is shown to people, and logged.
+  const source = LiquidError.is(error) ? shorten(error.token.getText()) : 'the template';
+  const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+  if (cause instanceof MissingValue && cause.variable !== undefined) return describeMissing(cause.variable);
+  if (name === 'InternalUndefinedVariableError') return describeMissing(source);
+  if (cause instanceof BadDate) return describeBadDate(source, message);
+  if (message.startsWith('template render limit')) {
+    throw new UserError(
+      'bad-job',
+      'Cannot use the template: it takes too long for one row, expected less than 10 seconds',
+      {
+        hint: 'Look for loops within loops in the text.',
+      },
+    );
+  }
+  const isTooLarge = message.startsWith('memory alloc limit');
+  const reason = isTooLarge ? 'it makes more than a million characters, expected a message' : message;
+  return fail('not-rendered', `Cannot render ${source}: ${reason}`);
+}
+
+const MAX_SOURCE_LENGTH = 80;
+
+function shorten(source: string): string {
+  return source.length > MAX_SOURCE_LENGTH ? `${source.slice(0, MAX_SOURCE_LENGTH)}…` : source;
+}
+
+function fail(code: 'bad-date' | 'not-rendered', reason: string): RenderFault {
+  return { ok: false, variable: '', code, reason };
+}
+
+function describeBadDate(source: string, message: string): RenderFault {
+  return fail('bad-date', `Cannot render ${source}: ${message}`);
+}
+
+function describeMissing(variable: string): RenderFault {
+  const reason = `Cannot fill ${showVariable(variable)}: the row has no value for it, expected one, or a default in the template: {{ … | default: "…" }}`;
+  return { ok: false, variable, code: 'missing-value', reason };
+}
+
+/** As a template would write it. */
+function showVariable(name: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_.[\]-]*$/u.test(name) ? `{{ ${name} }}` : `{{ ['${name}'] }}`;
+}

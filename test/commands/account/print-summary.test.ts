@@ -1,0 +1,212 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { formatSummary } from '../../../src/commands/account/print-summary.js';
+import { PLAIN_SCREEN } from '../../../src/commands/terminal/screen.js';
+import { emptyBalance, type Summary } from '../../../src/report/summary.js';
+
+function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps'][number]> = {}): Summary {
+  const balance = { ...emptyBalance(), read: 1234, accepted: 1234, ...changes.balance };
+  const files = { results: '1-sms.results.csv', rejections: '1-sms.rejections.csv' };
+  const one = {
+    number: 1,
+    kind: 'sms',
+    balance,
+    inputs: [],
+    requests: { planned: 2, settled: 2 },
+    messages: 1,
+    segments: 1,
+  };
+  return {
+    format: 1,
+    job: 'sale',
+    plan: 'p1',
+    retryOf: null,
+    directory: '/out/sale/p1',
+    state: 'finished',
+    stop: null,
+    startedAt: null,
+    endedAt: null,
+    exitCode: 0,
+    deliveries: null,
+    notDelivered: null,
+    ...changes,
+    balance,
+    steps: [{ ...one, rejections: {}, skips: {}, reasons: [], files, action: null, ...step }],
+  };
+}
+
+const REAL = { isSandbox: false };
+
+describe('the account of a run', () => {
+  it('has the figures of each step in one table, and says where its files are', () => {
+    expect(formatSummary(aSummary(), REAL)).toBe(
+      'Run p1 of job sale is finished: every row is accounted for.\n' +
+        '1,234 of 1,234 rows accepted.\n\n' +
+        '  step    read  accepted  rejected  skipped  in doubt  not sent\n' +
+        '  1 sms  1,234     1,234         –        –         –         –\n\n' +
+        'All files of this run: /out/sale/p1\n',
+    );
+  });
+
+  it('adds the steps up, with one line for each', () => {
+    const one = aSummary({ balance: { ...emptyBalance(), read: 10, accepted: 8, rejected: 1, skipped: 1 } });
+    const two = aSummary({ balance: { ...emptyBalance(), read: 5, accepted: 2, inDoubt: 2, unprocessed: 1 } });
+    const steps = [one.steps[0]!, { ...two.steps[0]!, number: 2, kind: 'contacts' }];
+    const text = formatSummary({ ...one, steps }, REAL);
+    expect(text.split('\n').slice(3, 7)).toEqual([
+      '  step        read  accepted  rejected  skipped  in doubt  not sent',
+      '  1 sms         10         8         1        1         –         –',
+      '  2 contacts     5         2         –        –         2         1',
+      '  total         15        10         1        1         2         1',
+    ]);
+  });
+
+  it('gives the commonest reasons in words, each with a row, what to do, and the file with all of them', () => {
+    const balance = { ...emptyBalance(), read: 9, accepted: 2, rejected: 4, skipped: 1, inDoubt: 2 };
+    const example = { file: 'a.csv', path: '/data/a.csv', line: 37, row: 36, field: 'mobile', value: '+65******21' };
+    const step = {
+      skips: { suppressed: 1 },
+      files: { rejections: '1-sms.rejections.csv', skipped: '1-sms.skipped.csv', 'in-doubt': '1-sms.in-doubt.csv' },
+      reasons: [
+        { output: 'rejections' as const, code: 'bad-number', rows: 2, said: '', example },
+        {
+          output: 'rejections' as const,
+          code: '7777',
+          rows: 1,
+          said: 'Not today',
+          example: { ...example, line: 40, field: '' },
+        },
+        {
+          output: 'in-doubt' as const,
+          code: 'no-answer',
+          rows: 2,
+          said: 'x',
+          example: { ...example, line: 50, field: '', value: '' },
+        },
+      ],
+    };
+    const text = formatSummary(aSummary({ balance }, step), {
+      ...REAL,
+      screen: { ...PLAIN_SCREEN, directory: '/data' },
+    });
+    expect(text).toContain(
+      '1 sms: 4 rejected, mostly as follows → 1-sms.rejections.csv\n' +
+        '      2  no such number in its country (bad-number): check its digits\n' +
+        '         a.csv:37  mobile +65******21\n' +
+        '      1  the service says: Not today (7777): see the reasons in the file\n' +
+        '         a.csv:40  +65******21\n' +
+        '1 sms: 2 in doubt → 1-sms.in-doubt.csv\n' +
+        '      2  sent, and no answer came (no-answer): see "Next"\n' +
+        '         a.csv:50\n' +
+        '1 sms: 1 skipped: 1 on a suppression list → 1-sms.skipped.csv\n',
+    );
+  });
+
+  it.each([40, 60, 80, 120])('keeps to a screen of %i columns, save for paths and commands to copy', (columns) => {
+    const balance = { ...emptyBalance(), read: 2_345_678, accepted: 1_111_111, rejected: 1_111_111, inDoubt: 123_456 };
+    const example = {
+      file: 'a',
+      path: '/a.csv',
+      line: 3_700_000,
+      row: 1,
+      field: 'The mobile number',
+      value: '+65******21',
+    };
+    const reasons = ['bad-number', 'missing-value'].map((code) => ({
+      output: 'rejections' as const,
+      code,
+      rows: 1,
+      said: '',
+      example,
+    }));
+    const text = formatSummary(aSummary({ balance, exitCode: 3 }, { reasons, kind: 'verification.check' }), {
+      isSandbox: true,
+      screen: { ...PLAIN_SCREEN, columns },
+    });
+    const wide = text.split('\n').filter((line) => line.length > columns && !line.startsWith('  volley settle'));
+    expect(wide).toEqual([]);
+  });
+
+  it('has colour where it means something, and none where none is wanted', () => {
+    const balance = { ...emptyBalance(), read: 2, accepted: 1, rejected: 1 };
+    const colored = formatSummary(aSummary({ balance }), { ...REAL, screen: { ...PLAIN_SCREEN, hasColor: true } });
+    expect(colored).toContain('\u001b[32m');
+    expect(colored).toContain('\u001b[31m');
+    expect(stripVTControlCharacters(colored)).toBe(formatSummary(aSummary({ balance }), REAL));
+  });
+
+  it.each<[string, Partial<Summary>, string]>([
+    [
+      'stopped',
+      { state: 'stopped', stop: { reason: 'unavailable', detail: 'HTTP 503' }, exitCode: 75 },
+      'stopped before its end (unavailable: HTTP 503).',
+    ],
+    ['unfinished', { state: 'unfinished', exitCode: 75 }, 'is under way, or its process died.'],
+    ['planned', { state: 'planned', exitCode: 75 }, 'is planned; nothing was sent.'],
+  ])('says of a run that is %s how it stands', (_state, changes, said) => {
+    expect(formatSummary(aSummary(changes), REAL).split('\n')[0]).toBe(`Run p1 of job sale ${said}`);
+  });
+
+  it.each([
+    [75, {}, 'the same command resumes the run\n  volley run jobs/sale.yaml\n'],
+    [4, {}, 'look at why it stopped; then the same command resumes the run\n  volley run jobs/sale.yaml\n'],
+    [3, { inDoubt: 1 }, '1 row in doubt may or may not have been sent'],
+    [3, { inDoubt: 2 }, '\n  volley settle /out/sale/p1 --export messages.csv\n'],
+    [1, { unprocessed: 1 }, '\n  volley retry /out/sale/p1 --only not-sent\n'],
+    [1, { rejected: 1 }, 'correct the rows in /out/sale/p1/1-sms.rejections.csv'],
+  ])('says at exit code %i what to do next, and the command for it', (exitCode, balance, next) => {
+    const summary = aSummary({ exitCode, balance: { ...emptyBalance(), ...balance } });
+    expect(formatSummary(summary, { ...REAL, job: 'jobs/sale.yaml' })).toContain(next);
+  });
+
+  it('names the command that sends a plan, or resumes a run, where no job file is known', () => {
+    const planned = formatSummary(aSummary({ state: 'planned', exitCode: 75 }), REAL);
+    expect(planned).toMatch(/Next: send it\n {2}volley apply \/out\/sale\/p1\n$/);
+    const stopped = formatSummary(aSummary({ state: 'unfinished', exitCode: 75 }), REAL);
+    expect(stopped).toMatch(/resumes the run\n {2}volley apply \/out\/sale\/p1\n$/);
+  });
+
+  it('of the sandbox says that no message left, and where its ledger is', () => {
+    const text = formatSummary(aSummary(), { isSandbox: true });
+    expect(text).toContain('no message left this machine');
+    expect(text).toMatch(/\/out\/sale\/.*ledger\.ndjson$/m);
+    expect(text).not.toContain('delivered');
+  });
+
+  it.each([
+    [1, '1 receipt or event was not delivered: outside of this machine.'],
+    [1234, '1,234 receipts and events were not delivered: outside of this machine.'],
+  ])('of the sandbox says in one line that %i was not delivered', (notDelivered, line) => {
+    expect(formatSummary(aSummary({ notDelivered }), { isSandbox: true }).split('\n')).toContain(line);
+  });
+
+  it.each([
+    ['accepted', 'POSTED', 'Posted to the chat room', 'posted to the chat room'],
+    ['rejected', 'impossible-change', 'it is stopped', 'not done (impossible-change): it is stopped'],
+    ['in-doubt', 'no-answer', 'no answer came', 'in doubt (no-answer): no answer came'],
+  ] as const)(
+    'says what came of a step without rows that is %s, and of what was done no code',
+    (status, code, reason, told) => {
+      const text = formatSummary(aSummary({}, { number: 4, kind: 'chat', action: { status, code, reason } }), REAL);
+      expect(text).toContain(`  4 chat  ${told}\n`);
+      if (status !== 'accepted') expect(text).toContain(`\n4 chat: ${told}\n`);
+    },
+  );
+
+  it('carries nothing of an answer that would steer the terminal, or pass for a line of ours', () => {
+    const evil = '\u001b[2J\nStep 2 (sms): all is well';
+    const balance = { ...emptyBalance(), read: 2, rejected: 1, skipped: 1 };
+    const stop = { reason: 'guard', detail: evil };
+    const example = { file: evil, path: `/${evil}`, line: 1, row: 1, field: evil, value: evil };
+    const reason = { output: 'rejections' as const, code: evil, rows: 1, said: evil, example };
+    const text = formatSummary(
+      aSummary(
+        { balance, state: 'stopped', stop, directory: `/out/${evil}` },
+        { reasons: [reason], skips: { [evil]: 1 } },
+      ),
+      REAL,
+    );
+    expect(text).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(text).not.toMatch(/^Step 2/m);
+  });
+});

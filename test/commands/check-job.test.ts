@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkJob } from '../../src/commands/check-job.js';
+import { planJob } from '../../src/commands/plan-job.js';
+import { runJob } from '../../src/commands/run-job.js';
+import type { Host } from '../../src/commands/support/deps.js';
+import { thisWorld, type World } from '../../src/commands/support/world.js';
+import { UserError } from '../../src/domain/errors.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { aTerminal } from './a-terminal.js';
+
+const GOOD = 'mobile,name,lang\n+6591234567,Ann,en\n';
+const OWN = '_step,_file,_line,_row,_status,_umid,_clientMessageId,_batchId,_destination,_segments,_description';
+
+interface Files {
+  readonly [name: string]: string | Uint8Array;
+}
+
+function aJobFile(files: Files, { input = 'people.csv', encoding = '', times = '' } = {}): string {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-check-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries({ 'people.csv': GOOD, ...files })) {
+    writeFileSync(join(directory, name), content);
+  }
+  const suppress = 'stop.csv' in files ? '\n    suppress: { files: [stop.csv] }' : '';
+  const job = join(directory, 'job.yaml');
+  writeFileSync(
+    job,
+    `name: sale
+service: { sandbox: true }
+steps:
+  - kind: sms
+    input: { files: ["${input}"], country: SG${encoding && `, encoding: ${encoding}`} }
+    destination: mobile
+    template: { source: ACME, text: "Hi {{ name }}"${times} }${suppress}
+output: out
+`,
+  );
+  return job;
+}
+
+const AT_NOON: World = { ...thisWorld, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
+
+type Command = (flags: { job: string; again: boolean; json: boolean | undefined }, host: Host) => Promise<number>;
+
+async function problemsOf(command: Command, job: string): Promise<string[]> {
+  try {
+    await command({ job, again: false, json: undefined }, { ...aTerminal().terminal, world: AT_NOON });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return error.problems.map(({ where, message }) => `${where}: ${message}`);
+  }
+  return [];
+}
+
+const latin = (text: string) => Buffer.from(text, 'latin1');
+const aLongFile = (end: string) => `${GOOD}${'+6591234567,Ann,en\n'.repeat(40_000)}${end}`;
+
+describe('check refuses what plan would refuse of the first rows of a file, in the same words', () => {
+  it.each<[string, Files, { input?: string; encoding?: string }?]>([
+    ['bytes that are no UTF-8', { 'people.csv': latin('mobile,name\n+6591234567,José\n') }],
+    [
+      'bytes that are none of the stated encoding',
+      { 'people.csv': latin('mobile,name\n+65,\xfa\x3f\n') },
+      { encoding: 'big5' },
+    ],
+    ['UTF-16 without a mark', { 'people.csv': Buffer.from(GOOD, 'utf16le') }],
+    ['an empty file', { 'people.csv': '' }],
+    ['a header that lacks columns', { 'people.csv': 'phone,first\n+6591234567,Ann\n' }],
+    ['a column that stands twice', { 'people.csv': 'mobile,name,mobile\n+6591234567,Ann,1\n' }],
+    ['a forbidden header', { 'people.csv': 'mobile,name,__proto__\n+6591234567,Ann,1\n' }],
+    ['two delimiters', { 'people.csv': 'mobile;name,lang\n' }],
+    ['a quote that never closes', { 'people.csv': `${GOOD}"+6591234567,Ann\n` }],
+    ['a gzip that is cut off', { 'people.csv.gz': gzipSync(GOOD).subarray(0, 30) }, { input: 'people.csv.gz' }],
+    ['a workbook', { 'people.csv': 'PK\u0003\u0004rest' }],
+    [
+      'results of the same kind',
+      { 'people.csv': `${OWN},mobile,name\n1,a.csv,2,1,QUEUED,u,c,b,+6591234567,1,ok,+6591234567,Ann\n` },
+    ],
+    [
+      'NDJSON that lacks a key in all of its rows',
+      { 'people.ndjson': '{"mobile":"+6591234567"}\n' },
+      { input: 'people.ndjson' },
+    ],
+    ['a file that is not there', {}, { input: 'gone.csv' }],
+    ['a list in another encoding', { 'stop.csv': latin('mobile,name\n+6591234567,José\n') }],
+    ['a list without a header', { 'stop.csv': '+6591234567\n+6598765432\n' }],
+    ['a list without numbers', { 'stop.csv': 'name\nAnn\n' }],
+    ['a list with a number that cannot be read', { 'stop.csv': 'mobile\n+6591234567\n+65912345678901234\n' }],
+    ['a long list without a header', { 'stop.csv': '+6591234567\n'.repeat(5000) }],
+    ['both at once', { 'people.csv': 'phone\n1\n', 'stop.csv': '' }],
+  ])('%s', async (_what, files, options) => {
+    const job = aJobFile(files, options);
+    const planned = await problemsOf(planJob, job);
+    expect(planned).not.toEqual([]);
+    expect(await problemsOf(checkJob, job)).toEqual(planned);
+  });
+});
+
+describe('check', () => {
+  it('says of a job that can be planned how far it has looked', async () => {
+    const { terminal, said } = aTerminal({ isStdoutTerminal: true });
+    const job = aJobFile({ 'stop.csv': 'mobile\n+6598765432\n' });
+    expect(await checkJob({ job, json: undefined }, terminal)).toBe(0);
+    expect(said.stdout).toBe(
+      'Job sale can be planned, as far as the job file, its secrets and the first rows of each file show.\n  step 1 (sms): people.csv, stop.csv\n',
+    );
+  });
+
+  it.each([
+    ['a time that has passed', 'scheduled: 2026-11-22T11:59:00Z', /scheduled 2026-11-22T11:59:00Z is in the past/],
+    ['a time too far ahead', 'scheduled: 2026-12-15T12:00:00Z', /is 23 days ahead, expected 7 at most$/],
+    ['an expiry that has passed', 'expiry: 2026-11-22T11:59:00Z', /template\.expiry .* is in the past/],
+    [
+      'an expiry before its time',
+      'scheduled: 2026-11-23T12:00:00Z, expiry: 2026-11-23T11:00:00Z',
+      /expiry .* is not after template\.scheduled/,
+    ],
+  ])('refuses %s in the words of plan and run, with the line in the job file', async (_what, times, words) => {
+    const job = aJobFile({}, { times: `, ${times}` });
+    for (const command of [checkJob, planJob, runJob]) {
+      const problems = await problemsOf(command, job);
+      expect(problems).toEqual([expect.stringMatching(words)]);
+      expect(problems[0]).toMatch(/^\/.*job\.yaml:7:\d+: template\./);
+    }
+  });
+
+  it('lets a time pass in a step that no file feeds, as plan does', async () => {
+    const job = aJobFile({}, { input: 'inbox*.csv', times: ', scheduled: 2026-11-22T11:59:00Z' });
+    expect(await problemsOf(checkJob, job)).toEqual([]);
+    expect(await problemsOf(planJob, job)).toEqual([]);
+  });
+
+  it('lets an inbox be empty, as plan does', async () => {
+    const { terminal, said } = aTerminal({ isStdoutTerminal: true });
+    expect(await checkJob({ job: aJobFile({}, { input: 'inbox*.csv' }), json: undefined }, terminal)).toBe(0);
+    expect(said.stdout).toContain('no file matches inbox*.csv yet');
+  });
+
+  it('does not read a long file to its end: a key of NDJSON may still come', async () => {
+    const rows = '{"mobile":"+6591234567"}\n'.repeat(40_000);
+    const ndjson = aJobFile({ 'people.ndjson': `${rows}{"name":"Ann"}\n` }, { input: 'people.ndjson' });
+    expect(await problemsOf(checkJob, ndjson)).toEqual([]);
+    const csv = aJobFile({ 'people.csv': aLongFile('"never closed\n') });
+    expect(await problemsOf(checkJob, csv)).toEqual([]);
+    expect(await problemsOf(planJob, csv)).toHaveLength(1);
+  });
+});

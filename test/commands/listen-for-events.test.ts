@@ -1,0 +1,147 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type ListenFlags, listenForEvents } from '../../src/commands/listen-for-events.js';
+import { until } from '../e2e/command.js';
+import { aGatewayEvent } from '../listen/events.js';
+import { aTerminal } from './a-terminal.js';
+
+const SECRET = 'correct-horse-battery';
+
+/** The command in this process, with a terminal of the test's own, in a directory of its own. */
+function aCommand(env: Record<string, string> = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-listen-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { terminal, said, listeners, signal } = aTerminal({ env });
+  const output = join(directory, 'events.ndjson');
+  const nothing = { run: undefined, secretEnv: undefined, secretFile: undefined, json: undefined };
+  return {
+    directory,
+    output,
+    said,
+    terminal,
+    listeners,
+    listen: (flags: Partial<ListenFlags> = {}) =>
+      listenForEvents({ port: 0, host: '127.0.0.1', output, ...nothing, ...flags }, terminal),
+    firstLine: async () => {
+      await until(() => said.stdout.includes('\n'));
+      return JSON.parse(said.stdout.split('\n', 1)[0] ?? '');
+    },
+    signal: () => signal('SIGTERM'),
+  };
+}
+
+async function post(url: string, body: object): Promise<number> {
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body), headers: { connection: 'close' } });
+  await answer.text();
+  return answer.status;
+}
+
+describe('volley listen', () => {
+  test('says where it listens, receives until a signal, then prints the totals and exits with 0', async () => {
+    const command = aCommand({ HOOK_SECRET: SECRET });
+    const ended = command.listen({ secretEnv: 'HOOK_SECRET' });
+    const { origin, path, output } = await command.firstLine();
+    expect([path, output]).toEqual(['/hook/<secret>', command.output]);
+    expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
+    expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
+    expect(await post(`${origin}/hook/other`, aGatewayEvent())).toBe(404);
+    command.signal();
+    expect(await ended).toBe(0);
+    expect(JSON.parse(command.said.stdout.split('\n')[1] ?? '')).toEqual({
+      output: command.output,
+      received: 2,
+      written: 1,
+      duplicates: 1,
+      unknown: 0,
+      bad: 0,
+      refused: 1,
+      busy: 0,
+    });
+    expect(readFileSync(command.output, 'utf8').split('\n')).toHaveLength(2);
+    expect(statSync(command.output).mode & 0o777).toBe(0o600);
+    expect(command.said.stdout + command.said.stderr).not.toContain(SECRET);
+    expect(command.listeners.size).toBe(0);
+  });
+
+  test('reads the secret from a file, and warns of a short one without saying it', async () => {
+    const command = aCommand();
+    const secretFile = join(command.directory, 'secret');
+    writeFileSync(secretFile, 'short-1\n');
+    const ended = command.listen({ secretFile, json: false });
+    const { origin } = await command.firstLine();
+    expect(await post(`${origin}/hook/short-1`, { a: 1 })).toBe(200);
+    command.signal();
+    await ended;
+    expect(command.said.stderr).toContain('fewer than 16 characters');
+    expect(command.said.stderr).not.toContain('short-1');
+    expect(command.said.stdout.split('\n').slice(1).join('\n')).toBe(
+      '1 events received, 1 written, 0 duplicates, 1 of unknown kind, 0 bad bodies, 0 refused, 0 turned away\n' +
+        `  → ${command.output}\n`,
+    );
+  });
+
+  test('leaves at once at a second signal', async () => {
+    const command = aCommand();
+    let left: number | undefined;
+    command.terminal.leave = (exitCode) => {
+      left = exitCode;
+      return undefined as never;
+    };
+    const ended = command.listen();
+    await command.firstLine();
+    command.signal();
+    command.signal();
+    await ended;
+    expect(left).toBe(75);
+  });
+
+  test.each([
+    ['a link to it', true],
+    ['a link that leads to no file yet', false],
+  ])('has its file for itself, also where it was given %s', { timeout: 20_000 }, async (_, isThere) => {
+    const first = aCommand();
+    const second = aCommand();
+    const output = join(first.directory, 'real/events.ndjson');
+    const link = join(first.directory, 'link.ndjson');
+    mkdirSync(join(first.directory, 'real'));
+    symlinkSync(output, link);
+    if (isThere) writeFileSync(output, '');
+    const ended = first.listen({ output: link });
+    const { origin } = await first.firstLine();
+
+    await expect(second.listen({ output })).rejects.toMatchObject({ name: 'UserError', code: 'lock-held' });
+
+    expect(await post(origin, { a: 1 })).toBe(200);
+    first.signal();
+    expect(await ended).toBe(0);
+    expect(readFileSync(output, 'utf8').split('\n')).toHaveLength(2);
+  });
+
+  test('ends when stdout is closed', async () => {
+    const command = aCommand();
+    command.terminal.writeStdout = () => Promise.reject(new Error('EPIPE'));
+    await expect(command.listen()).rejects.toThrow('EPIPE');
+    expect(command.listeners.size).toBe(0);
+  });
+
+  test.each<[string, string, Partial<ListenFlags>]>([
+    ['no port', 'bad-flag', { port: Number.NaN }],
+    ['a port too high', 'bad-flag', { port: 65_536 }],
+    ['no output', 'bad-flag', { output: undefined }],
+    ['an output that is a directory', 'bad-flag', { output: tmpdir() }],
+    ['an output and a run', 'bad-flag', { run: tmpdir() }],
+    ['a run that is none', 'bad-plan', { output: undefined, run: tmpdir() }],
+    ['two secrets', 'bad-flag', { secretEnv: 'A', secretFile: 'b' }],
+    ['a secret that is not set', 'bad-credentials', { secretEnv: 'NOT_SET' }],
+    ['a secret file that is not there', 'bad-credentials', { secretFile: '/nowhere/secret' }],
+    ['an empty secret', 'bad-credentials', { secretEnv: 'EMPTY' }],
+    ['another host and no secret', 'unsafe-environment', { host: '0.0.0.0' }],
+  ])('does not start with %s', async (_, code, flags) => {
+    const command = aCommand({ EMPTY: '' });
+    await expect(command.listen(flags)).rejects.toMatchObject({ name: 'UserError', code });
+    expect(command.said.stdout).toBe('');
+    expect(command.listeners.size).toBe(0);
+  });
+});

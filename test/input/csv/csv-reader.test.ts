@@ -1,0 +1,347 @@
+import { appendFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { digestInput } from '../../../src/input/digest-input.js';
+import { readRecords } from '../../../src/input/records.js';
+import { aDirectory, aFile, anInput, readRefused, readWhole } from '../builders.js';
+
+const directory = aDirectory();
+const csv = (content: string | Uint8Array) => aFile(directory, content);
+
+describe('CSV reader: rows', () => {
+  it('gives the cells of each row in the order of the columns, with line and row', async () => {
+    const { columns, records } = await readWhole(csv('id,mobile\n1,+6591234567\n2,\n'));
+    expect(columns).toEqual(['id', 'mobile']);
+    expect(records).toEqual([
+      { cells: ['1', '+6591234567'], line: 2, row: 1, fault: undefined },
+      { cells: ['2', ''], line: 3, row: 2, fault: undefined },
+    ]);
+  });
+
+  it('reads a last line without an end', async () => {
+    expect((await readWhole(csv('a,b\n1,2'))).cells).toEqual([['1', '2']]);
+  });
+
+  it('leaves cells as they are: blanks, leading zeros, quotes within quotes', async () => {
+    expect((await readWhole(csv('a,b\n 007 ,"say ""hi"", Ann"\n'))).cells).toEqual([[' 007 ', 'say "hi", Ann']]);
+  });
+
+  it('counts lines as an editor does, with CRLF, LF and CR mixed, within quotes too', async () => {
+    const { lines, cells } = await readWhole(csv('a,b\r\n1,"x\r\ny"\r2,"x\ry\nz"\n3,4\r\n5,6'));
+    expect(cells).toEqual([
+      ['1', 'x\r\ny'],
+      ['2', 'x\ry\nz'],
+      ['3', '4'],
+      ['5', '6'],
+    ]);
+    expect(lines).toEqual([2, 4, 7, 8]);
+  });
+
+  it('passes over blank lines and lines of nothing but delimiters and blanks, counts their lines and says so', async () => {
+    const { lines, records, notices } = await readWhole(csv('\n,\na,b\n\n1,2\n , \n\r\n"",\n3,4\n'));
+    expect(lines).toEqual([5, 9]);
+    expect(records.map((record) => record.row)).toEqual([1, 2]);
+    expect(notices).toContain('6 blank lines were passed over');
+  });
+
+  it('passes over rows of blanks that are not ASCII, wherever they stand', async () => {
+    const blanks = ['\u00a0', '\u3000,\u2003', '"\u00a0",'];
+    const content = (blank: string) => csv(`${blank}\na,b\n${blank}\n1,2\n${blank}\n`);
+    for (const blank of blanks) {
+      const { columns, cells, lines, notices } = await readWhole(content(blank));
+      expect({ columns, cells, lines }).toEqual({ columns: ['a', 'b'], cells: [['1', '2']], lines: [4] });
+      expect(notices).toContain('3 blank lines were passed over');
+    }
+    expect((await readWhole(csv('a,b\n\u00a0,é\n\u00a0,1\né,\n'))).cells).toEqual([
+      ['\u00a0', 'é'],
+      ['\u00a0', '1'],
+      ['é', ''],
+    ]);
+  });
+
+  it('gives the rows of a file of many pieces in order, each with its line', async () => {
+    const rows = Array.from({ length: 60_000 }, (_, index) => `${index},"x\r\n${index}"`);
+    const { records } = await readWhole(csv(`a,b\r\n${rows.join('\r\n')}\r\n`));
+    expect(records).toHaveLength(60_000);
+    const wrong = records.filter(({ cells, line }, index) => cells[0] !== `${index}` || line !== 2 + 2 * index);
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('CSV reader: rows at fault', () => {
+  it('pads a row with too few fields and says how many it has', async () => {
+    const { records } = await readWhole(csv('a,b,c\n1,2\n4,5,6\n'));
+    expect(records[0]).toEqual({
+      cells: ['1', '2', ''],
+      line: 2,
+      row: 1,
+      fault: {
+        stage: 'read',
+        field: '',
+        code: 'too-few-fields',
+        reason: 'the row has 2 fields, expected 3 as in the header',
+      },
+    });
+    expect(records[1]?.fault).toBeUndefined();
+  });
+
+  it('keeps what stands beyond the columns in the reason, so that nothing is lost', async () => {
+    const { records } = await readWhole(csv('a,b\n1,2,"x ""y""",z\n'));
+    expect(records[0]?.cells).toEqual(['1', '2']);
+    expect(records[0]?.fault).toEqual({
+      stage: 'read',
+      field: '',
+      code: 'too-many-fields',
+      reason: 'the row has 4 fields, expected 2 as in the header; beyond them stands "x \\"y\\"", "z"',
+    });
+  });
+
+  it('compares with the header, not with the first line of the file', async () => {
+    expect((await readWhole(csv(',,,\na,b\n1,2\n'))).faults).toEqual([undefined]);
+  });
+});
+
+describe('CSV reader: quotes out of their place refuse the file', () => {
+  it('names the line of the row whose quote never closes, not the end of the file', async () => {
+    expect(await readRefused(csv('a,b\n1,2\n\n3,"x\r\ny\n5,6\n'))).toEqual([
+      'people.csv:4: a quote that opens in the row on this line never closes, expected a closing quote',
+    ]);
+  });
+
+  it.each([
+    ['text after a closing quote', 'a,b\n1,2\n3,"x"y\n', 'text follows a closing quote'],
+    ['a stray opening quote closed by a later row', 'a,b\n1,2\n3,"x\n4,"y"\n', 'text follows a closing quote'],
+    ['a quote inside an unquoted field', 'a,b\n1,2\n3,5" pipe\n', 'a quote stands inside an unquoted field'],
+    ['a blank before an opening quote', 'a,b\n1,2\n3, "x"\n', 'a quote stands inside an unquoted field'],
+  ])('%s', async (_title, content, reason) => {
+    const [refusal, ...others] = await readRefused(csv(content));
+    expect(refusal).toMatch(`people.csv:3: in the row that begins on this line ${reason}`);
+    expect(others).toEqual([]);
+  });
+
+  it('swallows no good rows in silence when two stray quotes make a pair', async () => {
+    const { cells, notices } = await readWhole(csv('id,name\n1,"Ann\n2,Bob\n3,Carol"\n4,Dan\n'));
+    expect(cells).toHaveLength(2);
+    expect(notices).toContain(
+      'the row on line 2 holds a field of several lines that look like rows of their own: a quote may be missing',
+    );
+  });
+
+  it('says nothing of an address over several lines', async () => {
+    const { notices } = await readWhole(csv('id,address\n1,"Blk 1\nSingapore"\n2,"Blk 2\nBedok\nSingapore"\n'));
+    expect(notices.filter((notice) => notice.includes('quote'))).toEqual([]);
+  });
+});
+
+describe('CSV reader: header', () => {
+  it('trims names, and allows columns without a name but says so', async () => {
+    const { columns, cells, notices } = await readWhole(csv(' a ,,"b "\n1,2,3\n'));
+    expect(columns).toEqual(['a', '', 'b']);
+    expect(cells).toEqual([['1', '2', '3']]);
+    expect(notices).toContain('columns without a name cannot be used: 2');
+  });
+
+  it('numbers names that stand twice, so that none is taken for the other, and says so', async () => {
+    const { columns, cells, notices } = await readWhole(csv('a,b, a,A,b (1),b,a,,\n1,2,3,4,5,6,7,8,9\n'));
+    expect(columns).toEqual(['a (1)', 'b (2)', 'a (2)', 'A', 'b (1)', 'b (3)', 'a (3)', '', '']);
+    expect(cells).toEqual([['1', '2', '3', '4', '5', '6', '7', '8', '9']]);
+    expect(notices).toContain('columns 1, 3 and 7 have the same name and are numbered: a (1), a (2), a (3)');
+    expect(notices).toContain('columns 2 and 6 have the same name and are numbered: b (2), b (3)');
+  });
+
+  it('refuses names that are forbidden, and those without a letter that stand twice, all at once', async () => {
+    expect(await readRefused(csv('\na,1,a,__proto__,constructor,prototype,1\n1\n'))).toEqual([
+      'people.csv:2: column 4 is named __proto__, expected another name',
+      'people.csv:2: column 5 is named constructor, expected another name',
+      'people.csv:2: column 6 is named prototype, expected another name',
+      'people.csv:2: columns 2 and 7 have the same name, expected each name once',
+    ]);
+  });
+
+  it('refuses too many columns', async () => {
+    const header = Array.from({ length: 100_000 }, (_, index) => `c${index}`).join(',');
+    expect(await readRefused(csv(`${header}\n`))).toEqual([
+      'people.csv:1: the header has 100000 columns, expected at most 1000',
+    ]);
+  });
+
+  it('knows its columns once it is open', async () => {
+    const reader = readRecords(csv('a,b\n1,2\n'), anInput());
+    await reader.open();
+    expect(reader.columns).toEqual(['a', 'b']);
+    await reader.close();
+  });
+
+  it('reads a file of a header alone as no rows, and says so', async () => {
+    const { records, notices } = await readWhole(csv('a,b\n'));
+    expect(records).toEqual([]);
+    expect(notices).toContain('it holds a header and no rows');
+  });
+
+  it('refuses an empty file, and one of blank lines alone', async () => {
+    expect(await readRefused(csv(''))).toEqual(['people.csv: the file is empty, expected at least a header']);
+    expect(await readRefused(csv('\n,,\n \n'))).toEqual([
+      'people.csv: it holds only blank lines, expected at least a header',
+    ]);
+    expect(await readRefused(csv('\uFEFF'))).toEqual([
+      'people.csv: it holds only blank lines, expected at least a header',
+    ]);
+  });
+});
+
+describe('CSV reader: a file of ours', () => {
+  it('leaves out the columns that we added, and takes off the apostrophes that we put there', async () => {
+    const { columns, cells, notices } = await readWhole(
+      csv("mobile,note,_step,_file,_line,_row,_reason\n+6591234567,'=1,1,a.csv,2,1,'-x\n'Ann,''=2,1,a.csv,3,2,\n"),
+    );
+    expect(columns).toEqual(['mobile', 'note']);
+    expect(cells).toEqual([
+      ['+6591234567', '=1'],
+      ["'Ann", "'=2"],
+    ]);
+    expect(notices).toContain('ignored 5 columns added by Volley');
+  });
+
+  it('leaves columns and cells alone in a file that is not ours', async () => {
+    const { columns, cells } = await readWhole(csv("mobile,step,_other\n'=1,2,3\n"));
+    expect(columns).toEqual(['mobile', 'step', '_other']);
+    expect(cells).toEqual([["'=1", '2', '3']]);
+  });
+
+  it('still knows a row that is too short', async () => {
+    const { cells, faults } = await readWhole(csv('mobile,_step,_file,_line,_row\n1,2\n'));
+    expect(cells).toEqual([['1']]);
+    expect(faults).toEqual(['too-few-fields']);
+  });
+});
+
+describe('CSV reader: delimiter', () => {
+  it.each([
+    [',', 'a,"b;c;d",e\n1,2,3\n', '","'],
+    [';', 'a;b,c;d\n1;2;3\n', '";"'],
+    ['\t', 'a\tb\n1\t2\n', 'tab'],
+    ['|', '\n||\n"a|""|,,,"|b\n1|2\n', '"|"'],
+    [';', '""\na;b;c\n1;2;3\n', '";"'],
+    ['\t', '""\t""\r\n"\n"\t""\r\na\tb\n1\t2\n', 'tab'],
+    [';', '\u00a0;\u00a0;;\na;b\n1;2\n', '";"'],
+    [';', '" ""x"",,,";é\n1;2\n', '";"'],
+    ['|', 'é|ß\n1|2\n', '"|"'],
+  ])('%j is found from the header, and said', async (_delimiter, content, name) => {
+    const { faults, notices } = await readWhole(csv(content));
+    expect(faults).toEqual([undefined]);
+    expect(notices[0]).toBe(`the delimiter is ${name}, found from the header`);
+  });
+
+  it.each([
+    ['sep=;\na,b;c\n1;2\n', '";"'],
+    ['SEP=;\r\n\r\na,b;c\r\n1;2\r\n', '";"'],
+    ['"sep=;"\ra,b;c\r1;2\r', '";"'],
+    ['\uFEFFsep=\t\na,b\tc\n1\t2\n', 'tab'],
+    ['sep=|||\na,b|c\n1|2\n', '"|"'],
+  ])('is what the first line says: %j', async (content, name) => {
+    const { columns, cells, lines, notices } = await readWhole(csv(content));
+    expect({ columns, cells }).toEqual({ columns: ['a,b', 'c'], cells: [['1', '2']] });
+    expect(lines).toEqual([content.split(/\r\n|\r|\n/).length - 1]);
+    expect(notices).toContain(`the delimiter is ${name}, as its first line says`);
+  });
+
+  it('that the first line says may be stated too, and no other', async () => {
+    const content = 'sep=;\na;b\n1;2\n';
+    expect((await readWhole(csv(content), anInput({ delimiter: ';' }))).cells).toEqual([['1', '2']]);
+    expect(await readRefused(csv(content), anInput({ delimiter: ',' }))).toEqual([
+      'people.csv:1: the first line says that the delimiter is ";", expected ",", as the job states',
+    ]);
+    expect(await readRefused(csv('sep=:\na:b\n'))).toEqual([
+      'people.csv:1: the first line says that the delimiter is ":", expected "," ";" tab or "|"',
+    ]);
+    expect((await readWhole(csv('sep=x\n1\n'))).columns).toEqual(['sep=x']);
+    expect(await readRefused(csv('sep=;'))).toEqual([
+      'people.csv: it holds only blank lines, expected at least a header',
+    ]);
+  });
+
+  it('goes by what is stated', async () => {
+    const { columns, notices } = await readWhole(csv('a,b;c,d\n1;2\n'), anInput({ delimiter: ';' }));
+    expect(columns).toEqual(['a,b', 'c,d']);
+    expect(notices[0]).toBe('the delimiter is ";", as stated');
+  });
+
+  it('is no question in a header of one column', async () => {
+    const { cells, notices } = await readWhole(csv('mobile\n+6591234567\n'));
+    expect(cells).toEqual([['+6591234567']]);
+    expect(notices[0]).toBe('the header has one column, so no delimiter was found in it');
+  });
+
+  it('is never guessed: two that stand equally often are a refusal', async () => {
+    expect(await readRefused(csv('a,b;c\n'))).toEqual([
+      'people.csv:1: the header has as many "," as ";", expected one delimiter',
+    ]);
+    expect(await readRefused(csv('\r\n""\r\na,b;c\r\n'))).toEqual([
+      'people.csv:3: the header has as many "," as ";", expected one delimiter',
+    ]);
+  });
+});
+
+describe('CSV reader: limits', () => {
+  it('refuses a field beyond maxFieldBytes, counted in bytes', async () => {
+    const input = anInput({ limits: { maxFieldBytes: 6 } });
+    expect((await readWhole(csv('a,b\n1,ééé\n'), input)).faults).toEqual([undefined]);
+    expect(await readRefused(csv('a,b\n1,2\n1,éééé\n'), input)).toEqual([
+      'people.csv:3: field 2 of the row that begins on this line is too long, expected at most 6 bytes',
+    ]);
+  });
+
+  it('refuses a row beyond maxLineBytes, as a quote that never closes makes it', async () => {
+    const input = anInput({ limits: { maxLineBytes: 5000 } });
+    const [refusal] = await readRefused(csv(`a,b\n1,2\n3,"x\n${'4,5\n'.repeat(5000)}`), input);
+    expect(refusal).toMatch(
+      /^people\.csv:3: the row that begins on this line is too long, expected at most 5000 bytes/,
+    );
+  });
+
+  it('refuses a row that is too long by delimiters alone', async () => {
+    const input = anInput({ limits: { maxLineBytes: 100_000 } });
+    const [refusal] = await readRefused(csv(`a,b\n1,2\n${','.repeat(1_000_000)}`), input);
+    expect(refusal).toMatch(/^people\.csv:3: the row that begins on this line is too long/);
+  });
+
+  it('takes no number of blank lines for a long row', async () => {
+    const input = anInput({ limits: { maxLineBytes: 100_000 } });
+    expect((await readWhole(csv(`a,b\n${'\n'.repeat(1_000_000)}1,2\n`), input)).lines).toEqual([1_000_002]);
+  });
+
+  it('refuses a row of more fields than maxColumns', async () => {
+    const [refusal] = await readRefused(csv('a,b\n1,2,3,4,5\n'), anInput({ limits: { maxColumns: 4 } }));
+    expect(refusal).toMatch(/^people\.csv:2: the row that begins on this line is too long, .* and 4 fields$/);
+  });
+
+  it('refuses a file beyond maxFileBytes', async () => {
+    expect(await readRefused(csv('a,b\n1,2\n'), anInput({ limits: { maxFileBytes: 7 } }))).toEqual([
+      'people.csv: it holds more than 7 bytes of content, expected at most that many',
+    ]);
+  });
+});
+
+describe('CSV reader: digest', () => {
+  it('is that of the bytes on disk, so that a change while reading shows', async () => {
+    const file = csv(`a\n${'1\n'.repeat(400_000)}`);
+    const before = await digestInput(file.path);
+    const reader = readRecords(file, anInput());
+    await reader.open();
+    appendFileSync(file.path, '2\n');
+    for await (const _batch of reader.batches());
+    expect(reader.sha256).not.toBe(before.sha256);
+    expect({ sha256: reader.sha256, bytes: reader.bytes }).toEqual(await digestInput(file.path));
+  });
+
+  it('is whole though the file is read in one piece with the header', async () => {
+    const file = csv('a\n1\n');
+    const { reader } = await readWhole(file);
+    expect({ sha256: reader.sha256, bytes: reader.bytes }).toEqual(await digestInput(file.path));
+  });
+
+  it('refuses a file that is gone by the time it is read', async () => {
+    expect(await readRefused({ path: `${directory}/gone.csv`, shown: 'gone.csv', format: 'csv' })).toEqual([
+      'gone.csv: there is no such file, expected a file that can be read',
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { findColumn } from '../../../src/input/own-columns.js';
+import type { ContactsStep } from '../../../src/job/job.js';
+import { searchColumns } from '../../../src/kinds/column-search.js';
+import { bindAttributes } from '../../../src/kinds/contacts/contact-attributes.js';
+
+const COLUMNS = ['id', 'Mobile', 'tier', 'First Name', '', 'notes', '_umid'];
+
+function bind(step: Pick<ContactsStep, 'customAttributes' | 'rest'>, taken: number[] = [1], columns = COLUMNS) {
+  const { find, problems } = searchColumns(columns, { findColumn });
+  const bound = bindAttributes(step, columns, { find, taken: new Set(taken) });
+  const attributes = bound.attributes.map(({ name, index }) => `${name} = ${columns[index]}`);
+  return { attributes, problems: [...problems, ...bound.problems] };
+}
+
+const rest = ({ except = [], rename = {} }: Partial<NonNullable<ContactsStep['rest']>>) =>
+  ({ customAttributes: 'rest', rest: { except, rename } }) as const;
+
+describe('attributes of a contact', () => {
+  it('are the rest of the columns under their own names, without those that have none and those of the service', () => {
+    expect(bind({ customAttributes: 'rest' })).toEqual({
+      attributes: ['id = id', 'tier = tier', 'First Name = First Name', 'notes = notes'],
+      problems: [],
+    });
+    expect(bind(rest({}))).toEqual(bind({ customAttributes: 'rest' }));
+  });
+
+  it('leave out the columns of except, and have the names of rename, in whatever writing', () => {
+    expect(bind(rest({ except: ['Notes', 'id'], rename: { first_name: 'given', _umid: 'last message' } }))).toEqual({
+      attributes: ['tier = tier', 'given = First Name', 'last message = _umid'],
+      problems: [],
+    });
+  });
+
+  it('may swap names, and take one that a column had which is left out', () => {
+    expect(bind(rest({ rename: { id: 'tier', tier: 'id' } })).attributes.slice(0, 2)).toEqual([
+      'tier = id',
+      'id = tier',
+    ]);
+    expect(bind(rest({ except: ['notes'], rename: { tier: 'notes' } })).problems).toEqual([]);
+  });
+
+  it('name every column that is not there, so that a slip takes nothing along that was to stay', () => {
+    const { problems } = bind(rest({ except: ['note'], rename: { level: 'tier' } }));
+    expect(problems.map(({ column, message }) => [column, /names as (\S+);/.exec(message)?.[1]])).toEqual([
+      ['note', 'customAttributes.rest.except'],
+      ['level', 'customAttributes.rest.rename'],
+    ]);
+  });
+
+  it.each([
+    [{ rename: { tier: 'notes' } }, [1], 'the columns "tier" and "notes" would both be the attribute "notes"'],
+    [{ except: ['tier'], rename: { tier: 'level' } }, [1], 'renames the column "tier" in'],
+    [{ rename: { mobile: 'number' } }, [1, -1], 'renames the column "Mobile" in'],
+    [{ rename: { 'First Name': 'a', first_name: 'b' } }, [1], 'renames the column "First Name" twice'],
+  ])('refuse what would lose a value or have no effect: %j', (written, taken, message) => {
+    const { problems } = bind(rest(written as Parameters<typeof rest>[0]), taken);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toContain(message);
+  });
+});

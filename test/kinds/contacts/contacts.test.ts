@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { findColumn } from '../../../src/input/own-columns.js';
+import type { ContactsStep } from '../../../src/job/job.js';
+import { contactsKind } from '../../../src/kinds/contacts/contacts.js';
+import { aContactsStep, anInput } from '../../plan/a-plan.js';
+import { aPart, aResponse, told } from '../a-part.js';
+
+const SENT = { firstName: 'Ann', externalId: 'C-7', addresses: { msisdn: '+6591234567', email: 'Ann@example.com' } };
+
+describe('answer to a create request', () => {
+  const read = (body: unknown, response = {}) =>
+    contactsKind.readOutcomes(aResponse(body, response), aPart({ count: 1 }), Buffer.from(JSON.stringify(SENT)));
+  const location = 'https://contacts.test/accounts/acme/contacts/77';
+
+  it('201 is a contact made, with its id and address', () => {
+    expect(told(read({ id: 77 }, { status: 201, headers: { location } }))).toEqual([
+      ['accepted CREATED', '77', location],
+    ]);
+  });
+
+  it('200 is a contact merged into one that has the address', () => {
+    const outcomes = read({ id: '77' });
+    expect(told(outcomes)).toEqual([['accepted MERGED', '77', '']]);
+    expect(outcomes.verdicts[0]?.reason).toContain('Merged');
+  });
+
+  it.each([{ msisdn: '6591234567' }, { email: 'ann@example.com', lineId: 'x' }, {}])(
+    'that repeats an address of ours, or none at all, is ours: %j',
+    (addresses) => {
+      expect(told(read({ id: 77, addresses }))).toEqual([['accepted MERGED', '77', '']]);
+    },
+  );
+
+  it('with none of the addresses that were sent belongs to somebody else, and puts the row in doubt', () => {
+    expect(told(read({ id: 77, addresses: { msisdn: '6598765432' } }))).toEqual([['in-doubt contradiction']]);
+    expect(told(read({ id: 77, addresses: { lineId: 'ann' } }))).toEqual([['in-doubt contradiction']]);
+  });
+
+  it.each([
+    [{ addresses: { msisdn: '6598765432', email: 'ann@example.com' } }],
+    [{ addresses: { msisdn: '6591234567', email: 'ben@example.com' } }],
+    [{ externalId: 'C-8' }],
+    [{ firstName: 'Ben', addresses: { msisdn: '6591234567' } }],
+  ])('of a contact that was made, with something else than was sent, puts the row in doubt: %j', (body) => {
+    expect(told(read({ id: 77, ...body }, { status: 201 }))).toEqual([['in-doubt contradiction']]);
+  });
+
+  it.each([
+    [{ firstName: ' ANN ', addresses: { msisdn: '+65 9123 4567', email: 'ANN@example.com', lineId: 'new' } }, 201],
+    [{ addresses: { msisdn: '65****4567' } }, 201],
+    [
+      {
+        firstName: 'Anna',
+        lastName: 'Lee',
+        externalId: 'C-8',
+        addresses: { msisdn: '6591234567', email: 'old@example.com' },
+      },
+      200,
+    ],
+  ])('in another writing, or of a contact that there was, is ours: %j', (body, status) => {
+    expect(told(read({ id: 77, ...body }, { status }))[0]?.[0]).toContain('accepted');
+  });
+
+  it('without a body is known by its Location, which may stand in a list and have a query', () => {
+    expect(told(read('', { status: 201, headers: { location } }))).toEqual([['accepted CREATED', '77', location]]);
+    expect(told(read('', { status: 201, headers: { location: [location] } }))[0]?.[1]).toBe('77');
+  });
+
+  it.each(['', '{}', 'null', '[]', '{"id":null}', '{"id":""}', '{"id":{}}', '<html>'])(
+    'that names no contact (%j) puts the row in doubt',
+    (body) => {
+      expect(told(read(body, { status: 201 }))).toEqual([['in-doubt unreadable-answer']]);
+      expect(told(read(body, { status: 201, headers: { location: 'https://contacts.test/' } }))[0]?.[0]).toContain(
+        'in-doubt',
+      );
+    },
+  );
+});
+
+describe('contacts bound to the columns of a file', () => {
+  const bind = (step: Partial<ContactsStep>, columns: string[]) =>
+    contactsKind
+      .createPlanner(aContactsStep(step), {
+        planId: 'p',
+        step: 1,
+        findColumn,
+        isSuppressed: () => false,
+        describeRow: String,
+      })
+      .bind(columns);
+  const bodyOf = (step: Partial<ContactsStep>, columns: string[], cells: (string | undefined)[]) => {
+    const rows = bind(step, columns);
+    if (typeof rows !== 'function') throw new Error('expected the columns to fit');
+    const plan = rows({ cells, line: 2, row: 1, fault: undefined }, 0, 0);
+    return plan.kind === 'planned' ? JSON.parse(plan.row.fragment) : plan;
+  };
+
+  it('take every column that no field names as an attribute, where the job says rest', () => {
+    const step = { fields: { msisdn: 'Mobile', firstName: 'name' }, customAttributes: 'rest' } as const;
+    expect(bodyOf(step, ['tier', 'mobile', 'name', '', 'town'], ['gold', '90000000', 'Ann', 'x', ' '])).toEqual({
+      firstName: 'Ann',
+      addresses: { msisdn: '+6590000000' },
+      customAttributes: { tier: 'gold' },
+    });
+  });
+
+  it('take attributes under the name that the job gives them', () => {
+    const step = { customAttributes: { level: 'Tier' } };
+    expect(bodyOf(step, ['mobile', 'tier'], ['90000000', 'gold'])).toMatchObject({
+      customAttributes: { level: 'gold' },
+    });
+  });
+
+  it('take no column as an attribute that the job leaves out or reads groups from', () => {
+    const rest = { except: ['Notes'], rename: { tier: 'level' } };
+    const step = { customAttributes: 'rest', rest, groups: [7], groupsColumn: 'Teams' } as const;
+    const columns = ['mobile', 'tier', 'notes', 'teams', 'town'];
+    expect(bodyOf(step, columns, ['90000000', 'gold', 'x', '1042; 7', 'Jurong'])).toEqual({
+      groups: [{ id: 7 }, { id: 1042 }],
+      addresses: { msisdn: '+6590000000' },
+      customAttributes: { level: 'gold', town: 'Jurong' },
+    });
+    expect(bodyOf(step, columns, ['90000000', '', '', ' ', undefined]).groups).toEqual([{ id: 7 }]);
+    expect(bodyOf({ ...step, groups: [] }, columns, ['90000000'])).not.toHaveProperty('groups');
+  });
+
+  it('refuse a row with more groups than a contact may join, or with something else, at their column', () => {
+    const step = { groups: [1, 2, 3], groupsColumn: 'teams' };
+    const eight = '11,12,13,14,15,16,17,18';
+    expect(bodyOf(step, ['mobile', 'teams'], ['90000000', eight])).toMatchObject({
+      kind: 'rejected',
+      rejection: { stage: 'normalize', field: 'teams', code: 'too-many-groups' },
+    });
+    expect(bodyOf(step, ['mobile', 'teams'], ['90000000', 'VIP']).rejection).toMatchObject({
+      field: 'teams',
+      code: 'bad-group',
+    });
+  });
+
+  it('read the number in the country of the row, else in that of the job', () => {
+    const step = { input: anInput({ country: 'SG', countryColumn: 'country' }) };
+    expect(bodyOf(step, ['mobile', 'country'], ['012-345 6789', 'MY']).addresses).toEqual({ msisdn: '+60123456789' });
+    expect(bodyOf(step, ['mobile', 'country'], ['90000000', '']).addresses).toEqual({ msisdn: '+6590000000' });
+  });
+
+  it('reject a row without any address', () => {
+    expect(bodyOf({}, ['mobile'], [''])).toMatchObject({ kind: 'rejected', rejection: { code: 'no-address' } });
+  });
+
+  it('name every column that is not there, with the key of the job and the columns there are', () => {
+    const step = {
+      fields: { msisdn: 'handy', email: 'mail' },
+      customAttributes: { level: 'tier' },
+      input: anInput({ countryColumn: 'land' }),
+    };
+    const bound = bind(step, ['mobile', 'name']);
+    if (typeof bound === 'function') throw new Error('expected problems');
+    expect(bound.problems.map(({ column }) => column)).toEqual(['handy', 'mail', 'land', 'tier']);
+    expect(bound.problems.map(({ message }) => /names as (\S+);/.exec(message)?.[1])).toEqual([
+      'fields.msisdn',
+      'fields.email',
+      'input.countryColumn',
+      'customAttributes.level',
+    ]);
+    for (const { message } of bound.problems) expect(message).toContain('expected one of mobile, name');
+  });
+
+  it('show a person which field has which value, and of an address no more than its kind', () => {
+    const rows = bind({ fields: { msisdn: 'mobile', firstName: 'name' } }, ['mobile', 'name']);
+    if (typeof rows !== 'function') throw new Error('expected the columns to fit');
+    const plan = rows({ cells: ['90000000', 'Ann'], line: 2, row: 1, fault: undefined }, 0, 0);
+    expect(plan.kind === 'planned' && plan.row.preview().text).toBe('firstName → Ann, msisdn → +65******00');
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
+import { readPlannedRows } from '../../../src/plan/format/planned-rows.js';
+import { readRowsOfOthers } from '../../../src/plan/reimport/other-plans.js';
+import { RefusedRows } from '../../../src/plan/reimport/refused-rows.js';
+import { writeReport } from '../../../src/report/write-report.js';
+import { aRun, aScriptedService } from '../../run/a-run.js';
+import { aContactsStep, anSmsStep, aPlan, type MadePlan } from '../a-plan.js';
+
+const REQUESTS = '1-sms.requests.ndjson';
+const ROWS = '1-sms.rows.ndjson';
+
+/** Everything that reads the rows of a plan. */
+const READERS: Readonly<Record<string, (made: MadePlan) => Promise<unknown>>> = {
+  'the check before a run': ({ disk, directory, plan }) => assertPlanWhole(disk.files, directory, plan),
+  'the report': ({ disk, directory, plan }) => writeReport(disk.files, directory, plan),
+  'the planned rows': ({ disk, directory, plan }) => exhaust(readPlannedRows(disk.files, directory, plan.steps[0]!)),
+  'the rows of other runs': ({ disk, directory, plan }) => {
+    const retryOf = { run: 'another', only: 'rejected', codes: [] } as const;
+    return exhaust(readRowsOfOthers(disk.files, { directory, plan: { ...plan, retryOf } }));
+  },
+  'the refused rows': ({ disk, directory, plan }) => new RefusedRows(disk.files, [{ directory, plan }]).load(plan.id),
+};
+
+async function exhaust(rows: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of rows);
+}
+
+function damagedFile(made: MadePlan, name: string) {
+  return expect.objectContaining({
+    code: 'plan-damaged',
+    message: expect.stringContaining(`Cannot use ${made.directory}/${name}: `),
+  });
+}
+
+describe.each(Object.entries(READERS))('%s', (_, read) => {
+  it('reads a plan that is whole, and refuses any bit of its rows that changed, naming the file', async () => {
+    const made = await aPlan();
+    const path = `${made.directory}/${ROWS}`;
+    const whole = Buffer.from(made.disk.readText(path));
+    await read(made);
+    for (let bit = 0; bit < whole.length * 8; bit += 3) {
+      const damaged = Buffer.from(whole);
+      damaged[bit >> 3]! ^= 1 << (bit & 7);
+      made.disk.write(path, damaged);
+      await expect(read(made), `bit ${bit}: ${damaged}`).rejects.toEqual(damagedFile(made, ROWS));
+    }
+  });
+
+  it.each([
+    ['is gone', undefined],
+    ['is empty', () => ''],
+    ['lost its last line', (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)],
+    ['has its first line twice', (text: string) => `${text.slice(0, text.indexOf('\n') + 1)}${text}`],
+    ['grew', (text: string) => `${text}\n`],
+  ])('refuses a plan whose rows file %s', async (__, change) => {
+    const made = await aPlan();
+    const path = `${made.directory}/${ROWS}`;
+    if (change === undefined) await made.disk.files.remove(path);
+    else made.disk.write(path, change(made.disk.readText(path)));
+    await expect(read(made)).rejects.toEqual(damagedFile(made, ROWS));
+  });
+});
+
+describe('a run whose plan is damaged', () => {
+  it.each([
+    ['a changed digit in a row of its last step', '2-sms.rows.ndjson', (text: string) => text.replace('+65', '+66')],
+    ['requests that were cut off', '2-sms.requests.ndjson', (text: string) => text.slice(0, -2)],
+    ['requests that are gone', '2-sms.requests.ndjson', undefined],
+  ])('by %s sends nothing at all, and its journal stays as it was', async (_, name, change) => {
+    const made = await aPlan({ job: { steps: [aContactsStep(), anSmsStep()] } });
+    const path = `${made.directory}/${name}`;
+    if (change === undefined) await made.disk.files.remove(path);
+    else made.disk.write(path, change(made.disk.readText(path)));
+    const service = aScriptedService();
+    await expect(aRun({ made, service })).rejects.toEqual(damagedFile(made, name));
+    expect(service.sent).toEqual([]);
+    expect(made.disk.has(`${made.directory}/journal.ndjson`)).toBe(false);
+  });
+
+  it('by a changed digit in a request stops before that request', async () => {
+    const made = await aPlan();
+    const path = `${made.directory}/${REQUESTS}`;
+    made.disk.write(path, made.disk.readText(path).replace('+65', '+66'));
+    const service = aScriptedService();
+    await expect(aRun({ made, service })).rejects.toEqual(damagedFile(made, REQUESTS));
+    expect(service.sent).toEqual([]);
+  });
+
+  it('of a build before digests is sent and reported as it stands', async () => {
+    const { plan, ...rest } = await aPlan();
+    const steps = plan.steps.map(({ files: _, ...step }) => step);
+    const made = { ...rest, plan: { ...plan, format: 2, steps } };
+    made.disk.write(`${made.directory}/plan.json`, JSON.stringify(made.plan));
+    const service = aScriptedService();
+    expect((await aRun({ made, service })).end.reason).toBe('finished');
+    expect((await writeReport(made.disk.files, made.directory, made.plan)).balance.accepted).toBe(3);
+  });
+});

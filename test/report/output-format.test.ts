@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLineFormat, formatCsvLine } from '../../src/report/output-format.js';
+import { outputCells, outputColumns } from '../../src/report/rows.js';
+import { aDirectory, aFile, readWhole } from '../input/builders.js';
+
+const directory = aDirectory();
+
+describe('CSV line', () => {
+  it('ends in a line feed, and leaves what is missing empty', () => {
+    expect(formatCsvLine(['a', undefined, 7, ''])).toBe('a,,7,\n');
+  });
+
+  it('quotes what would be read otherwise: commas, quotes, line ends, blanks at either end', () => {
+    expect(formatCsvLine(['a,b', 'say "hi"', 'two\nlines', 'cr\rlf', ' x', 'x\t'])).toBe(
+      '"a,b","say ""hi""","two\nlines","cr\rlf"," x","x\t"\n',
+    );
+  });
+
+  it('quotes for a reader that splits elsewhere too: semicolons, tabs, bars', () => {
+    expect(formatCsvLine(['a;b', 'a\tb', 'a|b', 'x;=1+1', 'a b', '1.5', 'a:b'])).toBe(
+      `"a;b","a\tb","a|b","x;'=1+1",a b,1.5,a:b\n`,
+    );
+  });
+
+  it('neutralises what a spreadsheet would run, in the header too, save a number in E.164', () => {
+    expect(formatCsvLine(['=1+1', '+6590000000', '-2', '@SUM(A1)', "'=1"])).toBe(
+      "'=1+1,+6590000000,'-2,'@SUM(A1),''=1\n",
+    );
+    expect(createLineFormat('csv', ['=cmd', 'a']).header).toBe("'=cmd,a\n");
+  });
+});
+
+describe('NDJSON line', () => {
+  it('has numbers as numbers, and leaves out what is missing', () => {
+    const format = createLineFormat('ndjson', ['a', 'b', '_row']);
+    expect(format.header).toBe('');
+    expect(format.line(['x "y"', undefined, 7])).toBe('{"a":"x \\"y\\"","_row":7}\n');
+  });
+});
+
+/** Text as it comes out of a file that was read: no lone surrogates, no NUL. */
+const text = fc.string({
+  unit: fc.constantFrom('a', 'é', '😀', ' ', '"', "'", ',', ';', '\t', '\n', '\r', '=', '+', '-', '@', '|', '＝', '5'),
+  maxLength: 12,
+});
+const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
+
+describe('rejections that are read again', () => {
+  const place = { line: 3, row: 2 };
+  const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
+  const write = (format: 'csv' | 'ndjson', columns: string[], rows: (string | undefined)[][]) => {
+    const lines = createLineFormat(format, outputColumns('rejections', [], columns).columns);
+    const written = rows.map((cells) =>
+      lines.line(outputCells({ output: 'rejections', place: [1, 'people.csv', place.line, place.row], about, cells })),
+    );
+    return aFile(directory, `${lines.header}${written.join('')}`, `rejections.${format}`);
+  };
+
+  it('from CSV give back the columns and the cells of the rows, whatever stands in them', async () => {
+    const table = fc
+      .uniqueArray(name, { selector: (each) => each.trim(), minLength: 1, maxLength: 5 })
+      .chain((columns) =>
+        fc.tuple(
+          fc.constant(columns),
+          fc.array(fc.array(text, { minLength: columns.length, maxLength: columns.length }), {
+            minLength: 1,
+            maxLength: 5,
+          }),
+        ),
+      );
+    await fc.assert(
+      fc.asyncProperty(table, async ([columns, rows]) => {
+        const read = await readWhole(write('csv', columns, rows));
+        expect(read.columns).toEqual(columns);
+        expect(read.cells).toEqual(rows);
+        expect(read.faults).toEqual(rows.map(() => undefined));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('from NDJSON give them back too, and what was missing is missing', async () => {
+    const read = await readWhole(
+      write(
+        'ndjson',
+        ['a', 'b'],
+        [
+          ['=1', undefined],
+          [undefined, ''],
+        ],
+      ),
+    );
+    expect(read.columns).toEqual(['a', 'b']);
+    expect(read.cells.map((cells) => [cells[0], cells[1]])).toEqual([
+      ['=1', undefined],
+      [undefined, ''],
+    ]);
+  });
+
+  it('from NDJSON leave out columns without a name: no key stands twice', async () => {
+    const read = await readWhole(write('ndjson', ['mobile', '', ''], [['1', 'x', 'y']]));
+    expect(read.faults).toEqual([undefined]);
+    expect(read.cells).toEqual([['1']]);
+  });
+});

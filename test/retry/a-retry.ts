@@ -1,0 +1,69 @@
+import { basename, dirname } from 'node:path';
+import { digestContent } from '../../src/input/digest-content.js';
+import { digestInput } from '../../src/input/digest-input.js';
+import { listInputs } from '../../src/input/inputs.js';
+import { findColumn } from '../../src/input/own-columns.js';
+import { readRecords } from '../../src/input/records.js';
+import type { Job } from '../../src/job/job.js';
+import { readPlan } from '../../src/plan/format/plan-file.js';
+import type { PlanDeps } from '../../src/plan/plan-deps.js';
+import { readHistory } from '../../src/registry/history.js';
+import type { RetryChoice } from '../../src/registry/retry-rows.js';
+import { assertGiven } from '../../src/retry/retry-given.js';
+import { type RetryEnd, retryRun } from '../../src/retry/retry-run.js';
+import { type MadePlan, readRequests, readRows } from '../plan/a-plan.js';
+import { aRun, type RunOptions } from '../run/a-run.js';
+import { depsOf, withLock } from '../settle/export/an-export.js';
+
+/** Retries rows of a run, behind the lock of its job. */
+export function retry(
+  made: MadePlan,
+  only: RetryChoice['only'],
+  codes: readonly string[] = [],
+  job?: Job,
+): Promise<RetryEnd> {
+  const { directory, plan, disk } = made;
+  const planDeps: PlanDeps = {
+    files: disk.files,
+    reader: { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput: async () => {} },
+    processId: 7,
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  };
+  const choice = { only, codes, person: 'ann on desk-7' };
+  return withLock(made, (lock) =>
+    retryRun({ directory, plan, lock, job }, choice, { ...depsOf(made), plan: planDeps }),
+  );
+}
+
+/** The plan that a retry made; an error where it made none. */
+export async function retriedPlan(...args: Parameters<typeof retry>): Promise<MadePlan> {
+  const { made } = await retry(...args);
+  if (made === undefined) throw new Error('there was nothing to retry');
+  return planIn(args[0], made.directory);
+}
+
+export async function planIn(of: MadePlan, directory: string): Promise<MadePlan> {
+  const { disk } = of;
+  const plan = await readPlan(disk.files, directory);
+  const step = plan.steps[0]!;
+  return {
+    ...{ plan, directory, disk, job: plan.job, step },
+    requests: readRequests(disk, directory, step),
+    rows: readRows(disk, directory, step),
+  };
+}
+
+/** As `volley apply` does it: refused where its rows were not given to it. */
+export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = {}) {
+  const jobDirectory = dirname(made.directory);
+  const history = await readHistory(made.disk.files, jobDirectory);
+  await assertGiven(made.disk.files, { plan: made.plan, jobDirectory, history });
+  return aRun({ ...options, made });
+}
+
+/** Ids of the plans in the directory of the job. */
+export function plansOf({ disk, directory }: Pick<MadePlan, 'disk' | 'directory'>): string[] {
+  const jobDirectory = dirname(directory);
+  return disk.list(jobDirectory).filter((name) => disk.has(`${jobDirectory}/${basename(name)}/plan.json`));
+}

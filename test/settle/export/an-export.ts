@@ -1,0 +1,102 @@
+import { dirname, join } from 'node:path';
+import { findColumn } from '../../../src/input/own-columns.js';
+import { readRecords } from '../../../src/input/records.js';
+import { type ExportDeps, type ExportEnd, settleByExport } from '../../../src/settle/export/settle-export.js';
+import { acquireLock, type Lock, type LockDeps } from '../../../src/storage/lock.js';
+import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../../plan/a-plan.js';
+import { aRun, aScriptedService, failure } from '../../run/a-run.js';
+import { FakeClock } from '../../run/fake-clock.js';
+
+/** When runs of tests send: their clock stands still. */
+export const SENT_AT = 1_800_000_000_000;
+export const MINUTE = 60_000;
+
+const PEOPLE = aFolder({ 'people.csv': aCsvOf(6) });
+
+/** Three requests of two rows; the answers to these are lost. */
+export async function aRunInDoubt(lost: readonly number[] = [2]): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
+  const made = await aPlan({ files: PEOPLE, job: { steps } });
+  const service = aScriptedService((_sent, count) => (lost.includes(count) ? failure(true) : undefined));
+  await aRun({ made, service });
+  return made;
+}
+
+const COLUMNS = [
+  'umid',
+  'subaccountid',
+  'direction',
+  'country',
+  'status_value',
+  'status_details',
+  'status_errorcode',
+  'status_errormessage',
+  'msisdn',
+  'createdat',
+  'clientmessageid',
+  'body',
+] as const;
+
+export type ExportCells = Partial<Record<(typeof COLUMNS)[number], string>>;
+
+/** A message of the run as the service's export has it. */
+export function anExported({ plan }: Pick<MadePlan, 'plan'>, row: number, cells: ExportCells = {}): ExportCells {
+  return other({ umid: `m-${row}`, msisdn: aNumber(row), clientmessageid: `${plan.id}-1-${row}`, ...cells });
+}
+
+/** A message of somebody else in the same subaccount, so many minutes after the run. */
+export function other(cells: ExportCells = {}, minutesLater = 0): ExportCells {
+  return {
+    ...{ umid: 'o', subaccountid: 'acme_hq', direction: '1', country: 'SG', status_value: 'delivered' },
+    ...{ msisdn: '+6598******11', createdat: new Date(SENT_AT + minutesLater * MINUTE).toISOString() },
+    ...cells,
+  };
+}
+
+/** Messages from a day before the run to a day after it, and what else there is. */
+export function anExportOf(rows: readonly ExportCells[]): ExportCells[] {
+  return [other({}, -1440), ...rows, other({}, 1440)];
+}
+
+export function csvOf(rows: readonly ExportCells[], columns: readonly (keyof ExportCells)[] = COLUMNS): string {
+  const line = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`;
+  return line(columns) + rows.map((row) => line(columns.map((name) => row[name] ?? ''))).join('');
+}
+
+/** Two days after the run, for nothing is exported before it was created. */
+function aLaterClock(): FakeClock {
+  const clock = new FakeClock();
+  clock.wallMs = SENT_AT + 2880 * MINUTE;
+  return clock;
+}
+
+export function depsOf({ disk }: Pick<MadePlan, 'disk'>): ExportDeps & LockDeps {
+  return {
+    files: disk.files,
+    clock: new FakeClock(),
+    owner: { host: 'here', pid: 8, instance: 'i8' },
+    isProcessAlive: () => false,
+    reader: { readRecords, findColumn },
+  };
+}
+
+/** Behind the lock of the run's job. */
+export async function withLock<T>({ directory, disk }: MadePlan, task: (lock: Lock) => Promise<T>): Promise<T> {
+  const lock = await acquireLock(depsOf({ disk }), dirname(directory));
+  try {
+    return await task(lock);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Settles a run by an export of files with these texts: export-1.csv and so on. */
+export function settleWith(made: MadePlan, ...texts: string[]): Promise<ExportEnd> {
+  const exported = texts.map((text, index) => {
+    const shown = `export-${index + 1}.csv`;
+    return { path: join(aFolder({ [shown]: text }), shown), shown, format: 'csv' } as const;
+  });
+  const { directory, plan } = made;
+  const deps = { ...depsOf(made), clock: aLaterClock() };
+  return withLock(made, (lock) => settleByExport({ directory, plan, lock, exported }, deps));
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { writeReport } from '../../src/report/write-report.js';
+import { settleByWord, type Word } from '../../src/settle/operator-decision.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
+import { depsOf, withLock } from './export/an-export.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(6) });
+
+/** Two requests of three rows; the answer to the second is lost. */
+async function aRunInDoubt(): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }) })];
+  const made = await aPlan({ files, job: { steps } });
+  await aRun({ made, service: aScriptedService((_sent, count) => (count === 2 ? failure(true) : undefined)) });
+  return made;
+}
+
+const settle = (made: MadePlan, word: Pick<Word, 'assume' | 'confirm'>) => {
+  const { directory, plan } = made;
+  const said = { ...word, person: 'ann on desk-7' };
+  return withLock(made, (lock) => settleByWord({ directory, plan, lock }, said, depsOf(made)));
+};
+const outputOf = ({ disk, directory }: MadePlan, name: string) =>
+  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
+
+describe("a person's word", () => {
+  it('that they were sent makes rows in doubt accepted, with who said so and when', async () => {
+    const made = await aRunInDoubt();
+    expect(await settle(made, { assume: 'sent', confirm: 3 })).toEqual({ accepted: 3, rejected: 0, notSent: 0 });
+    expect(await reportOf(made)).toMatchObject({ exitCode: 0, balance: { accepted: 6, inDoubt: 0 } });
+    expect(outputOf(made, 'results')[3]).toMatch(
+      /ASSUMED.*ann on desk-7 said at 2027-01-15T08:00:00.000Z that it was sent/,
+    );
+    const settled = entriesOf(made.disk, made.directory).find((entry) => entry.type === 'settle');
+    expect(settled).toMatchObject({ by: 'person ann on desk-7', at: 1_800_000_000_000 });
+  });
+
+  it('that they were not sent leaves them unprocessed, and their run never sends them', async () => {
+    const made = await aRunInDoubt();
+    expect(await settle(made, { assume: 'not-sent', confirm: 3 })).toEqual({ accepted: 0, rejected: 0, notSent: 3 });
+    expect(await reportOf(made)).toMatchObject({ exitCode: 1, balance: { accepted: 3, unprocessed: 3 } });
+    expect(outputOf(made, 'unprocessed')[0]).toContain('assumed-not-sent,ann on desk-7 said at');
+    const service = aScriptedService();
+    await aRun({ made, service, epoch: 9 });
+    expect(service.sent).toEqual([]);
+  });
+
+  it.each([0, 2, 4])('is refused when it says %i rows and there are 3', async (confirm) => {
+    const made = await aRunInDoubt();
+    const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+    await expect(settle(made, { assume: 'not-sent', confirm })).rejects.toMatchObject({
+      code: 'bad-flag',
+      message: expect.stringContaining(`--confirm says ${confirm}, expected 3`),
+    });
+    expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+  });
+
+  it('is said once: what is settled is in doubt no more', async () => {
+    const made = await aRunInDoubt();
+    await settle(made, { assume: 'sent', confirm: 3 });
+    await expect(settle(made, { assume: 'not-sent', confirm: 3 })).rejects.toThrow('expected 0');
+    expect(await settle(made, { assume: 'not-sent', confirm: 0 })).toEqual({ accepted: 0, rejected: 0, notSent: 0 });
+  });
+
+  it('is not heard while rows that were under way have no outcome', async () => {
+    const made = await aRunInDoubt();
+    const path = `${made.directory}/journal.ndjson`;
+    const lines = linesOf(made.disk.readText(path)).filter((line) => line !== '');
+    const lost = lines.findIndex((line) => line.includes('"outcome"') && line.includes('"request":2'));
+    made.disk.write(path, `${lines.slice(0, lost).join('\n')}\n`);
+    const { balance } = await writeReport(made.disk.files, made.directory, made.plan);
+    expect(balance.inDoubt).toBe(3);
+    await expect(settle(made, { assume: 'not-sent', confirm: 3 })).rejects.toThrow('it ended with 3 rows under way');
+  });
+});

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import { readHistory } from '../../src/registry/history.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { acquireLock, type LockDeps } from '../../src/storage/lock.js';
+import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aReceiptLine, receive } from '../report/some-receipts.js';
+import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
+import { FakeClock } from '../run/fake-clock.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+
+const files = aFolder({ 'people.csv': aCsvOf(6), 'many.csv': aCsvOf(2400) });
+const JOB = '/out/sale';
+
+/** Three requests of two rows; the answer to the second is lost: rows 2 and 3 are in doubt. */
+async function aRunInDoubt({ disk = aMemoryDisk(), stop = new StopSwitch() } = {}): Promise<MadePlan> {
+  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
+  const made = await aPlan({ files, disk, job: { steps } });
+  await aRun({ made, stop, service: loseSecond(stop, 'go on') });
+  await reportOf(made);
+  return made;
+}
+
+function loseSecond(stop: StopSwitch, then: 'stop' | 'go on') {
+  return aScriptedService((_sent, count) => {
+    if (count !== 2) return undefined;
+    if (then === 'stop') stop.request('interrupted', 'SIGTERM');
+    return failure(true);
+  });
+}
+
+function depsOf(disk: MemoryDisk, pid = 8): LockDeps {
+  return {
+    files: disk.files,
+    clock: new FakeClock(),
+    owner: { host: 'here', pid, instance: `i${pid}` },
+    isProcessAlive: () => true,
+  };
+}
+
+const join = (made: MadePlan) => joinReceipts(made, depsOf(made.disk));
+const outputOf = ({ disk, directory }: MadePlan, name: string) =>
+  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
+const settlesOf = ({ disk, directory }: MadePlan) =>
+  entriesOf(disk, directory).flatMap((entry) => (entry.type === 'settle' ? [entry] : []));
+
+/** Where in the journal the entry of a request stands. */
+function findEntry({ disk, directory }: MadePlan, type: string, request: number): number {
+  return entriesOf(disk, directory).findIndex(
+    (entry) => entry.type === type && 'request' in entry && entry.request === request,
+  );
+}
+
+/** The journal as a process left it that died behind so many lines; gives those that it did not come to. */
+function cutJournal({ disk, directory }: MadePlan, count: number): string[] {
+  const path = `${directory}/journal.ndjson`;
+  const lines = linesOf(disk.readText(path));
+  disk.write(path, `${lines.slice(0, count).join('\n')}\n`);
+  return lines.slice(count);
+}
+
+describe('rows in doubt with a receipt', () => {
+  it('are settled: accepted with their umid, or rejected with the code of the receipt', async () => {
+    const made = await aRunInDoubt();
+    const status = { errorCode: 14, errorMessage: 'Spam content' };
+    const undelivered = aReceiptLine(made, 2, { state: 'undelivered' });
+    receive(made, undelivered, aReceiptLine(made, 3, { state: 'rejected', status }));
+    expect(await join(made)).toMatchObject({
+      kind: 'joined',
+      settled: { accepted: 1, rejected: 1 },
+      receipts: { own: 2, foreign: 0 },
+      summary: {
+        exitCode: 1,
+        balance: { accepted: 5, rejected: 1, inDoubt: 0 },
+        deliveries: { undelivered: 1, rejected: 1 },
+      },
+    });
+    expect(outputOf(made, 'in-doubt')).toEqual([]);
+    expect(outputOf(made, 'results')[2]).toBe(
+      `1,people.csv,4,3,RECEIPT,m-2,${made.plan.id}-1-2,,${aNumber(2)},1,Delivery receipt: undelivered,${aNumber(2)},n2`,
+    );
+    expect(outputOf(made, 'rejections')).toEqual([
+      `${aNumber(3)},n3,1,people.csv,5,4,send,,14,Spam content,${made.plan.id}-1-3`,
+    ]);
+  });
+
+  it('are written to the journal by what told it, and the run ends as before', async () => {
+    const made = await aRunInDoubt();
+    const close = entriesOf(made.disk, made.directory).at(-1);
+    receive(made, aReceiptLine(made, 3), aReceiptLine(made, 2));
+    await join(made);
+    const verdicts = [{ status: 'accepted', code: 'RECEIPT', reason: 'Delivery receipt: delivered' }];
+    const rows = [
+      [2, 0, 'm-2'],
+      [3, 0, 'm-3'],
+    ];
+    expect(entriesOf(made.disk, made.directory).slice(-2)).toEqual([
+      { type: 'settle', step: 1, at: 1_800_000_000_000, by: 'receipt', verdicts, rows },
+      close,
+    ]);
+    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  });
+
+  it('are settled once: a second time there is nothing to do, and the outputs are the same', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    await join(made);
+    const before = made.disk.snapshot(made.directory);
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    expect(await join(made)).toMatchObject({ settled: { accepted: 0, rejected: 0 } });
+    await reportOf(made);
+    expect(made.disk.snapshot(made.directory)).toEqual(before);
+  });
+
+  it('say rejected without a code as REJECTED', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2, { state: 'rejected', status: { detail: 'no_route' } }));
+    await join(made);
+    expect(settlesOf(made)[0]?.verdicts).toEqual([{ status: 'rejected', code: 'REJECTED', reason: 'no_route' }]);
+  });
+
+  it('go to the journal by the thousand, each once, and the history still finds the end of the run', async () => {
+    const steps = [anSmsStep({ batchSize: 1200, input: { ...anSmsStep().input, files: ['many.csv'] } })];
+    const made = await aPlan({ files, job: { steps } });
+    // The first requests, of 10 and 100 rows, are a trial; the two behind them are in flight together.
+    await aRun({ made, service: aScriptedService((_sent, count) => (count > 2 ? failure(true) : undefined)) });
+    const rows = Array.from({ length: 2290 }, (_, row) => 110 + row);
+    receive(made, ...rows.map((row) => aReceiptLine(made, row, { payload: { umid: `${row}-`.padEnd(90, 'u') } })));
+    expect(await join(made)).toMatchObject({
+      settled: { accepted: 2290 },
+      summary: { exitCode: 0, deliveries: { delivered: 2290 } },
+    });
+    const settles = settlesOf(made);
+    expect(settles.map((entry) => entry.rows.length)).toEqual([1000, 1000, 290]);
+    expect(settles.flatMap((entry) => entry.rows.map(([row]) => row))).toEqual(rows);
+    const path = `${made.directory}/journal.ndjson`;
+    const withoutClose = linesOf(made.disk.readText(path)).slice(0, -1);
+    expect(withoutClose.slice(-3).join('\n').length).toBeGreaterThan(1 << 16);
+    made.disk.write(path, `${withoutClose.join('\n')}\n`);
+    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  });
+});
+
+describe('a receipt', () => {
+  it.each<[string, object]>([
+    ['for another number', { destination: aNumber(4) }],
+    ['for another subaccount', { subAccountId: 'other' }],
+  ])('that is forged %s settles nothing, and leaves no trace in the journal', async (_how, payload) => {
+    const made = await aRunInDoubt();
+    const path = `${made.directory}/journal.ndjson`;
+    const before = made.disk.readText(path);
+    receive(made, aReceiptLine(made, 2, { payload }));
+    expect(await join(made)).toMatchObject({
+      receipts: { own: 0, foreign: 1 },
+      summary: { balance: { inDoubt: 2 }, exitCode: 3 },
+    });
+    expect(made.disk.readText(path)).toBe(before);
+  });
+
+  it('changes nothing of a row that has its verdict already', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 0, { state: 'rejected' }));
+    expect(await join(made)).toMatchObject({
+      summary: { balance: { accepted: 4, inDoubt: 2 }, deliveries: { rejected: 1 } },
+    });
+    expect(settlesOf(made)).toEqual([]);
+  });
+
+  it('does not settle a row of a request that has no outcome yet', async () => {
+    const made = await aRunInDoubt();
+    cutJournal(made, findEntry(made, 'outcome', 2));
+    receive(made, aReceiptLine(made, 2));
+    await join(made);
+    expect(settlesOf(made)).toEqual([]);
+    const { end } = await aRun({ made, epoch: 2 });
+    expect(end.reason).toBe('finished');
+    expect(await join(made)).toMatchObject({
+      settled: { accepted: 1 },
+      // The third request was in flight beside it.
+      summary: { balance: { accepted: 3, inDoubt: 3 } },
+    });
+  });
+});
+
+describe('a runner', () => {
+  it('that has the job is not disturbed: nothing is written, and it is said', async () => {
+    const made = await aRunInDoubt();
+    const deps = depsOf(made.disk, 9);
+    const lock = await acquireLock(deps, JOB);
+    receive(made, aReceiptLine(made, 2));
+    const before = made.disk.snapshot('/out');
+    expect(await join(made)).toMatchObject({ kind: 'held', said: expect.stringContaining('process 9') });
+    expect(made.disk.snapshot('/out')).toEqual(before);
+    await lock.assertHeld();
+    await lock.release();
+    expect(await join(made)).toMatchObject({ kind: 'joined', settled: { accepted: 1 } });
+  });
+
+  it('may hold the job for another run while deliveries of a finished one, with nothing to settle, are written', async () => {
+    const made = await aRunInDoubt();
+    const lock = await acquireLock(depsOf(made.disk, 9), JOB);
+    receive(made, aReceiptLine(made, 0));
+    expect(await join(made)).toMatchObject({ kind: 'joined', summary: { deliveries: { delivered: 1 } } });
+    await lock.release();
+  });
+
+  it('finds the lock free afterwards, and goes on with a run that had stopped', async () => {
+    const stop = new StopSwitch();
+    const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
+    const made = await aPlan({ files, job: { steps } });
+    await aRun({ made, stop, service: loseSecond(stop, 'stop') });
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    expect(await join(made)).toMatchObject({ settled: { accepted: 2 }, summary: { state: 'stopped', exitCode: 75 } });
+    const service = aScriptedService();
+    await aRun({ made, service, epoch: 1 });
+    expect(service.sent.map(({ rows }) => rows)).toEqual([[4, 5]]);
+    expect(await reportOf(made)).toMatchObject({
+      state: 'finished',
+      exitCode: 0,
+      balance: { accepted: 6, inDoubt: 0 },
+    });
+  });
+
+  it('that lost its lock has no last word behind what was settled', async () => {
+    const made = await aRunInDoubt();
+    const late = cutJournal(made, findEntry(made, 'outcome', 2) + 1)[0];
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3));
+    await join(made);
+    const path = `${made.directory}/journal.ndjson`;
+    made.disk.write(path, `${made.disk.readText(path)}${late}\n`);
+    // The third request was in flight beside the second.
+    const settled = { accepted: 4, inDoubt: 2, unprocessed: 0 };
+    expect(await reportOf(made)).toMatchObject({ state: 'unfinished', balance: settled });
+    const service = aScriptedService();
+    await aRun({ made, service, epoch: 3 });
+    expect(service.sent).toEqual([]);
+  });
+});
+
+describe('nothing is done', () => {
+  it('without receipts, and for a plan that was never applied', async () => {
+    const made = await aRunInDoubt();
+    const before = made.disk.snapshot('/out');
+    expect(await join(made)).toEqual({ kind: 'nothing' });
+    expect(made.disk.snapshot('/out')).toEqual(before);
+    const draft = await aPlan({ files });
+    receive(draft, aReceiptLine(draft, 0));
+    expect(await join(draft)).toEqual({ kind: 'nothing' });
+    expect(draft.disk.has(`${draft.directory}/summary.json`)).toBe(false);
+  });
+});
+
+describe('settling that is cut short', () => {
+  /** A run with receipts for both rows in doubt, to be begun with any number of times. */
+  async function aBeginning() {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3, { state: 'rejected' }));
+    const whole = onDisk(made, made.disk.snapshot('/out'));
+    await join(whole);
+    return { made, base: made.disk.snapshot('/out'), wanted: outputsOf(whole) };
+  }
+
+  const onDisk = (made: MadePlan, content: Record<string, string>): MadePlan => {
+    const disk = aMemoryDisk(Object.fromEntries(Object.entries(content).map(([path, text]) => [`/out/${path}`, text])));
+    return { ...made, disk };
+  };
+  const outputsOf = ({ disk, directory }: MadePlan) =>
+    Object.entries(disk.snapshot(directory)).filter(([name]) => /\.csv$|^summary/.test(name));
+  const expectSettledOnce = async (made: MadePlan, wanted: [string, string][], when: string) => {
+    // On the same host the lock of a process that is gone is free at once.
+    await joinReceipts(made, { ...depsOf(made.disk, 9), isProcessAlive: () => false });
+    expect(
+      settlesOf(made).flatMap((entry) => entry.rows.map(([row]) => row)),
+      when,
+    ).toEqual([2, 3]);
+    expect(outputsOf(made), when).toEqual(wanted);
+    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+  };
+
+  it('by kill -9 at any moment is made good by the next, each row once', async () => {
+    const { made, base, wanted } = await aBeginning();
+    const killed = onDisk(made, base);
+    const moments: Record<string, string>[] = [];
+    killed.disk.onOperation = () => moments.push(killed.disk.snapshot('/out'));
+    await join(killed);
+    expect(moments.length).toBeGreaterThan(50);
+    expect(new Set(moments.map((moment) => Object.keys(moment).join())).size).toBeGreaterThan(5);
+    for (const [n, moment] of moments.entries()) await expectSettledOnce(onDisk(made, moment), wanted, `moment ${n}`);
+  });
+
+  it('by a disk that fails, or takes half a line, is made good by the next, each row once', async () => {
+    const { made, base, wanted } = await aBeginning();
+    const counted = onDisk(made, base);
+    await join(counted);
+    for (let n = 1; n <= counted.disk.operations; n++) {
+      const failed = onDisk(made, base);
+      failed.disk.failAt(n);
+      await join(failed).catch(() => {});
+      await expectSettledOnce(failed, wanted, `operation ${n} of ${counted.disk.operations}`);
+    }
+  });
+});
