@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { readSecret } from '../job/secrets.js';
+import { assertIsFile } from '../listen/event-file.js';
 import type { StoredEvent } from '../listen/event-line.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
@@ -16,6 +17,7 @@ import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-
 import { describeJoined, ReceiptJoining } from './support/receipt-joining.js';
 import { openRunDirectory } from './support/run-directory.js';
 import { lockDepsOf, thisWorld } from './support/world.js';
+import { placeAsGiven, placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { onFirstSignal } from './terminal/signals.js';
 import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
@@ -62,15 +64,14 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
   }
   const stopping = watchSignals(terminal);
   try {
-    const lockOutput = () => lockFile(output);
+    const placing =
+      run === undefined ? placeAsGiven : <T>(task: () => Promise<T>) => placeDiskErrors(dirname(run.directory), task);
     let joining: ReceiptJoining | undefined;
     const onWritten = ({ kind }: StoredEvent) => {
       if (kind === 'receipt') joining?.noteReceipt();
     };
-    const listener = await startListener(
-      { host, port, output, secret, onWritten },
-      { files: nodeFiles, clock: systemClock, log, lockOutput },
-    );
+    const deps = { files: nodeFiles, clock: systemClock, log, lockOutput: () => lockFile(output) };
+    const listener = await placing(() => startListener({ host, port, output, secret, onWritten }, deps));
     const { origin, path, counts } = listener;
     const quiet = new AbortController();
     const logging = logCounts({ clock: systemClock, log, signal: quiet.signal }, counts);
@@ -176,10 +177,11 @@ async function lockFile(output: string): Promise<OutputLock> {
 
 /** Makes the file where there is none: a name that will be one has no real path, and may be a link that leads to one. */
 async function findRealPath(output: string): Promise<string> {
-  if ((await nodeFiles.stat(output)) === undefined) {
+  const found = await nodeFiles.stat(output);
+  if (found === undefined) {
     await nodeFiles.makeDirectory(dirname(output));
     await (await nodeFiles.openAppend(output)).close();
-  }
+  } else assertIsFile(found, output);
   return realpath(output);
 }
 

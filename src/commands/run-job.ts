@@ -135,8 +135,10 @@ async function finishRun(
   if (past.state === 'finished') return writeReport(world.files, past.directory, past.plan);
   await assertNotRefused(world.files, past);
   const settings = joinSettings(past.plan, job);
-  await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock }, () => assertUnchanged(past.plan, world));
-  await assertGiven(world.files, { plan: past.plan, jobDirectory, history });
+  await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock, doing: 'finish the run' }, async () => {
+    await assertUnchanged(past.plan, world);
+    await assertGiven(world.files, { plan: past.plan, jobDirectory, history });
+  });
   return session.applyAndReport(past.directory, past.plan, settings);
 }
 

@@ -1,5 +1,5 @@
 import { UserError } from '../domain/errors.js';
-import type { Files, ReadFile } from '../storage/files.js';
+import type { FileFacts, Files, ReadFile } from '../storage/files.js';
 import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
 
 export interface EventFileEnd {
@@ -24,11 +24,7 @@ export async function readEventFile(
 ): Promise<EventFileEnd> {
   const stat = await files.stat(path);
   if (stat === undefined) return { events: 0, goodBytes: 0, tornBytes: 0 };
-  if (!stat.isFile) {
-    throw new UserError('bad-flag', `Cannot write events to ${path}: it is no file, expected one, or none yet`, {
-      hint: 'Name another file with --output.',
-    });
-  }
+  assertIsFile(stat, path);
   const file = await files.openRead(path);
   try {
     let events = 0;
@@ -84,4 +80,12 @@ async function* splitLines(file: ReadFile): AsyncGenerator<{ bytes: Buffer; isWh
     if (from < chunk.length) rest.push(chunk.subarray(from));
   }
   if (rest.length > 0) yield { bytes: Buffer.concat(rest), isWhole: false };
+}
+
+/** Refuses a directory, a device or a pipe: events are written behind each other, and read again. */
+export function assertIsFile({ isFile }: Pick<FileFacts, 'isFile'>, path: string): void {
+  if (isFile) return;
+  throw new UserError('bad-flag', `Cannot write events to ${path}: it is not a file, expected one, or none yet`, {
+    hint: 'Name another file with --output.',
+  });
 }

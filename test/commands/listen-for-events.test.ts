@@ -1,8 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type ListenFlags, listenForEvents } from '../../src/commands/listen-for-events.js';
+import { describeFailure, exitCodeOfError } from '../../src/commands/terminal/print-error.js';
 import { until } from '../e2e/command.js';
 import { aGatewayEvent } from '../listen/events.js';
 import { aTerminal } from './a-terminal.js';
@@ -126,11 +136,32 @@ describe('volley listen', () => {
     expect(command.listeners.size).toBe(0);
   });
 
+  test('does not start with an output that is a directory, and leaves nothing beside it', async () => {
+    const command = aCommand();
+    const output = join(command.directory, 'events');
+    mkdirSync(output);
+    await expect(command.listen({ output })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    expect([readdirSync(command.directory), readdirSync(output)]).toEqual([['events'], []]);
+  });
+
+  test.each([
+    ['a directory of its output that is a file', 'file/events.ndjson'],
+    ['an output that is a link to itself', 'link'],
+  ])('ends with 2, as nothing but the path is wrong, for %s', async (_, output) => {
+    const command = aCommand();
+    writeFileSync(join(command.directory, 'file'), '');
+    symlinkSync('link', join(command.directory, 'link'));
+    const error = await command.listen({ output: join(command.directory, output) }).catch((thrown) => thrown);
+    expect([exitCodeOfError(error), describeFailure(error)]).toMatchObject([
+      2,
+      { error: { hint: 'Nothing was sent. Check the path.' } },
+    ]);
+  });
+
   test.each<[string, string, Partial<ListenFlags>]>([
     ['no port', 'bad-flag', { port: Number.NaN }],
     ['a port too high', 'bad-flag', { port: 65_536 }],
     ['no output', 'bad-flag', { output: undefined }],
-    ['an output that is a directory', 'bad-flag', { output: tmpdir() }],
     ['an output and a run', 'bad-flag', { run: tmpdir() }],
     ['a run that is none', 'bad-plan', { output: undefined, run: tmpdir() }],
     ['two secrets', 'bad-flag', { secretEnv: 'A', secretFile: 'b' }],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { aJob, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import type { Ended } from './command.js';
@@ -19,15 +19,10 @@ async function aJobThatHangs(): Promise<Workspace> {
 }
 
 /** Resolves once somebody reads; as long as the file is held, that read does not end. */
-async function holdReader(workspace: Workspace): Promise<FileHandle> {
-  let handle: FileHandle | undefined;
-  const tryToHold = async () => {
-    // Without waiting for a reader: refused where there is none.
-    handle = await open(workspace.path(PLAN), constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined);
-    return handle !== undefined;
-  };
-  await expect.poll(tryToHold, { interval: 5, timeout: 60_000 }).toBe(true);
-  return handle as unknown as FileHandle;
+async function holdReader(workspace: Workspace, name = PLAN): Promise<FileHandle> {
+  // Without waiting for a reader: refused where there is none.
+  const tryToHold = () => open(workspace.path(name), constants.O_WRONLY | constants.O_NONBLOCK);
+  return vi.waitFor(tryToHold, { interval: 5, timeout: 60_000 });
 }
 
 function expectInterrupted({ code, signal, stdout }: Ended): void {
@@ -58,16 +53,51 @@ test.concurrent.each([
   }
 });
 
-test.concurrent('a second signal ends a run while a secret is read from a disk that does not answer', async () => {
-  const workspace = await aJobThatHangs();
-  workspace.writeJob(aJob(workspace, { service: { credentials: { apiKey: { file: PLAN } } } }));
-  const running = workspace.start(['run', 'job.yaml']);
+test.concurrent.each([
+  ['run', 'job.yaml'],
+  ['apply', 'out/sale/k3v9q2m8x4aa'],
+  ['verify', 'start', '+6591000001', '--job', 'job.yaml'],
+  ['chat', 'post', 'Hi', '--job', 'job.yaml'],
+  ['campaign', 'status', '101', '--job', 'job.yaml'],
+])('a signal ends %s %s while a secret is read from a disk that does not answer', async (...args) => {
+  const workspace = await aWorkspace();
+  const { origin } = workspace.sandbox;
+  const key = { file: 'secret' };
+  const bases = { sms: origin, verification: origin, campaign: origin, chat: origin };
+  const credentials = {
+    apiKey: key,
+    chat: { apiKey: key },
+    campaign: { username: 'acme', dataToken: key, actionToken: key },
+  };
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { service: { bases, credentials } }));
+  const [verb, ...more] = args;
+  const planned = verb === 'apply' ? [JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).directory] : more;
+  execFileSync('mkfifo', [workspace.path('secret')]);
+  const running = workspace.start([String(verb), ...planned]);
+  const held = await holdReader(workspace, 'secret');
+  try {
+    running.signal('SIGTERM');
+    expectInterrupted(await running.ended);
+    expect(workspace.requests()).toEqual([]);
+  } finally {
+    await held.close();
+  }
+});
+
+test.concurrent('a signal ends apply while the plan of another run is read from a disk that does not answer', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  mkdirSync(workspace.path('out/sale/k3v9q2m8x4aa'), { recursive: true });
+  execFileSync('mkfifo', [workspace.path(PLAN)]);
+  const running = workspace.start(['apply', directory]);
   const held = await holdReader(workspace);
   try {
     running.signal('SIGTERM');
-    await running.says('nothing new is sent');
-    running.signal('SIGINT');
     expectInterrupted(await running.ended);
+    expect(workspace.requests()).toEqual([]);
   } finally {
     await held.close();
   }

@@ -127,7 +127,7 @@ async function withService<T>(
   try {
     const { settings, transport, authorize, close } = await openService(
       job,
-      { host: terminal, secrets, jobDirectory },
+      { host: terminal, secrets, jobDirectory, signal: stop.nothingNew },
       { areas: [area], isReadOnly: !isAction },
     );
     const clock = systemClock;

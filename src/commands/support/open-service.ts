@@ -7,6 +7,7 @@ import { type Authorize, createAuthorize, type ServiceSecrets } from '../../serv
 import { scrubAnswers } from '../../service/scrub-answers.js';
 import type { Transport } from '../../service/transport.js';
 import { nodeFiles } from '../../storage/files.js';
+import { endSoonAfter } from '../terminal/signals.js';
 import type { SecretKeeper, Terminal } from '../terminal/terminal.js';
 import { type Host, worldOf } from './deps.js';
 import { readSecrets } from './read-secrets.js';
@@ -22,13 +23,37 @@ export interface OpenService {
   close(): Promise<void>;
 }
 
+interface Opening {
+  readonly host: Host;
+  readonly secrets: SecretKeeper;
+  readonly jobDirectory: string;
+  /** Ends the reading of secrets, and of what a sandbox keeps, soon: a disk may not answer. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job
  * asks for it; its state is kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
  */
 export async function openService(
   job: Job,
-  context: { host: Host; secrets: SecretKeeper; jobDirectory: string },
+  context: Opening,
+  scope?: { areas: readonly Area[]; isReadOnly: boolean },
+): Promise<OpenService> {
+  const opening = openAreas(job, context, scope);
+  const { clock } = worldOf(context.host);
+  try {
+    return await endSoonAfter({ signal: context.signal, clock, doing: 'reach the service' }, () => opening);
+  } catch (error) {
+    // What is open only now is of no use to anyone.
+    void opening.then(({ close }) => close()).catch(() => {});
+    throw error;
+  }
+}
+
+async function openAreas(
+  job: Job,
+  context: Opening,
   { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean } = {
     areas: areasOf(job.steps),
     isReadOnly: false,

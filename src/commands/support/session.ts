@@ -94,14 +94,14 @@ export async function applyRunDirectory(
   checkGuards(plan, plan.job.guards);
   const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
     const { jobDirectory, world } = session;
-    const history = await readHistory(world.files, jobDirectory);
-    const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
-    if (!ignoreChangedInputs && !isFinished) {
-      const reading = { signal: session.stop.nothingNew, clock: world.clock };
-      await endSoonAfter(reading, () => assertUnchanged(plan, world));
-    }
-    assertNotTaken(plan, history);
-    await assertGiven(world.files, { plan, jobDirectory, history });
+    const reading = { signal: session.stop.nothingNew, clock: world.clock, doing: 'apply the plan' };
+    await endSoonAfter(reading, async () => {
+      const history = await readHistory(world.files, jobDirectory);
+      const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
+      if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, world);
+      assertNotTaken(plan, history);
+      await assertGiven(world.files, { plan, jobDirectory, history });
+    });
     return session.applyAndReport(directory, plan, plan.job);
   });
   const isSandbox = plan.job.service.sandbox;
@@ -125,7 +125,7 @@ export async function withSession<T>(
       const lock = await acquireLock(lockDepsOf(world), jobDirectory);
       try {
         // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-        const service = await openService(job, { host, secrets, jobDirectory });
+        const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
         try {
           const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) => {
             run = plan.id;

@@ -87,12 +87,21 @@ export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'cod
 export const KNOWN_ERRNOS: readonly string[] = Object.keys(ANSWERS);
 
 /** Runs a task that works in the directory of a job, and notes at an error of the system where it struck. */
-export async function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>): Promise<T> {
+export function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>): Promise<T> {
+  return notePlace((path) => placeOf(path, jobDirectory), task);
+}
+
+/** The same of a task on a path that a person gave, and on what stands beside it. */
+export function placeAsGiven<T>(task: () => Promise<T>): Promise<T> {
+  return notePlace(() => 'given', task);
+}
+
+async function notePlace<T>(placeOf: (path: string) => DiskPlace, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
     const found = findDiskError(error);
-    if (found?.path !== undefined) found.place ??= placeOf(found.path, jobDirectory);
+    if (found?.path !== undefined) found.place ??= placeOf(found.path);
     throw error;
   }
 }

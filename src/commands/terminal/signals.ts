@@ -28,10 +28,10 @@ const GIVE_UP_MS = 500;
 
 /**
  * A task that sends nothing and hears the signal between two reads. A read may never end (a disk that does not answer): then the task
- * is given up, with UserError 'interrupted', and what it still does counts for nothing.
+ * is given up, with UserError 'interrupted', and what it still does counts for nothing. `doing` completes "Cannot …".
  */
 export async function endSoonAfter<T>(
-  { signal, clock }: { signal: AbortSignal; clock: Clock },
+  { signal, clock, doing = 'plan the job' }: { signal: AbortSignal; clock: Clock; doing?: string },
   task: () => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController();
@@ -39,7 +39,7 @@ export async function endSoonAfter<T>(
   const givenUp = aborted(signal, ended.signal)
     .then(() => clock.sleep(GIVE_UP_MS, ended.signal))
     .then(() => {
-      throw new UserError('interrupted', 'Cannot plan the job: it was interrupted while a file was read', {
+      throw new UserError('interrupted', `Cannot ${doing}: it was interrupted while a file was read`, {
         hint: 'Nothing of it was sent. Run the same command again.',
       });
     });

@@ -31,8 +31,9 @@ import {
 
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
- * step: after a lost answer its status could not tell which of two codes was right. A code is given to a session that waits and to no other. A body in the plan holds what the address
- * is made of, and the number that the session is said to be of, where the row says so: `{"sessionId":"…","code":"…","destination":"+…"}`.
+ * step: after a lost answer its status could not tell which of two codes was right. A code is given to a session that waits
+ * and to no other. A body in the plan holds what the address is made of, and the number that the session is said to be of,
+ * where the row says so: `{"sessionId":"…","code":"…","destination":"+…"}`.
  */
 export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   area: 'verification',
