@@ -286,4 +286,25 @@ class Agent extends Plain {
     replace: '  isRepeatable: () => true,\n',
     tests: [SIMULATION],
   },
+  {
+    name: 'a digit that changed in the rows of a plan goes unnoticed',
+    file: 'src/plan/format/planned-files.ts',
+    find: 'if (bytes === planned.bytes && formatCrc32(crc) === planned.crc32) return chunk;',
+    replace: 'if (bytes === planned.bytes) return chunk;',
+    tests: ['test/plan/format/planned-files.test.ts'],
+  },
+  {
+    name: 'a digit that changed in plan.json goes unnoticed',
+    file: 'src/plan/format/plan-file.ts',
+    find: 'plan === undefined || (read?.isSealed === false && !(plan.format < SEALED_FROM_FORMAT))',
+    replace: 'plan === undefined',
+    tests: ['test/plan/format/plan-file.test.ts'],
+  },
+  {
+    name: 'rows in doubt of an earlier run go silent',
+    file: 'src/registry/open-doubt.ts',
+    find: '    if (inDoubt !== 0) runs.push(',
+    replace: '    if (inDoubt === null) runs.push(',
+    tests: ['test/registry/open-doubt.test.ts'],
+  },
 ];
