@@ -7,6 +7,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json .rolldown.cjs .build.mjs ./
 COPY src ./src
+COPY jobs/reference ./jobs/reference
 RUN npm run build \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
  && chmod -R a+rX,go-w /app
@@ -20,6 +21,8 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json /app/package.json
 COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/dist /app/dist
+# The pages of `volley help`.
+COPY --from=build /app/jobs /app/jobs
 RUN install -d -o 10001 -g 10001 -m 0700 /data
 # Not declared as VOLUME: an anonymous volume would be lost with the container, and with it the record of what was sent.
 WORKDIR /data

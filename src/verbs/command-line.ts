@@ -5,6 +5,7 @@ import { suggestNearest } from '../domain/suggest.js';
 import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
 import { addGatewayVerbs } from './gateway.js';
+import { addHelpVerb, rewriteHelp } from './help.js';
 import { addJobVerbs } from './job.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { addSchemaVerb } from './schema.js';
@@ -23,7 +24,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     );
     return context.terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
   }
-  const cli = yargs([...args])
+  const cli = yargs([...rewriteHelp(args, VERBS)])
     .scriptName('volley')
     .version(readVersion())
     // In one language: as the rest of what is printed.
@@ -41,6 +42,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     addGatewayVerbs,
     addServerVerbs,
     addSchemaVerb,
+    addHelpVerb,
   ];
   await addVerbs
     .reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
@@ -58,7 +60,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
 
 export const VERBS = [
   ...['run', 'check', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
-  ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema'],
+  ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 
 /** What people who know other tools look for. */

@@ -30,11 +30,11 @@ describe('image', () => {
     expect(script.join(' && ')).toMatch(/npm run build && npm prune --omit=dev --ignore-scripts/);
   });
 
-  test('takes nothing into the final stage but the program, owned by root', () => {
+  test('takes nothing into the final stage but the program and its reference, owned by root', () => {
     const copies = final.instructions.filter(({ name }) => name === 'COPY' || name === 'ADD');
 
     expect(copies.map(({ text }) => text)).toEqual(
-      ['package.json', 'node_modules', 'dist'].map((name) => `--from=${build.name} /app/${name} /app/${name}`),
+      ['package.json', 'node_modules', 'dist', 'jobs'].map((name) => `--from=${build.name} /app/${name} /app/${name}`),
     );
     expect(final.instructions.filter(({ text }) => /\bnpm\b/.test(text))).toEqual([]);
   });

@@ -139,6 +139,20 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
     expect([...areasReached].sort()).toEqual([...areas].sort());
   });
 
+  test('prints its reference from any directory, as the pages are written', async () => {
+    const command = join(folder, 'node_modules/.bin/volley');
+    const elsewhere = mkdtempSync(join(tmpdir(), 'volley-elsewhere-'));
+    const { stdout: topics } = await run(command, ['help'], { cwd: elsewhere });
+    const { stdout: page } = await run(command, ['help', 'job-file'], { cwd: elsewhere });
+    rmSync(elsewhere, { recursive: true });
+    expect(topics).toMatch(/^ {2}job-file +Every key of a job file/m);
+    expect(page).toBe(readFileSync(join(CHECKOUT, 'jobs/reference/job-file.md'), 'utf8'));
+    const installed = join(folder, 'node_modules/volley');
+    expect(
+      ['README.md', 'CHANGELOG.md', 'jobs/README.md'].filter((name) => !existsSync(join(installed, name))),
+    ).toEqual([]);
+  });
+
   test('gives its entry and its package.json, and nothing that lies behind them', async () => {
     const look = `
       const fail = (name) => import(name).then(() => 'found', (error) => error.code);
