@@ -11,7 +11,7 @@ export const addHelpVerb: AddVerbs = (cli, { terminal, finish }) =>
         .example('$0 help job-file', 'every key of a job file'),
     ({ topic }) =>
       finish(
-        import('../commands/help.js').then(({ printHelp }) =>
+        import('../commands/print-help.js').then(({ printHelp }) =>
           printHelp({ topic: topic === ALL_TOPICS ? undefined : topic }, terminal),
         ),
       ),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { renderPage } from '../../src/commands/render-page.js';
-import { PLAIN_SCREEN, type Screen } from '../../src/commands/screen.js';
+import { renderPage } from '../../../src/commands/terminal/render-page.js';
+import { PLAIN_SCREEN, type Screen } from '../../../src/commands/terminal/screen.js';
 
 const screen: Screen = { ...PLAIN_SCREEN, columns: 40 };
 const show = (...lines: string[]) => renderPage(lines.join('\n'), screen).split('\n');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printHelp } from '../../src/commands/help.js';
+import { printHelp } from '../../src/commands/print-help.js';
 import { REFERENCE_PAGES, readPage } from '../pages/page.js';
 import { aTerminal } from './a-terminal.js';
 
