@@ -77,7 +77,7 @@ function listenForSignals(): void {
     process.on(signal, (name) => {
       for (const listener of listeners) listener(name);
       if (listeners.size > 0) return;
-      const message = `Cannot finish: ${name} came`;
+      const message = `Cannot finish: the process received ${name}`;
       terminal.writeStderr(sayFailure({ message, exitCode: 75, code: 'interrupted' }, terminal));
       terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
     });
@@ -184,13 +184,13 @@ const WITHOUT_FILES: Pick<Printer, 'formatFailed' | 'describeFailure'> = {
 function sayWithoutFiles(error: unknown): { code: string; exitCode: number; message: string; hint: string } {
   if (isOfSystem(error)) {
     const { code, syscall } = error;
-    const message = `Cannot go on: ${code} from the system (${syscall})`;
+    const message = `Cannot continue: the system refused ${syscall} (${code})`;
     const hint =
-      'Nothing was sent without a note of it on disk. Fix it, such as by a higher `ulimit -n`, then run the same command to go on.';
+      'Nothing was sent without a record of it on disk. Fix the cause, for example with a higher `ulimit -n`, then run the same command to resume.';
     return { code, exitCode: 75, message, hint };
   }
-  const message = `Cannot go on, nor load what would say why (${nameOf(error)}): expected that files can be opened`;
-  const hint = 'See whether `ulimit -n` is too low, and whether volley is installed whole.';
+  const message = `Cannot continue: volley cannot open its own files (${nameOf(error)}), expected all of them`;
+  const hint = 'Check whether `ulimit -n` is too low, and whether volley is completely installed.';
   return { code: 'not-loaded', exitCode: 4, message, hint };
 }
 
@@ -215,8 +215,8 @@ async function assertNodeIsSilent(): Promise<void> {
   const { UserError } = await import('./domain/errors.js');
   throw new UserError(
     'unsafe-environment',
-    `Cannot start: NODE_DEBUG makes Node print people's numbers, keys that a service repeats, and codes (${told.join(', ')})`,
-    { hint: 'Take that out of NODE_DEBUG; http, net, tls and worker show none of it.' },
+    `Cannot start: with NODE_DEBUG=${told.join(',')} Node prints phone numbers, keys and codes, expected it without them`,
+    { hint: 'Remove them from NODE_DEBUG; http, net, tls and worker print none of these.' },
   );
 }
 

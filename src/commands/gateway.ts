@@ -35,7 +35,7 @@ async function webhookNamed(flags: WebhookFlags, { terminal, name: nameFields }:
   const { webhookId } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
     call(createWebhook, { name, url, ...keepGiven({ version }) }),
   );
-  const text = `Made webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
+  const text = `Created webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
   await printResult(terminal, flags, { json: { webhookId, name }, text });
   return { exitCode: EXIT.ok, reason: `made webhook ${webhookId}` };
 }
@@ -62,7 +62,7 @@ async function channelNamed(flags: ChannelFlags, { terminal, name: nameFields }:
   const { channelId } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
     call(createChannel, { name, webhookId: webhook, queue, ...keepGiven({ description }) }),
   );
-  const text = `Made channel ${escapeText(name)}: ${escapeText(channelId)}\n`;
+  const text = `Created channel ${escapeText(name)}: ${escapeText(channelId)}\n`;
   await printResult(terminal, flags, { json: { channelId, name }, text });
   return { exitCode: EXIT.ok, reason: `made channel ${channelId}` };
 }
@@ -89,13 +89,9 @@ async function updateNamed(flags: UpdateFlags, { terminal, name: nameFields }: L
   refuseBlank('update a conversation', { '--queue': queue });
   const user: ConversationUser = keepGiven({ name, email, phone, language });
   if (queue === undefined && Object.keys(user).length === 0) {
-    throw new UserError(
-      'bad-flag',
-      'Cannot update a conversation: nothing is to change, expected a flag that says what',
-      {
-        hint: 'Give --queue, --name, --email, --phone or --language.',
-      },
-    );
+    throw new UserError('bad-flag', 'Cannot update a conversation: no change is given, expected at least one flag', {
+      hint: 'Give --queue, --name, --email, --phone or --language.',
+    });
   }
   const { conversationId, state } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
     call(updateConversation, {
@@ -105,7 +101,7 @@ async function updateNamed(flags: UpdateFlags, { terminal, name: nameFields }: L
     }),
   );
   const told = state === undefined ? '' : ` (${escapeText(state)})`;
-  const text = `The service took the change of conversation ${escapeText(conversationId)}${told}\n`;
+  const text = `The service accepted the change of conversation ${escapeText(conversationId)}${told}\n`;
   await printResult(terminal, flags, { json: { conversationId, state: state ?? null }, text });
   return { exitCode: EXIT.ok, reason: `the service took the change of conversation ${conversationId}` };
 }
@@ -141,6 +137,6 @@ function assertUrl(url: string): void {
   // The address itself is not said: it may hold the secret of a listener.
   throw new UserError(
     'bad-flag',
-    'Cannot create a webhook: its URL is no address, expected one that starts with https://',
+    'Cannot create a webhook: its URL is not an address, expected one that starts with https://',
   );
 }

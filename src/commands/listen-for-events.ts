@@ -121,7 +121,7 @@ async function chooseRun({ output, run }: ListenFlags): Promise<{ directory: str
   if (run === undefined || run === '') return undefined;
   if (output !== undefined && output !== '') {
     throw new UserError('bad-flag', 'Cannot listen: --output and --run are both given, expected one of them', {
-      hint: `The receipts of a run stand in its own ${RECEIPTS_FILE}.`,
+      hint: `With --run, receipts are written to ${RECEIPTS_FILE} in the run directory.`,
     });
   }
   return openRunDirectory(run);
@@ -132,7 +132,7 @@ function chooseOutput({ output }: ListenFlags, runDirectory: string | undefined)
   if (output !== undefined && output !== '') return resolve(output);
   throw new UserError(
     'bad-flag',
-    'Cannot listen: there is no --output and no --run, expected the file that events are written to',
+    'Cannot listen: neither --output nor --run is given, expected the file that events are written to',
   );
 }
 
@@ -170,7 +170,7 @@ async function lockFile(output: string): Promise<OutputLock> {
     const owner = await readLockOwner(deps, directory);
     const who = owner === undefined || owner.pid === 0 ? 'another process' : `process ${owner.pid}`;
     throw new UserError('lock-held', `Cannot listen: ${who} writes to ${output}, expected no other listener on it`, {
-      hint: 'Stop it, or name another file; the lock of a process that is gone ends within a minute.',
+      hint: 'Stop that process, or name another file. The lock of a process that died expires within a minute.',
     });
   }
 }
@@ -188,9 +188,9 @@ async function findRealPath(output: string): Promise<string> {
 function loseFile(output: string): UserError {
   return new UserError(
     'lock-held',
-    `Cannot go on: this process lost its lock on ${output}, nothing more is acknowledged`,
+    `Cannot continue: this process lost its lock on ${output}, no further event is acknowledged`,
     {
-      hint: 'It was paused, or could not write to its disk, for longer than its lease. Run the same command to go on.',
+      hint: 'It was paused, or could not write to its disk, for longer than its lock lasts. Run the same command to resume.',
     },
   );
 }

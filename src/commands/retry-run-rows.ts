@@ -116,7 +116,7 @@ function chooseRows({ only, code }: RetryFlags): Choice {
 }
 
 function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen: Screen; nowMs: number }): string {
-  const again = anew.length === 0 ? '' : 'Made anew: its rows were given to it before, and it was never applied.\n';
+  const again = anew.length === 0 ? '' : 'Made again: it has claimed its rows before, and was never applied.\n';
   return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory, screen)}`).join('\n');
 }
 
@@ -135,13 +135,14 @@ function formatLeft(run: string, left: RetryEnd['left']): string {
   const { refusedInPlan, inDoubt, underWay, received, retriedBefore } = left;
   const lines = [
     refusedInPlan > 0 &&
-      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and give that to the job as input.`,
+      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and re-import it: add it to the input of the job.`,
     inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
     underWay > 0 &&
-      `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; settle what is in doubt then.`,
+      `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; then settle what is in doubt.`,
     received > 0 &&
       `Not retried, as they have a delivery receipt: ${format(received)}. See the deliveries file of run ${run}.`,
-    retriedBefore > 0 && `Given to other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
+    retriedBefore > 0 &&
+      `Claimed by other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
   ];
   return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');
 }

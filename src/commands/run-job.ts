@@ -90,7 +90,7 @@ async function runInSession(
   const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
     if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
-    log.info(`going on with run ${past.plan.id}, which did not come to its end`, { run: past.plan.id });
+    log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
     const summary = await finishRun(past, history, { job, session });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
     done.summaries.push(summary);
@@ -117,7 +117,7 @@ async function runInSession(
     checkGuards(made.plan, job.guards);
   } catch (error) {
     done.guarded = await writeReport(files, made.directory, made.plan);
-    log.warn(`a guard let nothing be sent; the rejections are in ${made.directory}`, {
+    log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {
       event: 'guard',
       run: made.plan.id,
     });
@@ -215,6 +215,6 @@ export function formatIdle(
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
     `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
-    `To send the same files once more: ${escapeText(again)}\n`
+    `To send the same files again: ${escapeText(again)}\n`
   );
 }

@@ -100,18 +100,19 @@ const UNDER_WAY = 'they were under way when a process ended: finish the run firs
 function tellReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
   if (!(error instanceof UserError)) return error;
   const { code, message, problems } = error;
-  const hint = `Delivery receipts that had come settled ${countOf(accepted + rejected, 'row')} first; look at the in-doubt files of the run again.`;
+  const hint = `Delivery receipts have settled ${countOf(accepted + rejected, 'row')} by now; look at the in-doubt files of the run again.`;
   return new UserError(code, message, { hint, problems });
 }
 
 function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
   if ((exported === undefined) === (assume === undefined)) {
     throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
-      hint: 'The export is proof; --assume is your own word, for when there is none.',
+      hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
     });
   }
   if (exported !== undefined) {
-    if (confirm !== undefined) throw new UserError('bad-flag', 'Cannot settle: --confirm is for --assume alone');
+    if (confirm !== undefined)
+      throw new UserError('bad-flag', 'Cannot settle: --confirm is given without --assume, expected both');
     return { kind: 'export', paths: exported.map((path) => resolve(path)) };
   }
   if (assume !== 'sent' && assume !== 'not-sent') {
@@ -120,7 +121,7 @@ function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
   if (confirm === undefined || !/^\d{1,15}$/.test(confirm)) {
     const found = confirm === undefined ? 'there is no --confirm' : `--confirm is ${JSON.stringify(confirm)}`;
     throw new UserError('bad-flag', `Cannot settle: ${found}, expected the number of rows in doubt`, {
-      hint: 'It stands in the account of the run: volley status, or summary.json.',
+      hint: '`volley status` shows it, and so does summary.json.',
     });
   }
   return { kind: 'word', assume, confirm: Number(confirm) };

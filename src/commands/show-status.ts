@@ -45,7 +45,8 @@ export async function showStatus(
     openDoubt,
   };
   const screen = screenOf(terminal);
-  const runner = status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} has the job`;
+  const runner =
+    status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} is at work on the job`;
   const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
   const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${nextOf(status, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(terminal, flags, { json: status, text });
@@ -67,7 +68,7 @@ function formatTable(steps: readonly StepStatus[], screen: Screen): string {
 }
 
 function sayAction(action: Parameters<typeof describeAction>[0] | null): string {
-  return action === null ? 'had no turn yet' : describeAction(action);
+  return action === null ? 'not started yet' : describeAction(action);
 }
 
 /** What to do with a run that no process is at work on; '' where one is. */
@@ -79,7 +80,7 @@ function nextOf(
   const isOpen = state !== 'finished';
   if (isOpen && runner !== null) return '';
   const [what, verb] = isOpen
-    ? [state === 'planned' ? 'send it' : 'resume it, or give the command that began it', 'apply']
+    ? [state === 'planned' ? 'send it' : 'resume it, or run the command that began it again', 'apply']
     : ['see why rows were not accepted', 'report'];
   return formatNextStep({ what, command: showCommand(screen, verb, path) }, screen);
 }

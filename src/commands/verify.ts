@@ -113,7 +113,7 @@ async function checkNamed(flags: CheckFlags, { terminal, name }: LoggedTerminal)
   const { job, json, session: sessionId, code } = flags;
   if (code !== undefined && !VERIFICATION_CODE.test(code)) {
     const expected = `expected ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
-    throw new UserError('bad-flag', `Cannot check a verification code: it has not the form of one, ${expected}`);
+    throw new UserError('bad-flag', `Cannot check a verification code: it does not look like one, ${expected}`);
   }
   const { session, check } = await callService(
     terminal,

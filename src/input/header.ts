@@ -39,7 +39,7 @@ export function readHeader(cells: readonly string[], place: { where: string; max
   return { columns, width: names.length, kept, own, notices };
 }
 
-const NOT_WHOLE = `Rename it, or remove it. If the file is an output of Volley, leave in it all columns that begin with _.`;
+const NOT_WHOLE = `Rename it, or remove it. If the file is an output of Volley, keep all of its columns that begin with _.`;
 
 function findProblems(
   names: readonly string[],
@@ -47,7 +47,7 @@ function findProblems(
 ): Problem[] {
   if (names.length > maxColumns) {
     const message = `the header has ${names.length} columns, expected at most ${maxColumns}`;
-    return [{ where, message, hint: 'Take columns out of the file, or raise limits.maxColumns of the input.' }];
+    return [{ where, message, hint: 'Remove columns from the file, or raise limits.maxColumns of the input.' }];
   }
   const problems: Problem[] = [];
   const seen = new Map<string, number>();
@@ -61,7 +61,7 @@ function findProblems(
         hint: 'Rename it.',
       });
     } else if (!isOwn && readOwnName(name) !== undefined) {
-      const message = `column ${index + 1} is named ${name} as one that our outputs add, expected another name`;
+      const message = `column ${index + 1} is named ${name}, a name that Volley adds to its outputs, expected another name`;
       problems.push({ where, message, hint: NOT_WHOLE });
     } else if (first !== undefined && name !== '' && mayNotRepeat(name)) {
       const named = HAS_LETTER.test(name) ? `are both named ${JSON.stringify(name)}` : 'have the same name';

@@ -72,7 +72,7 @@ async function findPaths(
   if (paths.length > 0 || unlisted.length > 0) return paths;
   if (onEmptyPattern !== undefined) onEmptyPattern(show(pattern));
   else {
-    problems.push({ where: show(pattern), message: 'the pattern fits no file, expected at least one' });
+    problems.push({ where: show(pattern), message: 'the pattern matches no file, expected at least one' });
   }
   return paths;
 }
@@ -92,7 +92,7 @@ async function findFault(path: string): Promise<string | undefined> {
     const found = await stat(path);
     if (found.isDirectory()) return 'it is a directory';
     if (found.isFIFO()) return 'it is a pipe';
-    if (!found.isFile()) return 'it is no regular file';
+    if (!found.isFile()) return 'it is not a regular file';
     await (await open(path, 'r')).close();
     return undefined;
   } catch (error) {

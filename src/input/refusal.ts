@@ -24,13 +24,13 @@ export function refuseUnreadable(shown: string, error: unknown): unknown {
 
 const DISK_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  ENOTDIR: 'a part of its path is no directory',
-  EACCES: 'it may not be read by this user',
-  EPERM: 'it may not be read by this user',
+  ENOTDIR: 'a part of its path is not a directory',
+  EACCES: 'this user has no permission to read it',
+  EPERM: 'this user has no permission to read it',
   EISDIR: 'it is a directory',
-  ELOOP: 'it is a link that leads back to itself',
+  ELOOP: 'it is a symbolic link that points back to itself',
   ENAMETOOLONG: 'its path is too long',
-  EMFILE: 'too many files are open',
+  EMFILE: 'this process has too many open files',
   EIO: 'the disk failed',
 };
 

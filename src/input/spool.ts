@@ -20,7 +20,7 @@ async function* readStream(stream: AsyncIterable<Uint8Array | string>): AsyncGen
   try {
     yield* stream;
   } catch (error) {
-    const reason = describeDiskError(error) ?? 'it broke off';
-    throw refuse({ where: 'standard input', message: `${reason}, expected it to end of itself` });
+    const reason = describeDiskError(error) ?? 'it broke off before its end';
+    throw refuse({ where: 'standard input', message: `${reason}, expected all of it` });
   }
 }

@@ -58,7 +58,7 @@ function isTornLine(tail: Buffer): boolean {
 function refuseLine(path: string, line: number): UserError {
   return new UserError(
     'bad-input',
-    `Cannot go on with ${path}: line ${line} is no event, expected events of format ${EVENT_FORMAT} and nothing else`,
+    `Cannot continue ${path}: line ${line} is not an event, expected only events of format ${EVENT_FORMAT}`,
     { hint: 'Name another file with --output, or restore this one from a copy; nothing in it was changed.' },
   );
 }

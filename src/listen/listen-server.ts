@@ -76,7 +76,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     };
     try {
       const taken = await take(body, { eventId: read(EVENT_ID_HEADER), signature: read(SIGNATURE_HEADER) });
-      return taken === 'bad' ? answer(reply, 400, 'the body is no JSON object') : answer(reply, 200, taken);
+      return taken === 'bad' ? answer(reply, 400, 'the body is not a JSON object') : answer(reply, 200, taken);
     } catch {
       return answer(reply, 503, 'events cannot be written');
     }

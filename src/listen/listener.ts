@@ -126,7 +126,7 @@ async function openEvents(path: string, known: KeySet, { files, log }: ListenerD
   try {
     if (tornBytes > 0) {
       await file.truncate(goodBytes);
-      log.warn(`cut off ${tornBytes} bytes of an event that was never whole, and never acknowledged`, { tornBytes });
+      log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
     }
     // A listener that was killed may have written events without their sync; as known ones they will be acknowledged.
     if (events > 0 || tornBytes > 0) await file.sync();
@@ -164,7 +164,7 @@ function assertLoopback(host: string): void {
   if (/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) return;
   throw new UserError(
     'unsafe-environment',
-    `Cannot listen on ${host} without a secret: whoever reaches it could write events, expected a secret or a loopback address`,
-    { hint: 'Give one with --secret-env NAME or --secret-file PATH, or leave --host out.' },
+    `Cannot listen on ${host} without a secret: anyone who reaches it could write events, expected a secret or a loopback address`,
+    { hint: 'Give one with --secret-env NAME or --secret-file PATH, or omit --host.' },
   );
 }

@@ -27,7 +27,7 @@ export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
     problems.push({ where: 'plan', message: `${total(of)} ${of} would be sent, expected at most ${guard} ${most}` });
   }
   if (problems.length === 0) return;
-  throw new UserError('guard', 'Cannot send: a guard of the job does not let the plan pass', {
+  throw new UserError('guard', 'Cannot send: the plan fails a guard of the job', {
     hint: 'Nothing of it was sent.',
     problems,
   });

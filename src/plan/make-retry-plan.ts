@@ -124,7 +124,7 @@ async function listSuppression(
   const found = await problems.gather('suppress', async () => {
     if (patterns.includes('-')) {
       throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
-        hint: 'Feed the rows back as input of the job, with the list.',
+        hint: 'Re-import the rows: add them to the input of the job, with the list.',
       });
     }
     const listed = await deps.reader.listInputs(patterns, source.plan.job.directory);

@@ -131,7 +131,7 @@ class StepPlanning {
       this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
       if (reader.sha256 !== input.sha256) {
-        const hint = 'Run again when nobody writes to it.';
+        const hint = 'Run again when no process writes to it.';
         problems.add({ where: shown, message: 'the file changed while it was read', hint });
       }
     });

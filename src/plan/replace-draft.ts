@@ -49,7 +49,7 @@ export async function restoreTaken(files: Files, directory: string): Promise<boo
 async function assertNotBegun(files: Files, directory: string): Promise<void> {
   if ((await files.stat(join(directory, JOURNAL_FILE))) === undefined) return;
   // Whoever holds the job's lock knows its runs: another process took it in this very moment.
-  throw new UserError('lock-held', `Cannot plan: another process has taken the job, and applied ${directory}`, {
+  throw new UserError('lock-held', `Cannot plan: another process has run the job, and applied ${directory}`, {
     hint: 'Run the same command again; nothing was sent twice.',
   });
 }
@@ -58,7 +58,7 @@ async function assertNotBegun(files: Files, directory: string): Promise<void> {
 export async function assertInPlace(files: Files, directory: string, plan: Plan): Promise<void> {
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
   if (isThere && JSON.stringify(await readPlan(files, directory)) === JSON.stringify(plan)) return;
-  throw new UserError('lock-held', `Cannot run ${directory}: another process is making its plan anew`, {
+  throw new UserError('lock-held', `Cannot run ${directory}: another process is making its plan again`, {
     hint: 'Run the same command again; nothing more was sent.',
   });
 }

@@ -85,7 +85,7 @@ export async function selectInputs(
     // An inbox may be empty. A suppression list may not.
     const empty: LeftOut[] = [];
     const listed = await options.problems.gather(where, () =>
-      list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'fits no file' })),
+      list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
     );
     const suppress = step.kind === 'sms' ? step.suppress : undefined;
     const suppression =
@@ -117,7 +117,7 @@ function leaveOut(
     const twin = seen.get(input.contentSha256);
     const run = findTaken(kind, input.contentSha256);
     if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
-    else if (run !== undefined) leftOut.push({ file: shown, reason: `was already taken by run ${run}` });
+    else if (run !== undefined) leftOut.push({ file: shown, reason: `was already sent by run ${run}` });
     else inputs.push(input);
     seen.set(input.contentSha256, twin ?? shown);
   }

@@ -92,12 +92,12 @@ export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
   const problems = plan.steps.flatMap(({ kind, inputs }) =>
     inputs.flatMap(({ file, contentSha256 }): Problem[] => {
       const run = findTaken(kind, contentSha256);
-      return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
+      return run === undefined ? [] : [{ where: file, message: `was sent by run ${run} since the plan was made` }];
     }),
   );
   if (problems.length === 0) return;
   throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
-    hint: 'Make a new plan; `volley plan --again` if they shall be sent once more.',
+    hint: 'Make a new plan; `volley plan --again` if they are to be sent again.',
     problems,
   });
 }

@@ -24,7 +24,7 @@ export type RetryChoice = Pick<RetryOf, 'only' | 'codes'>;
 export const GAVE_UP = {
   status: 'not-sent',
   code: 'given-up',
-  reason: 'Given up by its run, so that a plan of its own can send it',
+  reason: 'Claimed by `volley retry`, for a plan that has not been made yet',
 } as const;
 
 /** The planned rows of a run by what can be retried of them: 3 bytes a row of the steps that have rows. */

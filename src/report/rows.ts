@@ -95,5 +95,5 @@ export function describeSkip({ code, reason }: Pick<Rejection, 'code' | 'reason'
 
 /** A row that another plan has: what becomes of it is told there. */
 export function describeRetried(plan: string): { output: Output; about: string[] } {
-  return { output: 'skipped', about: ['retried', `Given to plan ${plan}, which tells what becomes of it`] };
+  return { output: 'skipped', about: ['retried', `Claimed by plan ${plan}, which reports what became of it`] };
 }

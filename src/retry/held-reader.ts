@@ -47,6 +47,6 @@ async function checkBatch(
 }
 
 function rejectId(found: string): Rejection {
-  const reason = `The row would be sent twice: ${found}; put the row's own id back, and empty its cell _rowId only if the row is a new one`;
+  const reason = `The row would be sent twice: ${found}; restore the row's own _rowId; clear that cell only if the row is new`;
   return { stage: 'read', field: '_rowId', code: 'bad-id', reason };
 }

@@ -40,11 +40,11 @@ export class HeldRows {
     const rows = this.#read.get(row.run) ?? (await RetryRows.read(this.#files, found.directory, found.plan)).rows;
     this.#read.set(row.run, rows);
     if (await this.#received.has(row, { isRefused: this.#isRefused }))
-      return `a delivery receipt tells that run ${row.run} sent the row of its id`;
+      return `a delivery receipt shows that run ${row.run} sent the row with its _rowId`;
     const gone = this.#findGone(kind, { row, plan: found.plan, rows });
-    if (gone !== undefined) return `run ${row.run} gave the row to plan ${gone}, which is gone, and may have sent it`;
+    if (gone !== undefined) return `plan ${gone} claimed the row from run ${row.run}, is gone, and may have sent it`;
     if (rows.givenTo(row.step, row.index) !== undefined || rows.isRejected(row.step, row.index)) return undefined;
-    return `run ${row.run} did not have the row of its id refused: it has sent it, or may send it`;
+    return `in run ${row.run} the row with its _rowId was not rejected: it was sent, or may yet be sent`;
   }
 
   /** The plan that a row was given to, where it cannot tell any more what became of it; one of another time is none. */

@@ -34,8 +34,8 @@ export async function assertGiven(files: Files, of: PlanInJob): Promise<void> {
     if (retryOf !== undefined && (await countGiven(files, jobDirectory, plan)) < rows) {
       throw new UserError(
         'plan-mismatch',
-        `Cannot apply plan ${plan.id}: run ${retryOf.run} has not given all its rows to it, they might be sent twice`,
-        { hint: 'The command that made it did not come to its end: give the same `volley retry` again.' },
+        `Cannot apply plan ${plan.id}: it has not claimed all of its rows from run ${retryOf.run}, they might be sent twice`,
+        { hint: 'The command that made it did not finish: run the same `volley retry` again.' },
       );
     }
     await assertNotGiven(files, of, received);
@@ -60,7 +60,7 @@ async function assertNotReceived(
   if (sent === 0) return;
   throw new UserError(
     'plan-mismatch',
-    `Cannot go on with run ${plan.id}: a delivery receipt tells of ${sent} of the rows that it has yet to send, they would be sent twice`,
+    `Cannot resume run ${plan.id}: delivery receipts show that ${sent} of the rows it has yet to send were sent, they would be sent twice`,
     { hint: `\`volley retry ${directory} --only unprocessed\` makes a plan of what is left without them.` },
   );
 }
@@ -86,9 +86,9 @@ async function assertNotGiven(
   if (problems.size === 0) return;
   const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';
   throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: rows of it would be sent twice`, {
-    hint: `Give the \`${command}\` that made it again: it leaves them out.`,
+    hint: `Run the \`${command}\` that made it again: it omits them.`,
     problems: [...problems].map(([message, { where, rows }]) => {
-      return { where, message: rows === 1 ? message : `${message}; and so it is with ${rows - 1} more` };
+      return { where, message: rows === 1 ? message : `${message}; the same holds for ${rows - 1} more` };
     }),
   });
 }
@@ -100,10 +100,10 @@ async function findProblem(
   const id = readRowId(row.id);
   if (id !== undefined) await given.load(id);
   const by = given.planOf(row.kind, row.id);
-  if (by !== undefined) return `plan ${by} has the row by now`;
+  if (by !== undefined) return `plan ${by} has claimed the row`;
   const twin = await given.findTwin(plan, row);
   if (twin !== undefined)
-    return `the row stands in ${twin} too, and can be sent from there now: take it out of one of them`;
+    return `the row stands in ${twin} too, and can be sent from there now: remove it from one of them`;
   return held.findFault(row.kind, row.id);
 }
 

@@ -54,9 +54,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   // Whoever was ousted while it read has read lines of its successor, and must not count on from them.
   await lock.assertHeld();
   if (end.tornBytes > 0) {
-    deps.onNotice(
-      `The journal's last ${end.tornBytes} bytes were never whole, and are passed over (a crash while writing)`,
-    );
+    deps.onNotice(`The last ${end.tornBytes} bytes of the journal are incomplete and ignored (a crash while writing)`);
   }
   const areas = new AreaUse(deps.clock, state, deps.owner.host);
   const { snapshotEveryBytes } = deps;
@@ -199,6 +197,6 @@ function assertSamePlan(state: RunState, plan: Plan, path: string): void {
     );
   }
   if (open.plan !== plan.id) {
-    throw new InternalError('journal-damaged', `Cannot go on: ${path} belongs to plan ${open.plan}, not ${plan.id}`);
+    throw new InternalError('journal-damaged', `Cannot resume: ${path} belongs to plan ${open.plan}, not ${plan.id}`);
   }
 }

@@ -16,9 +16,9 @@ export async function assertNotRefused(
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const { lastClose } = state;
   if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
-  throw new UserError('guard', `Cannot go on with run ${plan.id}: ${lastClose.detail}`, {
+  throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
     hint:
-      `Nothing more was sent. Fixed in the job file: \`volley retry ${directory} --only unprocessed --job JOB\` makes a plan of the rest with the job as it is now, ` +
-      `and --only rejected one of the rows that were refused. Fixed at the service: \`volley apply ${directory}\` tries the same requests again.`,
+      `Nothing more was sent. If you fixed the job file: \`volley retry ${directory} --only unprocessed --job JOB\` plans the rest with it, ` +
+      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${directory}\` sends the same requests again.`,
   });
 }

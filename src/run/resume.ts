@@ -19,7 +19,7 @@ export function joinSettings(plan: Plan, job: Job): Settings {
   if (identity(planned) !== identity(now)) {
     throw new UserError(
       'plan-mismatch',
-      `Cannot go on with run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,
+      `Cannot resume run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,
       { hint: 'Finish it with `volley apply` and its directory, or set the job back; then run the job again.' },
     );
   }
@@ -65,10 +65,8 @@ export async function assertInputsUnchanged(
     }
   }
   if (problems.length === 0) return;
-  const anew = isRetry
-    ? 'Where nothing of it was sent yet, give the `volley retry` that made it again; else put'
-    : 'Put';
-  throw new UserError('input-changed', `Cannot go on with run ${plan.id}: its input changed`, {
+  const anew = isRetry ? 'If nothing of it was sent yet, run the `volley retry` that made it again; else put' : 'Put';
+  throw new UserError('input-changed', `Cannot resume run ${plan.id}: its input changed`, {
     hint: `${anew} the files back, or finish the run as it was planned with \`volley apply --ignore-changed-inputs\` and its directory.`,
     problems,
   });

@@ -22,12 +22,12 @@ export class StepNotices {
   }
 
   noteOutage(why: string): void {
-    this.#note('outage', `the service cannot be reached, or turns requests away: ${why}; tries again`, { why });
+    this.#note('outage', `the service cannot be reached, or refuses requests: ${why}; tries again`, { why });
   }
 
   noteBreakerOpen(why: string, giveUpAfterSeconds: number): void {
-    const what = `too many bad answers in a row, the last is ${why}: tries one request at a time, and gives up`;
-    this.#note('breaker-open', `${what} when no good one came for ${giveUpAfterSeconds} s`, { why });
+    const what = `too many bad answers in a row, the last is ${why}: tries one request at a time, and stops`;
+    this.#note('breaker-open', `${what} if none succeeds within ${giveUpAfterSeconds} s`, { why });
   }
 
   /** `rows` is undefined for a step without rows. */

@@ -183,12 +183,12 @@ export function isLockLost(error: unknown): boolean {
 }
 
 function takenMeanwhile(path: string): UserError {
-  return new UserError('lock-held', `Cannot run this job: another process took it at this moment (${path})`);
+  return new UserError('lock-held', `Cannot run this job: another process has just started it (${path})`);
 }
 
 function lostLock(): UserError {
-  return new UserError('lock-held', 'Cannot go on: this process lost its lock on the job, nothing more is sent', {
-    hint: 'It was paused, or could not write to its disk, for longer than its lease. Run the same command to go on.',
+  return new UserError('lock-held', 'Cannot continue: this process lost its lock on the job, nothing more is sent', {
+    hint: 'It was paused, or could not write to its disk, for longer than its lock lasts. Run the same command to resume.',
   });
 }
 
@@ -205,7 +205,7 @@ function assertFree(deps: LockDeps, current: LockFile): void {
   const leftMs = freeInMs(deps, current);
   if (leftMs <= 0) return;
   if (current.pid === 0) {
-    throw new UserError('lock-held', 'Cannot run this job: another process is taking it, or died while it took it', {
+    throw new UserError('lock-held', 'Cannot run this job: another process is starting it, or died while it did', {
       hint: `Run the same command again; if no other process runs the job, it is free in ${Math.ceil(leftMs / 1000)} s.`,
     });
   }

@@ -13,7 +13,7 @@ function takeAll(name: string, given: unknown): readonly string[] | undefined {
   if (given === undefined) return undefined;
   return [given].flat().map((value) => {
     if (typeof value === 'string') return value;
-    throw new UserError('bad-flag', `Cannot read --${name}: expected a text behind it`);
+    throw new UserError('bad-flag', `Cannot read --${name}: it is given without its value, expected one`);
   });
 }
 
@@ -22,7 +22,7 @@ function takeOne(name: string, given: unknown): string | undefined {
   const [value, ...others] = new Set(takeAll(name, given));
   if (others.length === 0) return value;
   const all = [value, ...others].map((each) => JSON.stringify(each)).join(' and ');
-  throw new UserError('bad-flag', `Cannot tell which --${name} is meant: ${all} are given, expected one`);
+  throw new UserError('bad-flag', `Cannot use --${name}: ${all} are given, expected one`);
 }
 
 /** `volley settle RUN`, `volley retry RUN`: what a person does about rows that a run could not bring to an end. */
@@ -31,16 +31,16 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
   return cli
     .command(
       'settle <run>',
-      "Decide rows in doubt, by the service's message export or by your own word; sends nothing",
+      "Settle rows in doubt, by the service's message export or by your own decision; sends nothing",
       (command) =>
         runArgument(command, 'settle', context)
           .parserConfiguration(KEEP_EACH)
           .options({
             export: textOption(
-              'CSV file of the message export, once for each of its files: a row in it was accepted; one that it lacks was not sent, if the files show that they would hold it',
+              'CSV file of the message export; give the flag once for each file. A row in it was accepted; a row that is missing was not sent, if the files cover its time and country',
             ),
             assume: textOption(
-              'Your own word for all rows in doubt: sent or not-sent; kept with your name and the time',
+              'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time',
             ),
             confirm: textOption('With --assume: how many rows are in doubt; another number is refused'),
             json,
@@ -77,7 +77,9 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
               demandOption: true,
             },
             code: textOption('With --only rejected: only those with one of these codes, separated by commas'),
-            job: textOption('Job file: send as it says now (text, sender, times), and not as the run was planned'),
+            job: textOption(
+              'Job file whose text, sender and times are used now, in place of those that the run was planned with',
+            ),
             json,
           })
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')

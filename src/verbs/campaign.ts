@@ -6,7 +6,7 @@ export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
     brief(campaign, 'campaign <status|set>', terminal)
       .command(
         'status <id>',
-        'Show how a campaign stands',
+        'Show the status of a campaign',
         (command) =>
           brief(command, 'campaign status <id> --job <file>', terminal)
             .positional('id', textArgument('Id of the campaign'))
@@ -19,7 +19,7 @@ export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
       )
       .command(
         'set <id> <status>',
-        'Set the status of a campaign; looks at it first, and asks for no change that is impossible',
+        'Set the status of a campaign; reads it first, and refuses a change that is impossible',
         (command) =>
           brief(command, 'campaign set <id> <status> --job <file>', terminal)
             .positional('id', textArgument('Id of the campaign'))

@@ -13,7 +13,7 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
           brief(command, 'chat read --job <file>', terminal)
             .options({
               room,
-              'page-size': textOption('How many messages (default: as the service does)'),
+              'page-size': textOption('How many messages (default: as many as the service gives)'),
               ...single,
             })
             .example('$0 chat read --room ops --page-size 10 --job jobs/campaign-window.yaml', ''),
@@ -27,7 +27,7 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
         'Post a message to a room, once',
         (command) =>
           brief(command, 'chat post <text> --job <file>', terminal)
-            .positional('text', textArgument('What to say'))
+            .positional('text', textArgument('Text of the message'))
             .options({ room, ...single })
             .example('$0 chat post "The dialer is paused" --room ops --job jobs/campaign-window.yaml', ''),
         ({ text, room, job, json }) =>

@@ -52,7 +52,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     .help()
     .epilogue(
       'Exit codes: 0 every row accepted · 1 some rows rejected · 2 did not start · 3 rows in doubt · ' +
-        '4 stopped, a person must look · 75 stopped before the end, run the same command to go on',
+        '4 stopped, a person must look · 75 stopped before the end, run the same command to resume',
     )
     .wrap(Math.min(120, columns))
     .parseAsync();
@@ -66,7 +66,7 @@ export const VERBS = [
 /** What people who know other tools look for. */
 const MISSED: Readonly<Record<string, string>> = {
   init: 'There is no volley init: write a job file, as README.md shows under "Five minutes to your first job", or copy one of jobs/',
-  clean: 'There is no volley clean: runs are the memory of what was sent, and what is forgotten is sent again',
+  clean: 'There is no volley clean: runs record what was sent; without that record it would be sent again',
   send: 'There is no volley send: volley run <job> plans and sends',
   validate: 'There is no volley validate: volley check <job> looks at the job file, volley plan <job> at its rows too',
 };

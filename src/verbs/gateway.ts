@@ -16,10 +16,10 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
   return gateway
     .command(
       'webhook <name> <url>',
-      'Make a webhook: where the events of conversations are posted',
+      'Create a webhook: the address that events of conversations are posted to',
       (command) =>
         brief(command, 'gateway webhook <name> <url> --job <file>', terminal)
-          .positional('name', textArgument('Name of the webhook; one of this name is made each time'))
+          .positional('name', textArgument('Name of the webhook; each call creates one more, also under the same name'))
           .positional('url', textArgument('Where a listener can be reached from the service'))
           .options({
             'api-version': textOption('Chat API Version (default: the one that the service asks for)'),
@@ -35,14 +35,14 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
     )
     .command(
       'channel <name>',
-      'Make a channel, through which conversations are created',
+      'Create a channel, through which conversations are created',
       (command) =>
         brief(command, 'gateway channel <name> --webhook <id> --queue <id> --job <file>', terminal)
-          .positional('name', textArgument('Name of the channel; one of this name is made each time'))
+          .positional('name', textArgument('Name of the channel; each call creates one more, also under the same name'))
           .options({
             webhook: { ...textOption('Id of the webhook that gets its events'), demandOption: true },
             queue: { ...textOption('Id of the queue for conversations that name none'), demandOption: true },
-            description: textOption('For the people who see it'),
+            description: textOption('What the channel is for'),
             ...single,
           })
           .example('$0 gateway channel desk --webhook 7 --queue 100 --job jobs/handoff.yaml', ''),
@@ -81,11 +81,11 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
     )
     .command(
       'send <conversation> <text>',
-      'Say something in a conversation as its customer',
+      'Send a message into a conversation, as its customer',
       (command) =>
         brief(command, 'gateway send <conversation> <text> --job <file>', terminal)
           .positional('conversation', textArgument('Id of the conversation'))
-          .positional('text', textArgument('What to say'))
+          .positional('text', textArgument('Text of the message'))
           .options(single)
           .example('$0 gateway send CONVERSATION "Are you there?" --job jobs/handoff.yaml', ''),
       ({ conversation, text, job, json }) =>

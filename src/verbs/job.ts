@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { addAfterRunVerbs } from './after-run.js';
 import { type AddVerbs, brief, json, NAMED_RUN, textArgument, type VerbContext } from './verb.js';
 
-const again = { describe: 'Take files once more that the job already took', type: 'boolean', default: false } as const;
+const again = { describe: 'Send files again that the job has already sent', type: 'boolean', default: false } as const;
 const ignoreOpenDoubt = {
   describe: 'Rows that earlier runs of the job left in doubt do not count for the exit code this time',
   type: 'boolean',
@@ -28,7 +28,7 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
   return cli
     .command(
       'run <job>',
-      'Plan and apply a job; the same command again goes on where it stopped',
+      'Plan and apply a job; the same command again resumes where it stopped',
       (command) =>
         jobArgument(command, 'run', context)
           .options({ again, 'ignore-open-doubt': ignoreOpenDoubt, json })
@@ -65,13 +65,13 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
   return cli
     .command(
       'apply <run>',
-      'Send exactly the plan in a run directory, or go on with it',
+      'Send exactly the plan in a run directory, or resume it',
       (command) =>
         runArgument(command, 'apply', context)
           .options({
             confirm: { describe: 'Id of the plan that was reviewed; another one is refused', type: 'string' },
             'ignore-changed-inputs': {
-              describe: 'Go on though an input file changed since the plan was made; the plan is sent as it stands',
+              describe: 'Continue although an input file changed since the plan was made; the plan is sent as it is',
               type: 'boolean',
               default: false,
             },
@@ -88,7 +88,7 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
     )
     .command(
       'status <run>',
-      'Show how far a run is',
+      'Show the progress of a run',
       (command) =>
         namedRunArgument(command, 'status', context)
           .options({ json })
@@ -98,7 +98,7 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
     )
     .command(
       'report <run>',
-      'Make the outputs of a run again from its plan and journal',
+      'Write the outputs of a run again, from its plan and journal',
       (command) =>
         namedRunArgument(command, 'report', context)
           .options({ json })

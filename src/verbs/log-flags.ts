@@ -4,7 +4,7 @@ import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
 /** Of every verb. */
 export const logOptions = {
   'log-level': {
-    describe: 'From what on the log on stderr is written',
+    describe: 'Lowest level that the log on stderr has',
     choices: LOG_LEVELS,
     default: 'info',
     requiresArg: true,

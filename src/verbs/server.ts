@@ -14,10 +14,14 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
           .options({
             port: port('8080'),
             host,
-            output: textOption('File that gets each event once, one JSON object a line; it is gone on with'),
-            run: textOption('A run directory, whose receipts are received (default output: its receipts.ndjson)'),
-            'secret-env': textOption('Environment variable that holds the secret which senders have in path or header'),
-            'secret-file': textOption('File that holds it'),
+            output: textOption('File that gets each event once, one JSON object a line; an existing file is continued'),
+            run: textOption(
+              'A run directory: receives the delivery receipts of that run (default output: its receipts.ndjson)',
+            ),
+            'secret-env': textOption(
+              'Environment variable that holds the secret, which senders put into the path or a header',
+            ),
+            'secret-file': textOption('File that holds the secret'),
             json,
           })
           .example('$0 listen --output events.ndjson --secret-env HOOK_SECRET', '')
@@ -39,7 +43,7 @@ export const addServerVerbs: AddVerbs = (cli, { terminal, finish }) =>
             host,
             data: textOption('Directory that keeps its state over restarts'),
             'deliver-outside': {
-              describe: 'Post receipts and events to any address; else to this machine alone',
+              describe: 'Post receipts and events to any address; without this flag only to this machine',
               type: 'boolean',
               default: false,
             },

@@ -25,7 +25,7 @@ export const NAMED_RUN =
 /** For verbs that make a single call. */
 export const single = {
   job: {
-    describe: 'A job file: its service settings say which account, with which credentials; nothing else of it is done',
+    describe: 'A job file: its service section names the account and the credentials; its steps are not run',
     type: 'string',
     demandOption: true,
     requiresArg: true,
@@ -61,7 +61,8 @@ function wordMisuse(message: string): string {
   if (flag !== null) return `--${flag[1]} is given without its value`;
   if (/^Unknown arguments?: .*\bdry-?run\b/i.test(message)) return DRY_RUN;
   const [, unknown = ''] = /^Unknown arguments?: (\S+)$/.exec(message) ?? [];
-  if (/[./]/.test(unknown)) return `One path is expected, and ${unknown} is one more; give the command once for each`;
+  if (/[./]/.test(unknown))
+    return `One path is expected, and ${unknown} is a second one; run the command once for each`;
   return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');
 }
 

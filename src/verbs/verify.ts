@@ -11,7 +11,7 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
           brief(command, 'verify start <number> --job <file>', terminal)
             .positional('number', textArgument('International (+6591234567), or national with --country'))
             .options({
-              country: textOption('Two letters: the country that a national number is of'),
+              country: textOption('Two-letter code of the country that a national number belongs to'),
               brand: textOption('What {brand} in the text stands for'),
               template: textOption(
                 "The SMS, with {code} and, where wanted, {brand} (default: the service's own words)",
@@ -29,12 +29,13 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
       )
       .command(
         'check <session> [code]',
-        'Check a code: exit code 0 if it is right, else 1; without a code only show how the session stands',
+        'Check a code: exit code 0 if it is right, else 1; without a code only shows the status of the session',
         (command) =>
           brief(command, 'verify check <session> [code] --job <file>', terminal)
             .positional('session', textArgument('Id of the session, as start shows it'))
             .positional('code', {
-              describe: 'What the person gave. Checked only while the session waits, and a wrong code counts',
+              describe:
+                'The code that the person entered. Checked only while the session waits; a wrong one uses up a try',
               type: 'string',
             })
             .options(single)

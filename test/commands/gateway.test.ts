@@ -118,6 +118,6 @@ describe('volley gateway', () => {
   test('says in plain words on a terminal what was made', async () => {
     const { said, flags, terminal } = await aGateway();
     await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version: undefined, ...flags, json: false }, terminal);
-    expect(said.stdout).toMatch(/^Made webhook desk: \S+\n$/);
+    expect(said.stdout).toMatch(/^Created webhook desk: \S+\n$/);
   });
 });

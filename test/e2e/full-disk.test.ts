@@ -91,7 +91,7 @@ test.concurrent.each([
     const ended = await run();
 
     expectDiskError(ended, 'EACCES', 2);
-    expect(ended.stderr).toContain(`${workspace.path(named)}: this user has no right to it`);
+    expect(ended.stderr).toContain(`${workspace.path(named)}: this user has no permission`);
     expect(workspace.requests()).toEqual([]);
     chmodSync(workspace.path(closed), 0o777);
     const { code, summary } = await run();

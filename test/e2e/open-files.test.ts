@@ -44,7 +44,7 @@ describe.concurrent('a process that may open few files', () => {
     const ended = await runUnder(workspace, underLimit(`-n ${FLOOR}`));
 
     expect(readFailure(ended)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'EMFILE' } });
-    expect(ended.stderr).toContain('Cannot go on: EMFILE from the system (open)');
+    expect(ended.stderr).toContain('Cannot continue: the system refused open (EMFILE)');
     expect(ended.stderr).toContain('run the same command to go on');
   });
 });

@@ -68,7 +68,7 @@ test('files and lists that are not there refuse the plan: exit 2, all at once', 
   expect(workspace.requests()).toEqual([]);
 });
 
-test('a pattern that fits no file in a directory that is there is nothing new: exit 0, and said', async () => {
+test('a pattern that matches no file in a directory that is there is nothing new: exit 0, and said', async () => {
   const workspace = await aWorkspace();
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['inbox-*.csv'] } })] }));
 
@@ -77,7 +77,7 @@ test('a pattern that fits no file in a directory that is there is nothing new: e
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     state: 'nothing-new',
-    leftOut: [{ file: 'inbox-*.csv', reason: 'fits no file' }],
+    leftOut: [{ file: 'inbox-*.csv', reason: 'matches no file' }],
   });
   expect(workspace.requests()).toEqual([]);
 });

@@ -118,7 +118,9 @@ test.concurrent('rows that were given to a plan are not forgotten: run names the
   const forgotten = await workspace.run();
 
   expect(JSON.parse(forgotten.stdout).state).toBe('nothing-new');
-  expect(forgotten.stderr).toContain(`plan ${plan.plan} was given 2 rows of run ${summary.plan} and never applied`);
+  expect(forgotten.stderr).toContain(
+    `plan ${plan.plan} has claimed 2 rows of run ${summary.plan} and was never applied`,
+  );
   expect(forgotten.stderr).toContain(`volley apply ${plan.directory}`);
   expect((await workspace.volley('apply', plan.directory)).code).toBe(0);
   expect((await workspace.run()).stderr).not.toContain(plan.plan);

@@ -114,7 +114,7 @@ describe('rows in doubt, from the message export to the last message', () => {
       ['retry', 'code', '--only', 'rejected', '--code', '1100', '--code', 'REJECTED'],
     ] as const) {
       const { code, stderr } = await workspace.volley(verb, directory, ...flags);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot tell which --${name} is meant`)]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot use --${name}: `)]);
     }
     for (const flags of [['--no-export'], ['--assume', 'sent', '--no-confirm'], ['--assume.x', 'sent']]) {
       const { code, stderr } = await workspace.volley('settle', directory, ...flags);

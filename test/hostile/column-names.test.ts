@@ -7,8 +7,8 @@ const directory = aDirectory();
 describe('a column that is named as one that outputs add', () => {
   test('refuses a CSV that is no output: in the outputs its name would stand twice', async () => {
     expect(await readRefused(aFile(directory, 'mobile, _row ,_text\n1,2,3\n'))).toEqual([
-      'people.csv:1: column 2 is named _row as one that our outputs add, expected another name',
-      'people.csv:1: column 3 is named _text as one that our outputs add, expected another name',
+      'people.csv:1: column 2 is named _row, a name that Volley adds to its outputs, expected another name',
+      'people.csv:1: column 3 is named _text, a name that Volley adds to its outputs, expected another name',
     ]);
   });
 
@@ -17,7 +17,9 @@ describe('a column that is named as one that outputs add', () => {
       aFile(directory, '{"mobile":"1","_umid":"u"}\n{"mobile":"2"}\n{"mobile":"3"," _umid":"u"}\n', 'people.ndjson'),
     );
     expect(faults).toEqual(['forbidden-key', undefined, 'forbidden-key']);
-    expect(records[0]?.fault?.reason).toBe('the key _umid is one that our outputs add, expected another name');
+    expect(records[0]?.fault?.reason).toBe(
+      'the key _umid is a name that Volley adds to its outputs, expected another name',
+    );
   });
 });
 

@@ -64,7 +64,7 @@ describe('gzip', () => {
 
   it('is refused when only its name says so', async () => {
     expect(await readRefused(gz(Buffer.from('a,b\n1,2\n')))).toEqual([
-      'people.csv.gz: it is no gzip file, or something else follows its end, expected a whole gzip file',
+      'people.csv.gz: it is not a gzip file, or something else follows its end, expected a whole gzip file',
     ]);
   });
 

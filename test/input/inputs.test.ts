@@ -78,10 +78,10 @@ describe('listInputs', () => {
     const refusal = await refusalOf(list('none.csv', 'n*.csv', 'dir.csv', 'pipe.csv', 'loop.csv', 'dir.csv/a/b.csv'));
     expect(refusal).toEqual([
       '../none.csv: there is no such file, expected a file that can be read',
-      '../n*.csv: the pattern fits no file, expected at least one',
+      '../n*.csv: the pattern matches no file, expected at least one',
       '../dir.csv: it is a directory, expected a file that can be read',
       '../pipe.csv: it is a pipe, expected a file that can be read',
-      '../loop.csv: it is a link that leads back to itself, expected a file that can be read',
+      '../loop.csv: it is a symbolic link that points back to itself, expected a file that can be read',
       '../dir.csv/a/b.csv: there is no such file, expected a file that can be read',
     ]);
   });
@@ -99,7 +99,7 @@ describe('listInputs', () => {
 
   it('refuses a device', async () => {
     expect(await refusalOf(listInputs(['/dev/null'], '/dev'))).toEqual([
-      'null: it is no regular file, expected a file that can be read',
+      'null: it is not a regular file, expected a file that can be read',
     ]);
   });
 
@@ -121,8 +121,8 @@ describe('listInputs', () => {
     const refusal = await asOrdinaryUser(() => refusalOf(list('in/**/*.csv')));
     chmodSync(at('in/closed'), 0o700);
     expect(refusal).toEqual([
-      '../in/closed: it may not be read by this user, expected a directory that can be searched',
-      '../in/a.csv: it may not be read by this user, expected a file that can be read',
+      '../in/closed: this user has no permission to read it, expected a directory that can be searched',
+      '../in/a.csv: this user has no permission to read it, expected a file that can be read',
     ]);
   });
 

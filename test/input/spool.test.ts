@@ -25,7 +25,7 @@ describe('spoolInput', () => {
   it('refuses a stream that breaks off, and leaves nothing behind', async () => {
     const path = join(directory, 'broken');
     const refusal = await refusalOf(spoolInput(aStream('mobile\n', new Error('EPIPE')), path));
-    expect(refusal).toEqual(['standard input: it broke off, expected it to end of itself']);
+    expect(refusal).toEqual(['standard input: it broke off before its end, expected all of it']);
     expect(readdirSync(directory).filter((name) => name.startsWith('broken'))).toEqual([]);
   });
 });

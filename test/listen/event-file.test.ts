@@ -90,7 +90,7 @@ describe('file of events', () => {
   ])('that holds %s is refused, with the line', async (_, text, line) => {
     await expect(readText(text)).rejects.toMatchObject({
       code: 'bad-input',
-      message: expect.stringContaining(`line ${line} is no event`),
+      message: expect.stringContaining(`line ${line} is not an event`),
     });
   });
 

@@ -64,10 +64,10 @@ describe('event writer', () => {
   });
 
   test('writes nothing once the file may be another process’s', async () => {
-    const lost = new UserError('lock-held', 'Cannot go on: lost');
+    const lost = new UserError('lock-held', 'Cannot continue: lost');
     const { trace, failures, append } = await aWriter(() => Promise.reject(lost));
     await append('a');
-    expect(trace).toEqual(['refused a: Cannot go on: lost']);
+    expect(trace).toEqual(['refused a: Cannot continue: lost']);
     expect(failures).toEqual([lost]);
   });
 

@@ -108,7 +108,7 @@ describe('history of a job', () => {
     await disk.files.remove(`${made.directory}/plan.json`);
     await expect(history(disk)).rejects.toMatchObject({
       code: 'plan-damaged',
-      message: `Cannot use ${made.directory}/plan.json: it is not there, expected it as it was planned`,
+      message: `Cannot use ${made.directory}/plan.json: it does not exist, expected it as it was planned`,
     });
   });
 

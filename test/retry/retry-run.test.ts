@@ -53,7 +53,7 @@ describe('the plan of a retry', () => {
       steps: [{ skips: { duplicate: 1, retried: 4 } }],
     });
     expect(outputOf(made, 'rejections')).toEqual([expect.stringContaining('normalize')]);
-    expect(outputOf(made, 'skipped')[0]).toContain(`retried,"Given to plan ${child.plan.id}, which`);
+    expect(outputOf(made, 'skipped')[0]).toContain(`retried,"Claimed by plan ${child.plan.id}, which`);
   });
 
   it('takes the first row of a request, and the others of it stand in the account as they did', async () => {

@@ -45,7 +45,7 @@ describe('an unfinished run under a job that was mended', () => {
     expect(() => joinSettings(plan, { ...job, service: aService(changes) })).toThrow(
       expect.objectContaining({
         code: 'plan-mismatch',
-        message: expect.stringContaining(`Cannot go on with run ${plan.id}`),
+        message: expect.stringContaining(`Cannot resume run ${plan.id}`),
       }),
     );
   });

@@ -68,7 +68,7 @@ describe('after a disk failed while an entry was written', () => {
     const torn = await readJournal(made.disk.files, path, () => {});
     expect(torn.tornBytes).toBeGreaterThan(0);
     const { notices } = await aRun({ made, epoch: 2 });
-    expect(notices[0]).toContain(`last ${torn.tornBytes} bytes were never whole`);
+    expect(notices[0]).toContain(`The last ${torn.tornBytes} bytes of the journal are incomplete`);
     expect((await readJournal(made.disk.files, path, () => {})).tornBytes).toBe(0);
   });
 });

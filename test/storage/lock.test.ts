@@ -104,7 +104,7 @@ describe('taking the lock', () => {
     job.clock.jump({ wallMs: 1_999, steadyMs: 0 });
     await expect(job.take()).rejects.toMatchObject({
       code: 'lock-held',
-      message: 'Cannot run this job: another process is taking it, or died while it took it',
+      message: 'Cannot run this job: another process is starting it, or died while it did',
       hint: expect.stringContaining('free in 1 s'),
     });
     expect(await readLockOwner(job.deps(), DIRECTORY)).toBeDefined();

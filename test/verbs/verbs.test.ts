@@ -137,7 +137,7 @@ test.each([
   ['campaign set 101 NEW --job', '"NEW"'],
   ['settle out/x', 'expected one of --export and --assume'],
   ['settle out/x --export a.csv --assume sent', 'expected one of --export and --assume'],
-  ['settle out/x --export a.csv --confirm 3', '--confirm is for --assume alone'],
+  ['settle out/x --export a.csv --confirm 3', '--confirm is given without --assume'],
   ['settle out/x --assume maybe --confirm 3', '--assume is "maybe"'],
   ['settle out/x --assume not-sent', 'there is no --confirm'],
   ['settle out/x --assume not-sent --confirm all', '--confirm is "all"'],

@@ -18,18 +18,18 @@ export function nextStep(summary: Summary, job: string | undefined, screen: Scre
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4) {
-    return { what: 'look at why it stopped; then the same command resumes the run', command: same };
+    return { what: 'see why it stopped; then the same command resumes the run', command: same };
   }
   if (balance.inDoubt > 0) {
     const rows = countOf(balance.inDoubt, 'row');
     return {
-      what: `${rows} in doubt may or may not have been sent, and are never sent again by themselves. Get the message export of that day from the service, and settle them with it`,
+      what: `${rows} in doubt may or may not have been sent; Volley never sends them again on its own. Get the message export of that day from the service, and settle them with it`,
       command: showCommand(screen, 'settle', run, '--export', 'messages.csv'),
     };
   }
   if (balance.unprocessed > 0) {
     return {
-      what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: plan them anew`,
+      what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: make a plan to send them`,
       command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
     };
   }

@@ -17,7 +17,7 @@ export function formatOpenDoubt(
   const listed = others.slice(0, MOST_LISTED);
   const more = others.length - listed.length;
   const lines = [
-    'Still in doubt, sent or not, and never sent again by themselves:',
+    'Still in doubt (perhaps sent; Volley never sends them again on its own):',
     ...listed.map(
       ({ run, directory, inDoubt }) =>
         `  ${describeRows(inDoubt)} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory))}`,

@@ -46,7 +46,7 @@ function styleOf({ exitCode, state, balance }: Summary): Style {
 function formatTable({ steps }: Summary, screen: Screen): string {
   const rows = steps.map(({ number, kind, balance, files, action }) => {
     if (action !== null) return { number, kind, balance, said: describeAction(action) };
-    return { number, kind, balance, said: Object.keys(files).length === 0 ? 'had no turn' : undefined };
+    return { number, kind, balance, said: Object.keys(files).length === 0 ? 'not started' : undefined };
   });
   return formatBalances(rows, screen);
 }
@@ -109,7 +109,7 @@ function describeState({ job, plan, retryOf, state, stop }: Summary): string {
     case 'stopped':
       return `${run} stopped before its end (${stop?.reason}: ${stop?.detail}).`;
     case 'unfinished':
-      return `${run} is under way, or its process died.`;
+      return `${run} is still running, or its process died.`;
     case 'planned':
       return `${run} is planned; nothing was sent.`;
   }

@@ -72,7 +72,7 @@ export async function callService<T>(
   const stop = new StopSwitch();
   const stopListening = terminal.onSignal((name) => {
     if (stop.isRequested) return stop.abandon();
-    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: end it)`);
+    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
     stop.request('interrupted', name);
   });
   try {
@@ -171,8 +171,8 @@ async function printServiceError(error: ServiceError, called: Called, terminal: 
 function describeEnd(error: unknown, stop: StopSwitch): unknown {
   if (error instanceof LaneStopped) {
     const name = stop.reason?.detail ?? 'a signal';
-    return new UserError('interrupted', `Cannot finish: ${name} came before the call was sent`, {
-      hint: 'Run the same command to do it.',
+    return new UserError('interrupted', `Cannot finish: the process received ${name} before the call was sent`, {
+      hint: 'Nothing was sent. Run the same command again.',
     });
   }
   return error;

@@ -122,7 +122,7 @@ export function assertSafeEnvironment({ env }: Terminal): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw new UserError(
     'unsafe-environment',
-    'Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates',
+    'Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, expected it unset',
     {
       hint: 'Unset it; for a certificate of your own use NODE_EXTRA_CA_CERTS.',
     },

@@ -49,7 +49,7 @@ export async function planNewInput(
       },
     );
     if (outcome.made !== undefined) await assertGiven(files, { plan: outcome.made.plan, jobDirectory, history });
-    for (const { file, reason } of outcome.leftOut) log.info(`${file} is left out: it ${reason}`);
+    for (const { file, reason } of outcome.leftOut) log.info(`${file} is skipped: it ${reason}`);
     const steps = outcome.made?.plan.steps ?? [];
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
     for (const notice of notices) log.info(notice);

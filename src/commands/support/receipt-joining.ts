@@ -61,7 +61,7 @@ export class ReceiptJoining {
       if (this.#isDue) {
         await this.#pass().catch((error) => {
           const said = error instanceof Error ? error.message : String(error);
-          log.error(`cannot join receipts now, and try again later: ${said}`);
+          log.error(`cannot join receipts now, will try again later: ${said}`);
         });
       }
       const tookMs = clock.monotonicMs() - startMs;

@@ -22,7 +22,7 @@ export async function openRunDirectory(written: string, files: Files = nodeFiles
   const found = await files.stat(directory);
   if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
   if (!found.isDirectory) {
-    throw refuse(written, 'it is a file, expected a run directory', 'To send a job: volley run, and its file.');
+    throw refuse(written, 'it is a file, expected a run directory', 'To send a job: volley run, with its file.');
   }
   return openRun(directory, files);
 }
@@ -38,7 +38,7 @@ export async function openNamedRun(
   const path = await followLinks(resolve(written));
   const found = await files.stat(path);
   if (found === undefined)
-    throw refuse(written, 'it is not there, expected a run directory, a job file or its directory');
+    throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
   if (!found.isDirectory) {
     const jobDirectory = jobDirectoryOf(await loadJob(written));
     return openRun(await findNewest(jobDirectory, { files, begun, written }), files);

@@ -151,7 +151,7 @@ async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; wor
   for (const { directory, plan, rows } of await listWaiting(world.files, jobDirectory)) {
     const run = plan.retryOf?.run;
     log.warn(
-      `plan ${plan.id} was given ${countOf(rows, 'row')} of run ${run} and never applied; to send them: volley apply ${directory}`,
+      `plan ${plan.id} has claimed ${countOf(rows, 'row')} of run ${run} and was never applied; to send them: volley apply ${directory}`,
       { run: plan.id },
     );
   }
@@ -163,9 +163,9 @@ function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
   const { clock } = worldOf(host);
   const ended = new AbortController();
   const sayLeft = (name: string) =>
-    log.error(`${name} again: ends at once with exit code 75; what is in flight is not awaited`, LEFT);
+    log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
   const first = (name: string) => {
-    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: leave at once)`);
+    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
     stop.request('interrupted', name);
     void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
   };

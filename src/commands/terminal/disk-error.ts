@@ -51,31 +51,31 @@ const BY_MACHINE: Ends = {
 
 /** What the system answers, in words, and how a command ends with it at each place. */
 const ANSWERS: Readonly<Record<string, { says: string; ends: Ends }>> = {
-  ENOENT: { says: 'it is not there', ends: BY_PERSON },
+  ENOENT: { says: 'it does not exist', ends: BY_PERSON },
   ENOTDIR: { says: 'a part of the path is a file, expected a directory', ends: BY_PERSON },
   EISDIR: { says: 'it is a directory, expected a file', ends: BY_PERSON },
   EEXIST: { says: 'something else stands there', ends: BY_PERSON },
   ENOTEMPTY: { says: 'something else stands there', ends: BY_PERSON },
-  ELOOP: { says: 'it is a link that leads back to itself', ends: BY_PERSON },
+  ELOOP: { says: 'it is a symbolic link that points back to itself', ends: BY_PERSON },
   ENAMETOOLONG: { says: 'the path is too long', ends: BY_PERSON },
-  EINVAL: { says: 'the file system does not take this name', ends: BY_PERSON },
-  EACCES: { says: 'this user has no right to it', ends: BY_PERSON },
-  EPERM: { says: 'this user has no right to it', ends: BY_PERSON },
-  EADDRINUSE: { says: 'another process has this port', ends: BY_PERSON },
+  EINVAL: { says: 'the file system does not allow this name', ends: BY_PERSON },
+  EACCES: { says: 'this user has no permission', ends: BY_PERSON },
+  EPERM: { says: 'this user has no permission', ends: BY_PERSON },
+  EADDRINUSE: { says: 'another process uses this port', ends: BY_PERSON },
   EADDRNOTAVAIL: { says: 'this machine has no such address', ends: BY_PERSON },
   // A disk that failed is made read-only by the system; a directory that is to be made there was never to be written to.
   EROFS: { says: 'the disk is read-only', ends: { ...BY_MACHINE, given: EXIT.notStarted, output: EXIT.notStarted } },
   ENOSPC: { says: 'the disk is full', ends: BY_MACHINE },
-  EDQUOT: { says: 'the quota of this user is used up', ends: BY_MACHINE },
-  EFBIG: { says: 'the file may not grow further', ends: BY_MACHINE },
+  EDQUOT: { says: 'the disk quota of this user is used up', ends: BY_MACHINE },
+  EFBIG: { says: 'the file has reached the largest size allowed', ends: BY_MACHINE },
   EIO: { says: 'the disk failed', ends: BY_MACHINE },
-  EMFILE: { says: 'this process may open no more files', ends: BY_MACHINE },
-  ENFILE: { says: 'this machine may open no more files', ends: BY_MACHINE },
+  EMFILE: { says: 'this process has too many open files', ends: BY_MACHINE },
+  ENFILE: { says: 'this machine has too many open files', ends: BY_MACHINE },
   ENOMEM: { says: 'there is no memory left', ends: BY_MACHINE },
-  ESTALE: { says: 'the network disk has lost it', ends: BY_MACHINE },
+  ESTALE: { says: 'it is gone from the network disk', ends: BY_MACHINE },
   ETIMEDOUT: { says: 'the network disk does not answer', ends: BY_MACHINE },
   EBUSY: { says: 'another process uses it', ends: BY_MACHINE },
-  EPIPE: { says: 'nobody reads what is written', ends: BY_MACHINE },
+  EPIPE: { says: 'no process reads the output', ends: BY_MACHINE },
 };
 
 /** How a command ends: 2 where a person must change what they gave, 4 where they must look at a run, 75 where the same command may succeed. */
@@ -143,15 +143,15 @@ function adviseOnDisk(code: string, place: DiskPlace, path: string | undefined):
   switch (exitCodeOfDisk({ code, place })) {
     case EXIT.notStarted:
       return place === 'output' || place === 'job'
-        ? 'Nothing was sent. Name another directory as `output` in the job, or give this user the right to write there.'
+        ? 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.'
         : 'Nothing was sent. Check the path.';
     case EXIT.stopped:
       return path === undefined
-        ? 'Nothing was sent without a note of it on disk. Look at what the system refuses, then run the same command to go on.'
+        ? 'Nothing was sent without a record of it on disk. Find out why the system refuses it, then run the same command to resume.'
         : `A run needs all of its files: put ${basename(path)} back into ${dirname(path)} as it was, readable for this user, then run the same command.`;
     default:
       return code === 'EMFILE' || code === 'ENFILE'
-        ? 'Nothing was sent without a note of it on disk. Allow more open files, such as by a higher `ulimit -n`, then run the same command to go on.'
-        : 'Nothing was sent without a note of it on disk. Make room or fix the disk, then run the same command to go on.';
+        ? 'Nothing was sent without a record of it on disk. Allow more open files, for example with a higher `ulimit -n`, then run the same command to resume.'
+        : 'Nothing was sent without a record of it on disk. Make room or fix the disk, then run the same command to resume.';
   }
 }

@@ -42,8 +42,8 @@ export function describeRunEnd(summary: Summary): Summary & { readonly error: Fa
   if (state !== 'stopped' || stop === null) return { ...summary, error: null };
   const hint =
     exitCode === EXIT.again
-      ? 'Run the same command to go on.'
-      : 'A person must look at it; then run the same command to go on.';
+      ? 'Run the same command to resume.'
+      : 'See why it stopped, then run the same command to resume.';
   return { ...summary, error: { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] } };
 }
 
@@ -147,7 +147,7 @@ function nameCode({ message, status, serviceCode }: ServiceError): string {
 
 const LOAD_MESSAGE = 'Cannot load a part of volley, expected all of its files';
 const LOAD_HINT =
-  'Nothing more was sent. See whether `ulimit -n` is too low, and whether volley is installed whole; then give the same command again.';
+  'Nothing more was sent. Check whether `ulimit -n` is too low, and whether volley is completely installed; then run the same command again.';
 
 /** Node says so, too, of a package whose description it could not open for want of file descriptors. */
 function isLoadError(error: unknown): error is Error {

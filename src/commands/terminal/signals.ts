@@ -14,8 +14,8 @@ export function onFirstSignal(
       sayLeft(name);
       terminal.leave(75, {
         code: 'interrupted',
-        message: `Cannot finish: ${name} came a second time, and what was under way was not awaited`,
-        hint: 'Run the same command to go on. What was in flight may then be in doubt.',
+        message: `Cannot finish: ${name} came a second time, and volley did not wait for what was in flight`,
+        hint: 'Run the same command to resume. What was in flight may then be in doubt.',
       });
     }
     isFirst = false;

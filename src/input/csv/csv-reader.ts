@@ -241,8 +241,7 @@ export class CsvReader implements RecordReader {
 
   #noticeEnd(): void {
     const blank = this.#blankRows + (this.#rows?.blankLines ?? 0);
-    if (blank > 0)
-      this.#notices.push(blank === 1 ? '1 blank line was passed over' : `${blank} blank lines were passed over`);
+    if (blank > 0) this.#notices.push(blank === 1 ? 'ignored 1 blank line' : `ignored ${blank} blank lines`);
     if (this.#row === 0) this.#notices.push('it holds a header and no rows');
     const [first] = this.#swallowing;
     if (first === undefined) return;

@@ -37,7 +37,7 @@ export function findCsvStart(head: Uint8Array, stated: Delimiter | undefined, sh
     throw refuse({
       where: `${shown}:1`,
       message: `the first line says that the delimiter is ${JSON.stringify(line.separator)}, expected ${expected}`,
-      hint: 'Take the first line out of the file, or state the `delimiter` that the rows have.',
+      hint: 'Remove the first line of the file, or state the `delimiter` that the rows have.',
     });
   }
   const notice = `the delimiter is ${nameDelimiter(delimiter)}, as its first line says`;

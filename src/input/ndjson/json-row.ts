@@ -21,7 +21,7 @@ export function parseJsonRow(text: string): JsonRow {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return refuseRow('bad-json', `the line is no valid JSON${describePosition(error)}, expected one object`);
+    return refuseRow('bad-json', `the line is not valid JSON${describePosition(error)}, expected one object`);
   }
   if (!isObject(value)) return refuseRow('not-an-object', `the line is ${nameKind(value)}, expected an object`);
   const fault = findFault(value, text, scan.depth === 1 && !text.includes('\\u'), scan);

@@ -171,9 +171,7 @@ export class NdjsonReader implements RecordReader {
 
   #noticeEnd(): void {
     if (this.#blankLines > 0)
-      this.notices.push(
-        this.#blankLines === 1 ? '1 blank line was passed over' : `${this.#blankLines} blank lines were passed over`,
-      );
+      this.notices.push(this.#blankLines === 1 ? 'ignored 1 blank line' : `ignored ${this.#blankLines} blank lines`);
     if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
     if (this.#row === 0) this.notices.push('it holds no rows');
   }
@@ -199,7 +197,7 @@ function findNameFault(names: readonly string[], isOwn: boolean): Rejection | un
 
 function describeTaken(field: string): Rejection {
   const isOurs = readOwnName(field) !== undefined;
-  const reason = `the key ${field} ${isOurs ? 'is one that our outputs add, expected another name' : 'is not allowed'}`;
+  const reason = `the key ${field} ${isOurs ? 'is a name that Volley adds to its outputs, expected another name' : 'is not allowed'}`;
   return { stage: 'read', field, code: 'forbidden-key', reason };
 }
 

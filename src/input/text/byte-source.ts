@@ -84,7 +84,7 @@ function isGzipError(error: unknown): error is Error & { code: string } {
 function describeGzipError(error: Error & { code: string }): string {
   if (error.code === 'Z_BUF_ERROR') return 'the gzip file ends in the middle';
   return /header|compression method/.test(error.message)
-    ? 'it is no gzip file, or something else follows its end'
+    ? 'it is not a gzip file, or something else follows its end'
     : `the gzip file is damaged (${error.message})`;
 }
 

@@ -39,7 +39,7 @@ export async function* readText(
     if (rest === undefined) throw await refuseBytes(source, encoding, offset);
     if (rest.length > 0) yield rest;
     if (watch.isUtf8())
-      options.onNotice(`it is stated as ${encoding.name}, but reads as UTF-8 to its end: look at its text`);
+      options.onNotice(`the job states ${encoding.name}, but the whole file is valid UTF-8: check its text`);
   } finally {
     await content.return(undefined);
   }
@@ -114,13 +114,13 @@ function describeBadByte({ byte, at }: BadByte, encoding: string, where: string)
   if (byte === 0 && !encoding.startsWith('utf-16')) {
     return refuse({
       where,
-      message: `the byte at ${at} is NUL, expected text: it is UTF-16 without a mark, or no text at all`,
+      message: `byte ${at} is NUL, expected text: the file is UTF-16 without a byte order mark, or not text`,
       hint: 'If it is UTF-16, state `encoding: utf-16le` in the job; else save it as UTF-8.',
     });
   }
   return refuse({
     where,
-    message: `the byte 0x${byte.toString(16).toUpperCase().padStart(2, '0')} at ${at} is no text in ${encoding}, expected text in that encoding`,
+    message: `invalid ${encoding} at byte ${at} (0x${byte.toString(16).toUpperCase().padStart(2, '0')}), expected text in that encoding`,
     hint: 'State its `encoding` in the job (such as windows-1252, which spreadsheets write), or save it as UTF-8.',
   });
 }

@@ -45,7 +45,7 @@ export function chooseEncoding(head: Buffer, stated: string | undefined, shown: 
     throw refuse({
       where: shown,
       message: `the encoding is stated as ${wanted}, but its byte order mark says ${mark.name}; expected them to agree`,
-      hint: 'Take the encoding out of the job: the mark says it.',
+      hint: 'Remove the encoding from the job: the byte order mark states it.',
     });
   }
   return {

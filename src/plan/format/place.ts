@@ -44,9 +44,9 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
   if ((await readInode(files, jobDirectory)) === place.inode) return;
   throw new UserError(
     'bad-plan',
-    `Cannot use ${directory}: it is a copy of the one in ${place.jobDirectory}, which may be gone on with there`,
+    `Cannot use ${directory}: it is a copy of the one in ${place.jobDirectory}, where its run may be resumed`,
     {
-      hint: `Go on with it there, or move the directory instead of copying it. If the other is gone for good, remove ${PLACE_FILE} here.`,
+      hint: `Resume it there, or move the directory instead of copying it. If the other is gone for good, remove ${PLACE_FILE} here.`,
     },
   );
 }

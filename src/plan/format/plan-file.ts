@@ -136,16 +136,20 @@ export function rowsFile(directory: string, step: { number: number; kind: string
 export async function readPlan(files: Files, directory: string): Promise<Plan> {
   const path = join(directory, PLAN_FILE);
   const text = await files.readText(path);
-  if (text === undefined && (await holdsRun(files, directory))) throw planDamaged(path, 'it is not there');
+  if (text === undefined && (await holdsRun(files, directory))) throw planDamaged(path, 'it does not exist');
   if (text === undefined) {
-    throw new UserError('bad-plan', `Cannot read a plan in ${directory}: there is no ${PLAN_FILE}`, {
-      hint: 'Give the directory that `volley plan` or `volley run` printed.',
-    });
+    throw new UserError(
+      'bad-plan',
+      `Cannot read a plan in ${directory}: it has no ${PLAN_FILE}, expected a run directory`,
+      {
+        hint: 'Give the directory that `volley plan` or `volley run` printed.',
+      },
+    );
   }
   const read = readSealed(text);
   const plan: Plan | undefined = read?.value;
   if (plan === undefined || (read?.isSealed === false && !(plan.format < SEALED_FROM_FORMAT)))
-    throw planDamaged(path, 'its digest says that it was changed');
+    throw planDamaged(path, 'its checksum shows that it was changed');
   if (!(plan.format <= PLAN_FORMAT)) {
     throw new UserError(
       'bad-plan',

@@ -22,7 +22,7 @@ export async function* readRowLines(files: Files, directory: string, step: Plann
 
 /** Opens a file of a plan; UserError 'plan-damaged' where it is gone, or has another length than was planned. */
 export async function openPlanned(files: Files, path: string, planned?: { readonly bytes: number }): Promise<ReadFile> {
-  if ((await files.stat(path)) === undefined) throw planDamaged(path, 'it is not there');
+  if ((await files.stat(path)) === undefined) throw planDamaged(path, 'it does not exist');
   const file = await files.openRead(path);
   if (planned === undefined || file.bytes === planned.bytes) return file;
   await file.close();
@@ -67,7 +67,7 @@ function checkAtEnd(
       bytes += chunk.length;
       if (chunk.length > 0 || planned === undefined) return chunk;
       if (bytes === planned.bytes && formatCrc32(crc) === planned.crc32) return chunk;
-      throw planDamaged(path, 'its checksum says that it was changed');
+      throw planDamaged(path, 'its checksum shows that it was changed');
     },
   };
 }

@@ -54,11 +54,11 @@ export class FedRows {
   /** Why a row is not planned; undefined where it may be. */
   check(id: string): RowPlan | undefined {
     const row = readRowId(id);
-    if (row === undefined) return reject('its id is none that Volley gave to a row, expected it as it was');
+    if (row === undefined) return reject('its _rowId is not one that Volley wrote, expected it unchanged');
     const earlier = this.#planned.get(this.#nameOf(id));
     if (earlier !== undefined) return skip(`The same row stands in ${this.#describeRow(earlier)}, which is kept`);
     const plan = this.#given?.planOf(this.#step.kind, id);
-    if (plan !== undefined) return skip(`Given to plan ${plan} before, which tells what becomes of it`);
+    if (plan !== undefined) return skip(`Claimed by plan ${plan}, which reports what became of it`);
     const run = this.#runs.get(row.run);
     return run === undefined ? undefined : this.#checkRun(row, run);
   }
@@ -78,12 +78,12 @@ export class FedRows {
     const source = plan.steps.find(({ number }) => number === step);
     const count = (isPlanned ? source?.counts.planned : source?.counts.rejected) ?? 0;
     if (source === undefined || index >= count || (isPlanned && !isBegun)) {
-      return reject(`run ${run} has no rejected row of its id, expected the id as it was`);
+      return reject(`run ${run} has no rejected row with its _rowId, expected the _rowId unchanged`);
     }
     const own = findOwnStep(plan, source, this.#step);
     return own === undefined
       ? undefined
-      : skip(`Step ${own.number} of run ${run} read the same row, and tells what became of it`);
+      : skip(`Step ${own.number} of run ${run} read the same row, and reports what became of it`);
   }
 
   #nameOf(id: string): string {
@@ -118,7 +118,7 @@ function findOwnStep(
 }
 
 function reject(what: string): RowPlan {
-  const reason = `The row cannot be known again: ${what}; empty its cell _rowId only if the row is a new one`;
+  const reason = `The row cannot be matched to the one that was rejected: ${what}; clear its cell _rowId only if the row is new`;
   return { kind: 'rejected', rejection: { stage: 'read', field: '_rowId', code: 'bad-id', reason } };
 }
 

@@ -26,24 +26,24 @@ export function findRefusal(
 }
 
 const WITHOUT_IDS = {
-  message: 'it is a rejections file without the column _rowId, by which a row that was sent since is known again',
-  hint: `Make the file anew with \`volley report\` and its run directory, and fix that. ${OUTSIDE}`,
+  message: 'it is a rejections file without the column _rowId, which shows what was sent since, expected that column',
+  hint: `Write the file again with \`volley report\` and its run directory, and correct that one. ${OUTSIDE}`,
 };
 const RESULTS = {
   message: 'it holds results of a step of the same kind: its rows were sent, expected rows that were not',
-  hint: `Take it out of the input of the step. ${OUTSIDE}`,
+  hint: `Remove it from the input of the step. ${OUTSIDE}`,
 };
 const UNKNOWN_RESULTS = {
-  message: 'it holds results, and the columns are gone that say of which kind of step, expected all that begin with _',
-  hint: `Make the file anew with \`volley report\` and its run directory, and add your columns to that. ${OUTSIDE}`,
+  message: 'it holds results without the columns that show the kind of step, expected all columns that begin with _',
+  hint: `Write the file again with \`volley report\` and its run directory, and add your columns to that one. ${OUTSIDE}`,
 };
 const DELIVERIES = {
   message: 'it holds deliveries: its rows were sent, expected rows that were not',
-  hint: `Take it out of the input of the step. ${OUTSIDE}`,
+  hint: `Remove it from the input of the step. ${OUTSIDE}`,
 };
 const SKIPPED = {
-  message: 'it holds rows that a run skipped: duplicates, people who opted out, and rows that another plan has',
-  hint: `Take it out of the input. ${OUTSIDE}`,
+  message: 'it holds rows that a run skipped: duplicates, people who opted out, and rows that another plan claimed',
+  hint: `Remove it from the input. ${OUTSIDE}`,
 };
 const UNSETTLED = {
   message: 'it holds rows in doubt, or unprocessed ones: they may have been sent, or their run will send them',

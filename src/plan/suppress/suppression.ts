@@ -67,7 +67,7 @@ async function loadList(
     problems.add({
       where: shown,
       message: 'the suppression list holds no column of numbers, expected at least one number',
-      hint: 'If nobody is to be left out, take the list out of the job.',
+      hint: 'If no one is to be suppressed, remove the list from the job.',
     });
   }
   for (const column of counting) {

@@ -76,8 +76,8 @@ function describeName(input: unknown): string {
 async function stopForUnknown(context: StepContext, why: string): Promise<void> {
   const { deps, journal, planned, progress, step, stop } = context;
   const detail =
-    `step ${planned.number} (${step.kind}): the call to ${progress.preparing?.what} may have done so, and the id is not known ` +
-    `(${why}). Look for it at the service and delete it; the same command again makes it anew`;
+    `step ${planned.number} (${step.kind}): the call to ${progress.preparing?.what} may have succeeded, but its id is unknown ` +
+    `(${why}). Look for it at the service and delete it; then the same command creates it again`;
   stop.request('refused', detail);
   if (stop.reason?.detail !== detail) return;
   await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'unknown' });

@@ -87,9 +87,9 @@ export function findGap(
     return `the export lacks ${missing} messages of this run that the service accepted: it was filtered, limited or cut off, or is of other days`;
   }
   if (numbers < LEAST_NUMBERS) {
-    return 'nothing shows that the export is whole: this run has no accepted messages to two numbers to hold it against';
+    return 'nothing shows that the export is whole: this run has no accepted messages to two numbers to compare it with';
   }
-  if (misfit !== undefined) return `the times of the export are not ours: ${misfit}`;
+  if (misfit !== undefined) return `the times of the export do not match those of the run: ${misfit}`;
   if (!time.hosts.every((host) => hosts.has(host))) {
     return 'no accepted message shows that the clock of the machine that sent it was right';
   }

@@ -122,7 +122,7 @@ export class ExportMatch {
   /** A proof, or why the row is left in doubt. Call it when all rows of the export were added. */
   judge(step: number, row: number): Proof | string {
     const doubt = this.#steps.get(step)?.doubts.get(row);
-    if (doubt === undefined) return 'it is of another kind of step than sms, which no message export tells of';
+    if (doubt === undefined) return 'its step is not of kind sms, and the message export holds nothing else';
     const { found } = doubt;
     if (doubt.isContradicted) return 'the export holds its id with another number or subaccount';
     if (found !== undefined && !(doubt.isAnswered && isRejected(found))) return proofOf(found);
@@ -139,7 +139,7 @@ export class ExportMatch {
             numbers: this.#numbers.size,
           }));
     if (gap !== undefined) return `it is not in the export, but ${gap}`;
-    const reason = "The service's message export does not hold it, and holds what was sent before, with and after it";
+    const reason = "The service's message export lacks it, and has what was sent before, with and after it";
     return { verdict: { status: 'not-sent', code: 'not-in-export', reason }, ids: [] };
   }
 

@@ -141,7 +141,7 @@ describe('the account of a run', () => {
       { state: 'stopped', stop: { reason: 'unavailable', detail: 'HTTP 503' }, exitCode: 75 },
       'stopped before its end (unavailable: HTTP 503).',
     ],
-    ['unfinished', { state: 'unfinished', exitCode: 75 }, 'is under way, or its process died.'],
+    ['unfinished', { state: 'unfinished', exitCode: 75 }, 'is still running, or its process died.'],
     ['planned', { state: 'planned', exitCode: 75 }, 'is planned; nothing was sent.'],
   ])('says of a run that is %s how it stands', (_state, changes, said) => {
     expect(formatSummary(aSummary(changes), REAL).split('\n')[0]).toBe(`Run p1 of job sale ${said}`);
@@ -149,7 +149,7 @@ describe('the account of a run', () => {
 
   it.each([
     [75, {}, 'the same command resumes the run\n  volley run jobs/sale.yaml\n'],
-    [4, {}, 'look at why it stopped; then the same command resumes the run\n  volley run jobs/sale.yaml\n'],
+    [4, {}, 'see why it stopped; then the same command resumes the run\n  volley run jobs/sale.yaml\n'],
     [3, { inDoubt: 1 }, '1 row in doubt may or may not have been sent'],
     [3, { inDoubt: 2 }, '\n  volley settle /out/sale/p1 --export messages.csv\n'],
     [1, { unprocessed: 1 }, '\n  volley retry /out/sale/p1 --only not-sent\n'],

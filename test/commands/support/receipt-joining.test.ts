@@ -104,7 +104,7 @@ describe('joining receipts', () => {
     const { joining, clock, said } = await aJoining([new Error('ENOSPC'), joined(1)]);
     await clock.pass(10_000);
     await joining.finish();
-    expect(said[0]).toBe('error: cannot join receipts now, and try again later: ENOSPC');
+    expect(said[0]).toBe('error: cannot join receipts now, will try again later: ENOSPC');
     expect(joining.totals.settled).toEqual({ accepted: 1, rejected: 0 });
   });
 

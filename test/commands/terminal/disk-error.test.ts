@@ -75,11 +75,11 @@ test('the words name the path, what the system says, and what to do', () => {
   const error = (code: string, syscall: string, path: string, place: DiskPlace) =>
     describeDisk(Object.assign(new Error(''), { code, syscall, path, place }));
   expect(error('EACCES', 'mkdir', '/out/sale', 'output')).toEqual({
-    message: 'Cannot make the directory /out/sale: this user has no right to it (EACCES, mkdir)',
-    hint: 'Nothing was sent. Name another directory as `output` in the job, or give this user the right to write there.',
+    message: 'Cannot make the directory /out/sale: this user has no permission (EACCES, mkdir)',
+    hint: 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.',
   });
   expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(
-    'run the same command to go on',
+    'run the same command to resume',
   );
   expect(error('ENOENT', 'open', '/out/sale/k3/1-sms.rows.ndjson', 'run').hint).toContain('put 1-sms.rows.ndjson back');
 });

@@ -40,7 +40,7 @@ describe('CSV reader: rows', () => {
     const { lines, records, notices } = await readWhole(csv('\n,\na,b\n\n1,2\n , \n\r\n"",\n3,4\n'));
     expect(lines).toEqual([5, 9]);
     expect(records.map((record) => record.row)).toEqual([1, 2]);
-    expect(notices).toContain('6 blank lines were passed over');
+    expect(notices).toContain('ignored 6 blank lines');
   });
 
   it('passes over rows of blanks that are not ASCII, wherever they stand', async () => {
@@ -49,7 +49,7 @@ describe('CSV reader: rows', () => {
     for (const blank of blanks) {
       const { columns, cells, lines, notices } = await readWhole(content(blank));
       expect({ columns, cells, lines }).toEqual({ columns: ['a', 'b'], cells: [['1', '2']], lines: [4] });
-      expect(notices).toContain('3 blank lines were passed over');
+      expect(notices).toContain('ignored 3 blank lines');
     }
     expect((await readWhole(csv('a,b\n\u00a0,é\n\u00a0,1\né,\n'))).cells).toEqual([
       ['\u00a0', 'é'],
@@ -91,7 +91,7 @@ describe('CSV reader: rows at fault', () => {
       stage: 'read',
       field: '',
       code: 'too-many-fields',
-      reason: 'the row has 4 fields, expected 2 as in the header; beyond them stands "x \\"y\\"", "z"',
+      reason: 'the row has 4 fields, expected 2 as in the header; surplus: "x \\"y\\"", "z"',
     });
   });
 

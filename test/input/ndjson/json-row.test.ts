@@ -113,7 +113,7 @@ describe('parseJsonRow', () => {
 
   it('says where JSON goes wrong without repeating the line', () => {
     const row = parseJsonRow('{"a":"+6591234567" "b":1}');
-    expect(!row.ok && row.fault.reason).toBe('the line is no valid JSON (from character 20 on), expected one object');
+    expect(!row.ok && row.fault.reason).toBe('the line is not valid JSON (from character 20 on), expected one object');
   });
 
   it('reads every object that JSON.stringify writes, with or without spaces', () => {

@@ -32,7 +32,7 @@ describe('NDJSON reader: rows', () => {
     const { lines, records, notices } = await readWhole(ndjson('\uFEFF{"a":"1"}\r\n\r\n \u00a0\n{"a":"2"}\n{"a":"3"}'));
     expect(lines).toEqual([1, 4, 5]);
     expect(records.map((record) => record.row)).toEqual([1, 2, 3]);
-    expect(notices).toContain('2 blank lines were passed over');
+    expect(notices).toContain('ignored 2 blank lines');
   });
 
   it('is read from gzip, with the digest of the bytes on disk', async () => {
@@ -88,7 +88,7 @@ describe('NDJSON reader: rows at fault', () => {
           stage: 'read',
           field: '',
           code: 'bad-json',
-          reason: 'the line is no valid JSON (from character 10 on), expected one object',
+          reason: 'the line is not valid JSON (from character 10 on), expected one object',
         },
       },
       { cells: ['3', undefined], line: 3, row: 3, fault: undefined },

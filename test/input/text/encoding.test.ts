@@ -56,7 +56,7 @@ describe('encoding by mark', () => {
 describe('encoding without a mark', () => {
   it('is strict UTF-8: anything else is refused with its line and byte, never guessed', async () => {
     expect(await readRefused(file(bytes('a,b\r\n1,2\r\n3,caf', [0xe9], '\r\n')))).toEqual([
-      'people.csv:3: the byte 0xE9 at 15 is no text in utf-8, expected text in that encoding',
+      'people.csv:3: invalid utf-8 at byte 15 (0xE9), expected text in that encoding',
     ]);
   });
 
@@ -75,7 +75,7 @@ describe('encoding without a mark', () => {
     ['a lead without its rest', [0xe2, 0x82, 0x41]],
   ])('refuses UTF-8 that is %s', async (_what, sequence) => {
     const [refusal] = await readRefused(file(bytes('a\n', sequence, '\n')));
-    expect(refusal).toMatch(/^people\.csv:2: the byte 0x[0-9A-F]{2} at 2 is no text in utf-8/);
+    expect(refusal).toMatch(/^people\.csv:2: invalid utf-8 at byte 2 \(0x[0-9A-F]{2}\)/);
   });
 
   it('finds the line far into a file of many pieces', async () => {
@@ -83,7 +83,7 @@ describe('encoding without a mark', () => {
     const content = Buffer.from(`a,b\r${rows.join('')}`);
     const [refusal] = await readRefused(file(Buffer.concat([content, bytes('x', [0xff])])));
     expect(refusal).toBe(
-      `people.csv:50002: the byte 0xFF at ${content.length + 1} is no text in utf-8, expected text in that encoding`,
+      `people.csv:50002: invalid utf-8 at byte ${content.length + 1} (0xFF), expected text in that encoding`,
     );
   });
 
@@ -102,16 +102,16 @@ describe('encoding without a mark', () => {
 
   it('names UTF-16 without a mark as what it is', async () => {
     expect(await readRefused(file(utf16('a,b\n1,2\n', 'le')))).toEqual([
-      'people.csv:1: the byte at 1 is NUL, expected text: it is UTF-16 without a mark, or no text at all',
+      'people.csv:1: byte 1 is NUL, expected text: the file is UTF-16 without a byte order mark, or not text',
     ]);
     expect(await readRefused(file(utf16('é,b\n', 'le')))).toEqual([
-      'people.csv:1: the byte at 1 is NUL, expected text: it is UTF-16 without a mark, or no text at all',
+      'people.csv:1: byte 1 is NUL, expected text: the file is UTF-16 without a byte order mark, or not text',
     ]);
   });
 
   it('refuses a NUL with its line', async () => {
     expect(await readRefused(file('a,b\n1,2\n3,\0\n'))).toEqual([
-      'people.csv:3: the byte at 10 is NUL, expected text: it is UTF-16 without a mark, or no text at all',
+      'people.csv:3: byte 10 is NUL, expected text: the file is UTF-16 without a byte order mark, or not text',
     ]);
   });
 });
@@ -155,7 +155,7 @@ describe('stated encoding', () => {
     expect((await readWhole(file(bytes('a\n', sequence, '\n')), stated('windows-1252'))).cells).toEqual([[text]]);
     for (const byte of unassigned) {
       const [refusal] = await readRefused(file(bytes('a\n', [byte], '\n')), stated('windows-1252'));
-      expect(refusal).toMatch(/^people\.csv:2: the byte 0x.. at 2 is no text in windows-1252/);
+      expect(refusal).toMatch(/^people\.csv:2: invalid windows-1252 at byte 2 \(0x..\)/);
     }
   });
 
@@ -173,7 +173,7 @@ describe('stated encoding', () => {
     ['macintosh', [0xf0]],
   ])('%s: bytes that mean nothing in it are refused with their line', async (encoding, sequence) => {
     const [refusal] = await readRefused(file(bytes('a\n1\n', sequence, '1\n')), stated(encoding));
-    expect(refusal).toMatch(new RegExp(`^people\\.csv:3: the byte 0x.. at 4 is no text in ${encoding}`));
+    expect(refusal).toMatch(new RegExp(`^people\\.csv:3: invalid ${encoding} at byte 4 \\(0x..\\)`));
   });
 
   it.each([
@@ -181,7 +181,7 @@ describe('stated encoding', () => {
     ['utf-16be', utf16('a\n\ude00\n', 'be')],
   ])('%s: half a character is refused', async (encoding, content) => {
     const [refusal] = await readRefused(file(content), stated(encoding));
-    expect(refusal).toMatch(/^people\.csv:2: the byte/);
+    expect(refusal).toMatch(/^people\.csv:2: invalid utf-16/);
   });
 
   it.each([
@@ -200,7 +200,7 @@ describe('stated encoding', () => {
   });
 
   it('says so when a file reads as UTF-8 as well', async () => {
-    const suspicion = 'it is stated as windows-1252, but reads as UTF-8 to its end: look at its text';
+    const suspicion = 'the job states windows-1252, but the whole file is valid UTF-8: check its text';
     const noticesOf = async (content: string | Uint8Array) =>
       (await readWhole(file(content), stated('windows-1252'))).notices;
     expect(await noticesOf('a\nJosé\n')).toContain(suspicion);

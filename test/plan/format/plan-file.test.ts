@@ -99,7 +99,7 @@ describe('plan.json', () => {
   it('that is not there is refused with what to do', async () => {
     await expect(readPlan(aMemoryDisk().files, '/out')).rejects.toMatchObject({
       code: 'bad-plan',
-      message: 'Cannot read a plan in /out: there is no plan.json',
+      message: 'Cannot read a plan in /out: it has no plan.json, expected a run directory',
     });
   });
 
@@ -141,7 +141,7 @@ describe('plan.json', () => {
       const disk = aMemoryDisk({ [`/out/${left}`]: '' });
       await expect(readPlan(disk.files, '/out')).rejects.toMatchObject({
         code: 'plan-damaged',
-        message: 'Cannot use /out/plan.json: it is not there, expected it as it was planned',
+        message: 'Cannot use /out/plan.json: it does not exist, expected it as it was planned',
       });
     }
   });

@@ -45,7 +45,7 @@ describe('an output as input', () => {
     const shared = kindOf({ kind: from }).resultColumns.filter((name) => others.includes(name));
     const own = [...PLACE_COLUMNS, '_status', ...shared];
     expect(KINDS.map((kind) => findRefusal(own, kind)?.message)).toEqual(
-      KINDS.map(() => expect.stringContaining('the columns are gone')),
+      KINDS.map(() => expect.stringContaining('without the columns that show the kind of step')),
     );
   });
 

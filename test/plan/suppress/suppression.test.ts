@@ -93,7 +93,7 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
 
   it('that cannot be read as a whole, or is not there', async () => {
     expect(await refusedFor(Buffer.from([0x6d, 0x0a, 0xff, 0xfe, 0x0a]))).not.toEqual([]);
-    expect((await refusalOf(withLists())).problems[0]).toContain('stop-*.csv: the pattern fits no file');
+    expect((await refusalOf(withLists())).problems[0]).toContain('stop-*.csv: the pattern matches no file');
   });
 
   it('whose numbers have no country to be read in', async () => {

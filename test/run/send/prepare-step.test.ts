@@ -12,7 +12,7 @@ import { aRun, aScriptedService, entriesOf, failure, response, type Script } fro
 const WEBHOOKS = '/chat-gateway/v1/webhooks';
 const CHANNELS = '/chat-gateway/v1/channels';
 const CONVERSATIONS = '/chat-gateway/v1/conversations';
-const SAID = 'may have done so, and the id is not known';
+const SAID = 'may have succeeded, but its id is unknown';
 
 const files = aFolder({ 'people.csv': 'name\nAnn\n' });
 const step: ConversationsStep = {

@@ -176,7 +176,7 @@ describe('rows in doubt that the export lacks', () => {
     [
       'times that are ours',
       (made) => holding(made, ACCEPTED, { createdat: new Date(SENT_AT + 8 * 60 * MINUTE).toISOString() }),
-      /times of the export are not ours: a message that was sent at 2027-01-15T08:00:00Z was created at 2027-01-15T16/,
+      /times of the export do not match those of the run: a message that was sent at 2027-01-15T08:00:00Z was created at 2027-01-15T16/,
     ],
     ['times that can be read', (made) => holding(made, ACCEPTED, { createdat: '01/02/2027 08:00' }), /createdat/],
     [
