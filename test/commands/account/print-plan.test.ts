@@ -39,6 +39,31 @@ describe('a plan, as a person reads it', () => {
     expect(text).toMatch(/people\.csv:92 {2}mobile/);
   });
 
+  it('fits one screen of 40 lines with several steps, and still says who, what, when, how many, what it skips and why', async () => {
+    const text = 'Hi {{ name }} ☺, 20% off at ACME until Sunday. Show this message in our shop. Reply STOP to opt out.';
+    const { plan, directory } = await aPlan({
+      job: { steps: [anSmsStep({ text, batchSize: 5 })] },
+      files: { 'people.csv': `${aCsvOf(90)}nope,x\n6.59123E+09,x\n+651,x\n${aNumber(0)},y\n` },
+    });
+    const [step, written] = [plan.steps[0]!, plan.job.steps[0]!];
+    const numbers = [1, 2, 3];
+    const steps = numbers.map((number) => ({ ...step, number }));
+    const several = { ...plan, job: { ...plan.job, steps: numbers.map(() => written) }, steps };
+
+    const account = formatPlan(several, directory);
+    const lines = account.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80 && !line.includes(directory))).toEqual([]);
+    expect(lines.filter((line) => line.includes('│ Hi n'))).toHaveLength(3 + 2);
+    const prose = account.replace(/\s+/g, ' ');
+    expect(prose).toMatch(
+      /3 sms: 90 messages · from the sender of the account · at once · first requests of \d+ and \d+ rows/,
+    );
+    expect(prose).toMatch(/takes at least \d+ s · \S*people\.csv · to SG 90 · UCS-2 for ☺ 90/);
+    expect(prose).toMatch(/3 rejected: 1 [^,]+, 1 [^,]+, 1 other · 1 skipped: 1 duplicate/);
+    expect(prose).toContain(`volley apply ${directory} --confirm ${plan.id}`);
+  });
+
   it('lists the countries that are most, and how many more there are', async () => {
     const { plan } = await aPlan();
     const countries = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`C${index}`, index + 1]));

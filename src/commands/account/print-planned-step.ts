@@ -1,0 +1,188 @@
+import { dirname } from 'node:path';
+import { isRowStep, type Job, type RowStep } from '../../job/job.js';
+import { formatAhead } from '../../kinds/schedule.js';
+import { maskNumber } from '../../normalize/mask.js';
+import { FIRST_REQUESTS_ROWS } from '../../plan/first-requests.js';
+import type { PlannedStep } from '../../plan/format/plan-file.js';
+import { countOf, format } from '../terminal/count-of.js';
+import { formatSeconds } from '../terminal/progress-line.js';
+import { paint, type Screen, showPath } from '../terminal/screen.js';
+import { escapeText } from '../terminal/terminal.js';
+import { widthOf, wrapText } from '../terminal/text-width.js';
+import { formatReasons, formatSkips } from './format-reasons.js';
+import { wordsOf } from './reason-words.js';
+
+interface StepView {
+  readonly job: Job;
+  readonly screen: Screen;
+  readonly nowMs: number;
+}
+
+/** A step of a plan, for a person: who, what, when, how many, what it skips and why, three messages as a phone shows them. */
+export function formatPlannedStep(step: PlannedStep, { job, screen, nowMs }: StepView): string {
+  const { number, kind, counts, inputs, examples } = step;
+  const written = job.steps[number - 1];
+  const name = `${number} ${kind}`;
+  if (written !== undefined && !isRowStep(written)) {
+    return formatParts(
+      `${name}:`,
+      examples.map(({ to, text }) => `${to}: ${text}`),
+      screen,
+    );
+  }
+  const facts = [
+    ...describeSending(written, nowMs),
+    `takes at least ${formatSeconds(step.estimateSeconds)}`,
+    ...describeFirst(step),
+    countOf(counts.messages, 'message'),
+  ].filter((fact) => fact !== '0 messages');
+  const lines = [
+    formatParts(`${name}:`, facts, screen),
+    formatParts('    from', [listFiles(inputs, screen)], screen),
+    ...(Object.keys(step.countries).length > 0
+      ? [formatParts('    to', [listCounts(step.countries, MOST_COUNTRIES)], screen)]
+      : []),
+    ...(Object.keys(step.ucs2).length > 0
+      ? [
+          formatParts(
+            '    UCS-2, with 70 instead of 160 characters a part, for',
+            [listCounts(step.ucs2, MOST_CHARACTERS)],
+            screen,
+          ),
+        ]
+      : []),
+    ...examples.map((example) => formatExample(example, screen)),
+    ...(counts.rejected > 0 ? [formatRejected(step, screen)] : []),
+    ...(counts.skipped > 0
+      ? [formatParts('   ', [`${format(counts.skipped)} skipped: ${formatSkips(step.skips)}`], screen)]
+      : []),
+  ];
+  return lines.join('');
+}
+
+/**
+ * The same in about half of the lines, for a plan of many steps: where it goes and what is not sent stand in a sentence each, without an
+ * example row; `mostExamples` messages are shown.
+ */
+export function formatPlannedStepBriefly(
+  step: PlannedStep,
+  { job, screen, nowMs, mostExamples }: StepView & { readonly mostExamples: number },
+): string {
+  const { number, kind, counts, inputs, countries, ucs2, examples } = step;
+  const written = job.steps[number - 1];
+  if (written !== undefined && !isRowStep(written)) return formatPlannedStep(step, { job, screen, nowMs });
+  const first = listFirstRows(step);
+  const facts = [
+    ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
+    ...describeSending(written, nowMs),
+    ...(first.length > 0 ? [`first requests of ${first.join(' and ')} rows`] : []),
+    `takes at least ${formatSeconds(step.estimateSeconds)}`,
+    listFiles(inputs, screen, 1),
+    ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_BRIEF)}`] : []),
+    ...(Object.keys(ucs2).length > 0 ? [`UCS-2 for ${listCounts(shortenNames(ucs2), MOST_BRIEF)}`] : []),
+  ];
+  const notSent = [
+    ...(counts.rejected > 0 ? [`${format(counts.rejected)} rejected: ${listReasons(step)}`] : []),
+    ...(counts.skipped > 0 ? [`${format(counts.skipped)} skipped: ${formatSkips(step.skips)}`] : []),
+  ];
+  return [
+    formatParts(`${number} ${kind}:`, facts, screen),
+    ...(counts.messages > 0 ? examples.slice(0, mostExamples).map((example) => formatExample(example, screen)) : []),
+    ...(notSent.length > 0 ? [formatParts('   ', notSent, screen)] : []),
+  ].join('');
+}
+
+const MOST_BRIEF = 3;
+
+/** `’ (U+2019 RIGHT SINGLE QUOTATION MARK)` is `’`. */
+function shortenNames(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(counts).map(([name, count]) => [name.replace(/^(\P{C}+) \(.*\)$/u, '$1'), count]),
+  );
+}
+
+/** The commonest two in words, the rest as one figure. */
+function listReasons({ counts, reasons = [] }: PlannedStep): string {
+  const shown = reasons.slice(0, 2);
+  const others = counts.rejected - shown.reduce((sum, { rows }) => sum + rows, 0);
+  const parts = shown.map(({ code, rows, said }) => `${format(rows)} ${wordsOf(code, said).is}`);
+  return [...parts, ...(others > 0 ? [`${format(others)} other`] : [])].join(', ');
+}
+
+function describeFirst(step: PlannedStep): string[] {
+  const rows = listFirstRows(step);
+  return rows.length === 0 ? [] : [`the first requests hold ${rows.join(' and ')} rows at most`];
+}
+
+/** Of the first requests of a step that sends several rows in one: they are its trial. */
+export function listFirstRows({ counts }: Pick<PlannedStep, 'counts'>): readonly number[] {
+  return counts.planned > counts.requests && counts.requests > 1 ? FIRST_REQUESTS_ROWS : [];
+}
+
+/** From whom, when, and what becomes of it. */
+function describeSending(step: RowStep | undefined, nowMs: number): string[] {
+  if (step?.kind !== 'sms') return [];
+  const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
+  return [
+    source === undefined ? 'from the sender of the account' : `from ${source}`,
+    scheduled === undefined ? 'at once' : `at ${scheduled} (${formatAhead(scheduled, nowMs)})`,
+    ...(expiry === undefined ? [] : [`until ${expiry}`]),
+    ...(dlrCallbackUrl === undefined ? [] : [`receipts to ${dlrCallbackUrl}`]),
+  ];
+}
+
+function formatRejected({ counts, reasons = [], rejections }: PlannedStep, screen: Screen): string {
+  const explained = reasons.reduce((sum, { rows }) => sum + rows, 0);
+  const rest =
+    counts.rejected > explained ? `; the ${reasons.length} commonest of ${Object.keys(rejections).length} reasons` : '';
+  const head = `    ${paint(screen, 'red', `${format(counts.rejected)} rejected`)}${rest}:\n`;
+  return `${head}${formatReasons(reasons, screen)}`;
+}
+
+/** As a phone shows it: in lines of its own, beside a bar. */
+function formatExample({ to, text }: PlannedStep['examples'][number], screen: Screen): string {
+  const who = escapeText(to.startsWith('+') ? maskNumber(to) : to);
+  const bar = paint(screen, 'dim', '│');
+  const isNumber = widthOf(who) <= MOST_WIDE_NUMBER;
+  const indent = ' '.repeat(isNumber ? 4 + MOST_WIDE_NUMBER : 6);
+  const width = Math.min(PHONE_COLUMNS, screen.columns - indent.length - 3);
+  const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => wrapText(escapeText(line), width));
+  const first = isNumber ? `    ${who.padEnd(MOST_WIDE_NUMBER)}` : `    ${who}\n${indent}`;
+  return lines.map((line, index) => `${index === 0 ? first : indent} ${bar} ${line}\n`).join('');
+}
+
+/** A + and 15 digits. */
+const MOST_WIDE_NUMBER = 16;
+const PHONE_COLUMNS = 72;
+
+function formatParts(name: string, parts: readonly string[], { columns }: Screen): string {
+  return `${wrapText(escapeText(`${name} ${parts.join(' · ')}`), columns, CONTINUED).join('\n')}\n`;
+}
+
+const CONTINUED = ' '.repeat(6);
+
+export function formatCounts(counts: Readonly<Record<string, number>>): string {
+  return Object.keys(counts).length === 0 ? '' : `: ${listCounts(counts)}`;
+}
+
+const MOST_LISTED = 12;
+const MOST_COUNTRIES = 8;
+const MOST_CHARACTERS = 3;
+const MOST_FILES = 3;
+
+function listFiles(inputs: PlannedStep['inputs'], screen: Screen, most = MOST_FILES): string {
+  const files = inputs.map(({ path }) => showPath(screen, path));
+  if (files.length === 0) return 'no new file';
+  const directories = new Set(files.map((file) => dirname(file)));
+  const [directory] = directories;
+  if (files.length > most && directories.size === 1) return `${countOf(files.length, 'file')} in ${directory}`;
+  const more = files.length - most;
+  return `${files.slice(0, most).join(', ')}${more > 0 ? `, and ${countOf(more, 'more file')}` : ''}`;
+}
+
+function listCounts(counts: Readonly<Record<string, number>>, most = MOST_LISTED): string {
+  const entries = Object.entries(counts).sort((a, b) => b[1] - a[1]);
+  const listed = entries.slice(0, most).map(([name, count]) => `${name} ${format(count)}`);
+  const more = entries.length - listed.length;
+  return `${listed.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}
