@@ -118,7 +118,7 @@ describe('rows in doubt, from the message export to the last message', () => {
     }
     for (const flags of [['--no-export'], ['--assume', 'sent', '--no-confirm'], ['--assume.x', 'sent']]) {
       const { code, stderr } = await workspace.volley('settle', directory, ...flags);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('expected a text behind it')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('it is given without its value, expected one')]);
     }
     expect([journal(), workspace.runs()]).toEqual([before, [summary.plan]]);
 
