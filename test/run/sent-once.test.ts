@@ -153,7 +153,10 @@ describe('rows that `volley retry` took', () => {
     const { told: fed } = await line.run();
 
     const [row] = await line.rowsOf(fed.directory, 'rejections');
-    expect(row).toMatchObject({ _code: 'bad-id', _reason: expect.stringContaining(`plan ${told.plan} claimed the row`) });
+    expect(row).toMatchObject({
+      _code: 'bad-id',
+      _reason: expect.stringContaining(`plan ${told.plan} claimed the row`),
+    });
     expect(await line.sentTo()).toEqual(numbersOf(3));
   });
 
@@ -167,7 +170,9 @@ describe('rows that `volley retry` took', () => {
 
     const { error } = await line.apply(draft.directory);
 
-    expect(error?.problems).toMatchObject([{ where: 'in/b.csv:2', message: expect.stringContaining('is gone, and may have sent it') }]);
+    expect(error?.problems).toMatchObject([
+      { where: 'in/b.csv:2', message: expect.stringContaining('is gone, and may have sent it') },
+    ]);
     expect(await line.sentTo()).toEqual(numbersOf(3));
   });
 });
