@@ -11,7 +11,7 @@ export const EXIT = {
   inDoubt: 3,
   /** A guard, or an answer that a person must look at. */
   stopped: 4,
-  /** Run the same command to go on (sysexits.h: EX_TEMPFAIL). */
+  /** Run the same command to resume (sysexits.h: EX_TEMPFAIL). */
   again: 75,
 } as const;
 

@@ -45,7 +45,7 @@ describe.concurrent('a process that may open few files', () => {
 
     expect(readFailure(ended)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'EMFILE' } });
     expect(ended.stderr).toContain('Cannot continue: the system refused open (EMFILE)');
-    expect(ended.stderr).toContain('run the same command to go on');
+    expect(ended.stderr).toContain('run the same command to resume');
   });
 });
 
