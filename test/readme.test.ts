@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -45,6 +45,19 @@ test('README installs the version that package.json has', () => {
 
   expect(written.length).toBeGreaterThan(1);
   expect(new Set(written)).toEqual(new Set([version]));
+});
+
+test('README shows an account that npm start prints', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-readme-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+  const shown = README.blocks.find(({ text }) => text.startsWith('Run '))?.text.split('\n') ?? [];
+
+  const args = [COMMAND, 'run', 'jobs/spring-sale.yaml', '--no-json', '--log-level', 'silent'];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
+
+  expect(shown.length).toBeGreaterThan(15);
+  expect(shown.filter((line) => line !== '…' && !stdout.split('\n').includes(line))).toEqual([]);
 });
 
 describe('the first job of README', () => {
