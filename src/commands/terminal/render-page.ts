@@ -51,7 +51,7 @@ function joinItems(lines: readonly string[]): string[] {
 function styleText(text: string, screen: Screen): string {
   return text
     .replace(/\[([^\]]+)\]\(([^)]+)\)/g, (_, words: string, target: string) => `${words}${pointTo(target, screen)}`)
-    .replace(/\*\*(.+?)\*\*/g, (_, words: string) => paint(screen, 'bold', words))
+    .replace(/\*\*(.+?)\*\*/g, (marked, words: string) => (screen.hasColor ? paint(screen, 'bold', words) : marked))
     .replaceAll('\\|', '|');
 }
 
@@ -85,7 +85,7 @@ function renderTable(lines: readonly string[], screen: Screen): string {
 function listRows(head: readonly string[], rows: readonly (readonly string[])[], screen: Screen): string {
   const titles = wrapText(head.join(' · '), screen.columns).map((line) => paint(screen, 'bold', line));
   const lines = rows.flatMap(([name = '', ...cells]) => [
-    ...wrapText(`  ${paint(screen, 'bold', name)}`, screen.columns, '  '),
+    ...wrapText(`  ${name}`, screen.columns, '  '),
     ...cells.flatMap((cell, at) => {
       const title = at === cells.length - 1 ? '' : `${head[at + 1] ?? ''}: `;
       return cell === '' ? [] : wrapText(`    ${title}${cell}`, screen.columns, '    ');

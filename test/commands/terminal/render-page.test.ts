@@ -24,11 +24,11 @@ test('items of a list stay apart, and what continues them is indented', () => {
   ]);
 });
 
-test('headings and bold words have their marks only where there is no colour to show them', () => {
+test('bold words, which mark what is required, keep their marks where there is no colour to show them', () => {
   const hasColor = { ...screen, hasColor: true };
 
   expect(renderPage('## Title\n\na **b** c', hasColor)).toBe('\u001b[1mTitle\u001b[22m\n\na \u001b[1mb\u001b[22m c\n');
-  expect(show('## Title', '', 'a **b** c')).toEqual(['Title', '', 'a b c', '']);
+  expect(show('## Title', '', 'a **b** c')).toEqual(['Title', '', 'a **b** c', '']);
 });
 
 test('a link to another page says how to show it; of any other the words stay', () => {
@@ -47,6 +47,16 @@ test('code stays as it is written, blank lines in it too', () => {
     '    # not a heading',
     '',
   ]);
+});
+
+test('names of rows are bold only where they are written so', () => {
+  const text = renderPage(`| key | meaning |\n|---|---|\n| **\`a\`** | ${'word '.repeat(12)}|\n| \`b\` | word |`, {
+    ...screen,
+    hasColor: true,
+  });
+
+  expect(text).toContain('  \u001b[1m`a`\u001b[22m\n');
+  expect(text).toContain('  `b`\n');
 });
 
 test('a table that fits is shown in columns', () => {
