@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
   {
     name: 'gateway.createWebhook',
     call: ({ gateway }) => gateway.createWebhook({ name: 'events', url: 'https://client.example/events' }),
-    answer: { body: { id: '12' } },
+    answer: { body: { id: '12', name: 'events' } },
     line: 'POST /chat-gateway/v1/webhooks',
     headers: { ...HAL_BODY, ...API_KEY },
     body: '{"name":"events","uri":"https://client.example/events","version":"Chat Gateway","notificationVersion":"Chat Gateway"}',
@@ -145,7 +145,7 @@ const ROWS: readonly Row[] = [
     name: 'gateway.createChannel',
     call: ({ gateway }) =>
       gateway.createChannel({ name: 'bot', description: 'from the bot', webhookId: '12', queue: '101' }),
-    answer: { body: { id: '25' } },
+    answer: { body: { id: '25', name: 'bot' } },
     line: 'POST /chat-gateway/v1/channels',
     headers: { ...HAL_BODY, ...API_KEY },
     body: '{"name":"bot","description":"from the bot","type":"ChatAPI","webHookId":"12","routingOptions":{"type":"queue","id":"101"}}',

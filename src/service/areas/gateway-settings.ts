@@ -68,10 +68,14 @@ export const createChannel: Endpoint<ChannelInput, CreatedChannel> = {
   },
 };
 
-/** Undefined for an answer without an id, or about a thing of another name. */
+/**
+ * Undefined for an answer without an id, or about a thing of another name. An `id` counts beside our name alone, which the
+ * documentation requires in the answer: answers about contacts and other things have one too, and one may come in the place of ours.
+ */
 function readNewId(response: Response, { name, field }: { name: string; field: string }): string | undefined {
   const body = readJsonBody(response);
   if (!isObject(body)) return undefined;
   const named = readText(body.name);
-  return named === undefined || named === name ? readId(body.id ?? body[field]) : undefined;
+  if (named === name) return readId(body.id ?? body[field]);
+  return named === undefined ? readId(body[field]) : undefined;
 }

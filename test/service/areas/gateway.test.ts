@@ -65,12 +65,21 @@ describe('the answer to a new webhook or channel', () => {
   test('gives its id', () => {
     expect(createWebhook.read(aResponse({ id: '12', name: 'events' }), WEBHOOK)).toEqual({ webhookId: '12' });
     expect(createWebhook.read(aResponse({ webHookId: 12 }), WEBHOOK)).toEqual({ webhookId: '12' });
-    expect(createChannel.read(aResponse({ id: '25', webHookId: '12' }), CHANNEL)).toEqual({ channelId: '25' });
+    expect(createChannel.read(aResponse({ id: '25', name: CHANNEL.name, webHookId: '12' }), CHANNEL)).toEqual({
+      channelId: '25',
+    });
     expect(createChannel.read(aResponse({ channelId: '25' }), CHANNEL)).toEqual({ channelId: '25' });
   });
 
-  test.each([...NO_OBJECTS, {}, { id: '' }, { id: '12', name: 'somebody else’s' }])(
-    'is none without an id, or when it is about a thing of another name: %j',
+  test.each([
+    ...NO_OBJECTS,
+    {},
+    { id: '' },
+    { id: '12', name: 'somebody else’s' },
+    { id: 5 },
+    { id: 'c-1', msisdn: '6591000001' },
+  ])(
+    'is none without an id, about a thing of another name, or about a thing that has none, such as a contact: %j',
     (body) => {
       expect(createWebhook.read(aResponse(body), WEBHOOK)).toBeUndefined();
       expect(createChannel.read(aResponse(body), CHANNEL)).toBeUndefined();
