@@ -31,13 +31,13 @@ export const MAX_GROUPS = 10;
 
 /** Why a contact is refused, beside the codes of its number and country: every code, with one line for the reference. */
 export const contactCodes = {
-  'no-address': 'The row has none of the addresses that the job maps; a contact needs at least one.',
-  'bad-email': 'The email address is not built like one.',
+  'no-address': 'The row has no address in any of the columns that the job maps; a contact needs at least one.',
+  'bad-email': 'The cell does not contain an email address.',
   'field-too-long': 'The value is longer than the service allows for the field.',
-  'control-character': 'The value holds a line break, a tab or another control character, or half a character.',
+  'control-character': 'The value contains a line break, a tab or another control character, or half a character.',
   'too-many-attributes': `More than ${MAX_CUSTOM_ATTRIBUTES} custom attributes of the row have a value.`,
-  'bad-group': 'The cell of groups holds something else than ids of groups, split by ; or ,.',
-  'too-many-groups': `The row would join more than ${MAX_GROUPS} groups, those of the step included.`,
+  'bad-group': 'The cell for groups contains something other than group ids, split by ; or ,.',
+  'too-many-groups': `The contact would join more than ${MAX_GROUPS} groups, including those of the step.`,
 } as const;
 
 export type ContactCode = keyof typeof contactCodes;

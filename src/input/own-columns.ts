@@ -1,3 +1,4 @@
+import { foldName } from '../domain/fold-name.js';
 import { foldCase, isResultColumn, PLACE_COLUMNS, RECEIPT_COLUMNS, readOwnName } from '../domain/output-columns.js';
 
 /** Stands for the id of a row that cannot be read as it stands: it had one, perhaps, and must not be taken for a new row. */
@@ -48,12 +49,4 @@ export function findColumn(
   );
   const [index] = fitting;
   return index === undefined || fitting.length > 1 ? undefined : { index, how: 'folded' };
-}
-
-/** Letters, marks and digits only, lower case; full-width forms as the plain ones. */
-function foldName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }

@@ -148,7 +148,7 @@ export interface ContactsStep {
 }
 
 export interface RestOfColumns {
-  /** Columns that are not taken along. */
+  /** Columns to omit. */
   readonly except: readonly string[];
   /** Column → attribute. */
   readonly rename: Readonly<Record<string, string>>;
@@ -194,7 +194,7 @@ export interface VerificationStartStep {
   readonly codeLength: number | undefined;
   /** Seconds. */
   readonly codeValidity: number | undefined;
-  /** Seconds in which a number gets no second SMS. */
+  /** Seconds until a number can get another SMS. */
   readonly resendingInterval: number;
   readonly resetSession: boolean | undefined;
   /** What becomes of a number that may not be sent to again yet. */
@@ -243,7 +243,7 @@ export interface UserColumns {
 export interface NewChannel {
   readonly name: string;
   readonly description: string | undefined;
-  /** Id of the queue that conversations go to which name none. */
+  /** Id of the queue for conversations that name none. */
   readonly queue: string;
   readonly webhook: {
     readonly name: string;

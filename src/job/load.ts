@@ -57,7 +57,7 @@ export async function loadJob(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!OF_THE_PATH.includes(code)) throw error;
-    throw refuse(`the disk says ${code}, expected a file that can be read`, 'Check its permissions.');
+    throw refuse(`the system reports ${code}, expected a readable file`, 'Check its permissions.');
   }
   if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');
   return parseJob(text, path, options);
@@ -118,8 +118,8 @@ function isJobLike(value: unknown): boolean {
 
 const NO_JOB: Finding = {
   at: 0,
-  message: 'the job is some other text, expected a map of keys and values',
-  hint: `If it is your data: ${WRITE_A_JOB}`,
+  message: 'the file is not a job, expected keys and values such as name: and steps:',
+  hint: `If it is your data file: ${WRITE_A_JOB}`,
 };
 
 /** A text without quotes makes findings on its line that lead nowhere; a tab makes others behind it. */
@@ -157,11 +157,11 @@ interface Source {
 function refuseJob(findings: readonly Finding[], source: Source): UserError {
   const problems = toProblems(findings, source);
   const [first] = problems;
-  const what =
+  const message =
     findings.length === 1 && first !== undefined
-      ? `${first.message} (${first.where})`
-      : `it has ${findings.length} problems, expected none`;
-  return new UserError('bad-job', `Cannot use the job ${source.file}: ${what}`, {
+      ? `Cannot use the job ${source.file}: ${first.message} (${first.where})`
+      : `${findings.length} problems in ${source.file}`;
+  return new UserError('bad-job', message, {
     hint: 'Nothing was read or sent. Fix the job file and try again.',
     problems,
   });
@@ -190,5 +190,10 @@ function toProblems(findings: readonly Finding[], source: Source): Problem[] {
     ...(hint === undefined ? {} : { hint }),
   }));
   const more = findings.length - shown.length;
-  return more === 0 ? problems : [...problems, { where: source.file, message: `${more} more problems are not shown` }];
+  return more === 0
+    ? problems
+    : [
+        ...problems,
+        { where: source.file, message: `${more} more ${more === 1 ? 'problem is' : 'problems are'} not shown` },
+      ];
 }

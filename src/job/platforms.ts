@@ -4,7 +4,7 @@ import { BELL_CANADA_BASE, CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM }
 export function findPlatformFault(text: string): string | undefined {
   if (CC_PLATFORM.test(text)) return undefined;
   const regions = Object.keys(CAMPAIGN_PLATFORMS).join(' ');
-  return `expected one of ${regions} and up to 21 letters, digits or hyphens behind it, such as na12`;
+  return `expected one of ${regions} followed by up to 21 letters, digits or hyphens, such as na12`;
 }
 
 /** The address of a platform's contact center, which must be faultless; undefined where it forms none: that of Bell Canada is its own. */

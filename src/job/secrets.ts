@@ -29,24 +29,20 @@ export async function readSecret(source: SecretSource, deps: SecretDeps, what: s
       text = await deps.readFile(source.file);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-      throw refuse(`cannot be read (${code})`, 'a file that holds it', 'Check the path and its permissions.');
+      throw refuse(`cannot be read (${code})`, 'a readable file', 'Check the path and its permissions.');
     }
   }
   if (text === undefined) {
     const hint =
-      'env' in source ? 'Set it before Volley is started.' : 'Check the path; it is relative to the job file.';
-    throw refuse('env' in source ? 'is not set' : 'is not there', 'it to hold the secret', hint);
+      'env' in source ? 'Set it before you start Volley.' : 'Check the path; it is relative to the job file.';
+    throw refuse('env' in source ? 'is not set' : 'does not exist', 'it to contain the secret', hint);
   }
 
   const secret = trimEndOf(text, '\r\n');
-  if (secret === '') throw refuse('is empty', 'it to hold the secret', 'Put the secret there.');
+  if (secret === '') throw refuse('is empty', 'it to contain the secret', 'Put the secret there.');
   if (secret.length > MAX_LENGTH || !/^[\x21-\x7e]+$/.test(secret)) {
-    const hint = 'Look for blanks, quotes from a word processor, or a second line.';
-    throw refuse(
-      'holds blanks, control characters or letters beyond ASCII, or is very long',
-      'the secret and nothing else',
-      hint,
-    );
+    const hint = 'Look for spaces, quotes from a word processor, or a second line.';
+    throw refuse('contains spaces, control characters or non-ASCII letters, or is very long', 'only the secret', hint);
   }
   return secret;
 }

@@ -48,7 +48,7 @@ async function perform(step: CampaignStep, context: ActionContext): Promise<Verd
   if (change.kind === 'none') return accepted(state, `Campaign ${step.campaign} was ${step.set} already`);
   if (change.kind === 'refused') return { status: 'rejected', code: 'impossible-change', reason: change.reason };
   if (state === 'SCHEDULED' && step.set === 'PAUSED' && step.expect === undefined) {
-    const reason = `campaign ${step.campaign} is scheduled: set to RUNNING afterwards it would dial before its time; \`expect: SCHEDULED\` says that this is meant`;
+    const reason = `campaign ${step.campaign} is scheduled: after PAUSED and RUNNING it would dial before its time. Write \`expect: SCHEDULED\` if you mean that`;
     return { status: 'rejected', code: 'impossible-change', reason };
   }
   return setStatus({ campaign: step.campaign, target: step.set, from: state }, context);
@@ -77,17 +77,17 @@ const FIRST_PAUSE_MS = 1000;
 
 /** A change without a clear answer (206, a lost answer) may take a while: the status tells whether it came about. */
 async function settle({ campaign, target, from }: Change, { call, sleep }: ActionContext): Promise<Verdict> {
-  let told = 'its status cannot be read';
+  let lastSeen = 'its status cannot be read';
   for (let read = 0; read < READS; read++) {
     if (read > 0) await sleep(FIRST_PAUSE_MS * 2 ** (read - 1));
     const found = await call(readCampaign, { campaignId: campaign }).catch(unreadable);
     if (found === undefined) continue;
     if (stateOf(found.status) === target) {
-      return accepted(target, `Campaign ${campaign} went from ${from} to ${target}, as its status tells`);
+      return accepted(target, `Campaign ${campaign} went from ${from} to ${target}, as its status shows`);
     }
-    told = `it is still ${describe(found.status)}`;
+    lastSeen = `it is still ${describe(found.status)}`;
   }
-  const reason = `the change of campaign ${campaign} to ${target} had no clear answer, and ${told}`;
+  const reason = `the change of campaign ${campaign} to ${target} had no clear answer, and ${lastSeen}`;
   return { status: 'in-doubt', code: 'no-answer', reason };
 }
 

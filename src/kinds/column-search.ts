@@ -1,4 +1,4 @@
-import { listColumns } from '../normalize/mask.js';
+import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import type { BindProblems, PlannerContext } from './step-kind.js';
 
 /** Finds the columns that a job names in one file, and keeps a problem for each that is not there. */
@@ -28,9 +28,9 @@ function describeMissing(
   key: string,
   columns: readonly string[],
 ): { column: string; message: string; hint: string } {
-  return {
+  const { message, hint = 'Correct the name in the job, or the header of the file.' } = explainMissingColumn(
     column,
-    message: `there is no one column "${column}", which the job names as ${key}; expected one of ${listColumns(columns)}`,
-    hint: 'Correct the name in the job, or the header of the file.',
-  };
+    columns,
+  );
+  return { column, message: `${key}: ${message}`, hint };
 }

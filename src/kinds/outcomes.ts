@@ -48,4 +48,4 @@ export function inDoubt(code: string, reason: string): Verdict {
 }
 
 /** Of an answer that repeats what was sent, and otherwise than it was: which of the two is wrong nobody knows. */
-export const ANOTHER_NUMBER = inDoubt('contradiction', 'the answer names another number than the one that was sent');
+export const ANOTHER_NUMBER = inDoubt('contradiction', 'the answer names a number other than the one that was sent');

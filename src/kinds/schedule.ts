@@ -22,11 +22,7 @@ export function findTimeFault(
   if (scheduled !== undefined) {
     const aheadMs = Date.parse(scheduled) - nowMs;
     if (aheadMs <= 0) {
-      return describe(
-        'scheduled',
-        scheduled,
-        'is in the past, expected a time to come: the service would send at once',
-      );
+      return describe('scheduled', scheduled, 'is in the past, expected a future time: the service would send at once');
     }
     if (aheadMs > MAX_AHEAD_DAYS * DAY_MS) {
       const days = Math.ceil(aheadMs / DAY_MS);
@@ -34,7 +30,7 @@ export function findTimeFault(
     }
   }
   if (expiry === undefined) return undefined;
-  if (Date.parse(expiry) <= nowMs) return describe('expiry', expiry, 'is in the past, expected a time to come');
+  if (Date.parse(expiry) <= nowMs) return describe('expiry', expiry, 'is in the past, expected a future time');
   if (scheduled !== undefined && Date.parse(expiry) <= Date.parse(scheduled)) {
     return describe('expiry', expiry, `is not after template.scheduled ${scheduled}, expected a later time`);
   }

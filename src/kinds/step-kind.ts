@@ -251,6 +251,6 @@ export function cellText(cells: readonly Cell[], index: number): string {
 
 /** The plan of a row whose number or session stands in an earlier one already. */
 export function skipDuplicate(what: 'number' | 'session', earlier: number, context: PlannerContext): RowRefusal {
-  const reason = `The same ${what} stands in ${context.describeRow(earlier)}, which is kept`;
+  const reason = `The same ${what} stands in ${context.describeRow(earlier)}, which is the one used`;
   return { kind: 'skipped', skip: { code: 'duplicate', reason } };
 }

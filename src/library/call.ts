@@ -72,7 +72,7 @@ function requireSecrets(authorize: Authorize): Authorize {
     const headers = authorize(area, method);
     if (Object.keys(headers).length > 0) return headers;
     const what = area === 'campaign' ? (method === 'GET' ? 'dataToken' : 'actionToken') : 'key';
-    throw new UserError('bad-credentials', `Cannot call ${area}: there is no ${what} for it, expected one`, {
+    throw new UserError('bad-credentials', `Cannot call ${area}: its ${what} is missing`, {
       hint: `Give createService credentials: { ${area}: … }.`,
     });
   };
@@ -83,7 +83,7 @@ function describeStop(name: string): UserError {
     'interrupted',
     `Cannot ${name}: the service was closed, or its signal aborted, before its turn`,
     {
-      hint: 'It is safe to do it again with another service.',
+      hint: 'It is safe to repeat the call with another service.',
     },
   );
 }

@@ -60,12 +60,12 @@ async function planSource(source: string | WrittenJob, options: PlanOptions): Pr
 /** JSON is YAML: the object goes the way of a file, and so do its problems, whose places say line and column of its JSON text. */
 function readJobObject(job: WrittenJob, directory: string): Job {
   if (typeof job !== 'object' || job === null) {
-    throw new UserError('bad-job', 'Cannot use the job: it is no object, expected one, or the path of a job file');
+    throw new UserError('bad-job', 'Cannot use the job: expected an object or the path of a job file');
   }
   if (job.name === undefined) {
     // A file gives its own name to its job; all objects would share one, and with it their lock and what they have sent.
-    throw new UserError('bad-job', 'Cannot use the job: it has no name, expected one', {
-      hint: 'Give it a name: its runs are kept under it, and a file is sent once under each name.',
+    throw new UserError('bad-job', 'Cannot use the job: name is missing, expected text', {
+      hint: 'Add a name: it identifies the runs of the job, and for each name a file is sent once.',
     });
   }
   return parseJob(JSON.stringify(job, undefined, 2), resolve(directory, 'job'));

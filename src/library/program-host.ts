@@ -35,7 +35,7 @@ export function createHost(options: RunOptions): Host {
     writeStderr: () => {},
     onSignal: (listener) => listenForAbort(options.signal, () => listener('aborted')),
     leave: () => {
-      throw new InternalError('unexpected', 'Cannot leave: a library does not end the process');
+      throw new InternalError('unexpected', 'Cannot exit: a library does not end the process');
     },
     onPlanned: (progress) => onProgress?.({ phase: 'planning', ...progress }),
     onSent: (progress) => onProgress?.({ phase: 'sending', ...progress }),
@@ -45,9 +45,13 @@ export function createHost(options: RunOptions): Host {
 
 async function* refuseStandardInput(): AsyncGenerator<string> {
   yield* [];
-  throw new UserError('bad-input', 'Cannot read standard input: a job that a program runs has none, expected files', {
-    hint: 'Write the rows into a file, and name it in the job.',
-  });
+  throw new UserError(
+    'bad-input',
+    'Cannot read standard input: a job that a program runs cannot use it, expected files',
+    {
+      hint: 'Write the rows into a file, and name it in the job.',
+    },
+  );
 }
 
 /** Calls back once, at once when it has aborted already; returns how to stop listening. */

@@ -55,7 +55,7 @@ export interface ReadOptions {
 
 /** Longer than any key. */
 const SECRET = /^[\x21-\x7e]{1,8192}$/;
-const secret = () => z.string().regex(SECRET, 'expected the secret and nothing else: one line of ASCII without blanks');
+const secret = () => z.string().regex(SECRET, 'expected only the secret: one line of ASCII without spaces');
 
 const schema = writtenService
   .pick({
@@ -119,7 +119,7 @@ export function readOptions(given: ServiceOptions): ReadOptions {
   const { credentials, limits, ...service } = checked.data;
   const settings = fillService({ ...service, sandbox: false }, '.');
   if (service.ccPlatform !== undefined && settings.bases.campaign === '') {
-    const message = `expected the address of the contact center, for ${service.ccPlatform} forms none`;
+    const message = `expected the address of the contact center, since ${service.ccPlatform} does not determine it`;
     throw refuse([{ where: 'bases.campaign', message: `${message}; ${DOCUMENTED_ADDRESS}` }]);
   }
   if (!SUB_ACCOUNT_ID.test(settings.subAccountId)) {
@@ -165,7 +165,7 @@ function describeIssue(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code === 'unrecognized_keys') {
     // Below the credentials, what stands in the place of a key may be a secret.
     const names = issue.path[0] === 'credentials' ? 'a key' : issue.keys.map((key) => JSON.stringify(key)).join(', ');
-    return [{ where, message: `has ${names}, expected only keys that are known` }];
+    return [{ where, message: `has ${names}, expected only known keys` }];
   }
   return [{ where, message: issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '') }];
 }

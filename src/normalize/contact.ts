@@ -189,7 +189,7 @@ function readAttributes(
     if (text === '') continue;
     pairs.push([name, text]);
     if (/[^\P{Cc}\n\r\t]|\p{Cs}/u.test(text)) {
-      const reason = 'The value holds a control character or half a character.';
+      const reason = 'The value contains a control character or half a character.';
       faults.push(rejectField(columns[index] ?? name, { code: 'control-character', reason }));
     }
   }

@@ -4,7 +4,7 @@ export type LanguageResult =
 
 /** Why a language is refused: every code, with one line for the reference. */
 export const languageCodes = {
-  'bad-language': 'The language is none of those that the contact center knows.',
+  'bad-language': 'The contact center does not know the language.',
 } as const;
 
 export type LanguageCode = keyof typeof languageCodes;
@@ -37,5 +37,5 @@ function fold(text: string): string {
 function describe(text: string, related: readonly string[], known: readonly string[]): string {
   const what = text.length <= MAX_QUOTED && !/\p{C}/u.test(text) ? `"${text}"` : 'The value';
   const expected = related.length > 0 ? related.join(' or ') : `a code such as ${known.slice(0, SHOWN).join(', ')}`;
-  return `${what} is none of the contact center's languages, expected ${expected}.`;
+  return `${what} is not one of the contact center's languages, expected ${expected}.`;
 }

@@ -41,10 +41,10 @@ export function describeBadAnswer(
   { answer, isRepeatable }: { answer: Response; isRepeatable: boolean },
 ): ServiceError {
   if (isKeyFault(answer)) return describeUnauthorized(name, answer);
-  const problem = `HTTP ${answer.status} without the answer that belongs to it`;
+  const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
   return new ServiceError('bad-answer', `Cannot ${name}: ${problem}`, {
-    hint: 'It is safe to do it again. Check the base address if it goes on.',
+    hint: 'It is safe to try again. If it happens again, check the base address.',
     ...statusOf(answer),
   });
 }
@@ -61,7 +61,7 @@ function describeUnauthorized(name: string, response: Response): ServiceError {
     'unauthorized',
     `Cannot ${name}: the service refuses the credentials (HTTP ${status}): ${message}`,
     {
-      hint: 'Check the credentials of this area, and which account they belong to.',
+      hint: 'Check the credentials of this area, and the account they belong to.',
       status,
       serviceCode: code,
     },
@@ -77,7 +77,7 @@ function describeRedirect(name: string, why: string, answer: Answer): ServiceErr
 
 function describeUnavailable(failed: FailedCall, why: string): ServiceError {
   const { endpoint, decision, answer } = failed;
-  const problem = decision.kind === 'wait' ? 'turns it away' : NO_ANSWER[answer.kind];
+  const problem = decision.kind === 'wait' ? 'is too busy' : NO_ANSWER[answer.kind];
   return new ServiceError('unavailable', `Cannot ${endpoint.name}: the service ${problem}: ${why}`, {
     hint: describeDone(failed),
     ...statusOf(answer),
@@ -93,12 +93,12 @@ function describeDone({ method, mayHaveBeenDone }: FailedCall): string {
   if (!mayHaveBeenDone) return 'Nothing was done. Try again later.';
   return method === 'GET'
     ? 'Nothing was changed. Try again later.'
-    : 'It may have been done; it is safe to do it again later.';
+    : 'The change may have been made; it is safe to try again later.';
 }
 
 function describeDoubt(name: string, why: string, answer: Answer): ServiceError {
-  return new ServiceError('in-doubt', `Cannot say what came of the call to ${name}: ${why}`, {
-    hint: 'It may or may not have been done. Look before you do it again.',
+  return new ServiceError('in-doubt', `Cannot tell whether the call to ${name} succeeded: ${why}`, {
+    hint: 'The change may have been made. Check before you try again.',
     ...statusOf(answer),
   });
 }

@@ -79,7 +79,7 @@ function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, no
     isOwnError(answer) ||
     (status === 503 && (trustUnavailable === true || wasNeverForwarded(answer)));
   if (isRepeatable || isCertain) return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs };
-  return { kind: 'in-doubt', why: `HTTP ${status}, not in the words of the service`, isTurnedAway: true };
+  return { kind: 'in-doubt', why: `HTTP ${status} without the service's error body`, isTurnedAway: true };
 }
 
 /**

@@ -63,7 +63,7 @@ export const PATH_ID = /^(?!\.{1,2}$)[\w.~:=+@-]{1,200}$/;
 export function encodePathId(id: string, what: string): string {
   if (!PATH_ID.test(id)) {
     throw new UserError('bad-input', `Cannot form an address: ${JSON.stringify(id.slice(0, 60))} is not ${what}`, {
-      hint: 'Give it as the service gave it: letters, digits and . _ ~ : = + @ - without blanks.',
+      hint: 'Copy it from the service: letters, digits and . _ ~ : = + @ - without spaces.',
     });
   }
   return encodeURIComponent(id);

@@ -103,7 +103,7 @@ function setDeadline(delayMs: number, signal: AbortSignal | undefined): { signal
   signal?.addEventListener('abort', abandon, { once: true });
   if (signal?.aborted) abandon();
   void systemClock.sleep(delayMs, cleared.signal).then(() => {
-    if (!cleared.signal.aborted) ended.abort(new DOMException('No whole answer came in time', 'TimeoutError'));
+    if (!cleared.signal.aborted) ended.abort(new DOMException('No complete answer arrived in time', 'TimeoutError'));
   });
   return {
     signal: ended.signal,
@@ -140,9 +140,9 @@ function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; 
     case 'UND_ERR_HEADERS_TIMEOUT':
       return word(`no answer within ${answerSeconds} s`);
     case 'UND_ERR_BODY_TIMEOUT':
-      return word(`the answer stood still for ${answerSeconds} s`);
+      return word(`the answer stopped for ${answerSeconds} s`);
     case 'TimeoutError':
-      return word(`no whole answer within ${Number((connectSeconds + 2 * answerSeconds).toFixed(1))} s`);
+      return word(`no complete answer within ${Number((connectSeconds + 2 * answerSeconds).toFixed(1))} s`);
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':

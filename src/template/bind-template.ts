@@ -2,7 +2,7 @@ import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liqui
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { listColumns } from '../normalize/mask.js';
+import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import { isBlank } from './blank.js';
 import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
@@ -93,10 +93,11 @@ export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemp
 
 function describeUnknown(use: VariableUse, columns: readonly string[]) {
   const nearest = suggestNearest(use.name, columns);
+  const { message, hint = nearest && `Did you mean "${nearest}"?` } = explainMissingColumn(use.name, columns);
   return {
     column: use.name,
-    message: `Cannot fill ${showVariable(use.name)} at line ${use.line}, column ${use.column} of the template: none, or more than one, of the columns fits, expected one of ${listColumns(columns)}`,
-    ...(nearest !== undefined && { hint: `Did you mean "${nearest}"?` }),
+    message: `Cannot fill ${showVariable(use.name)} at line ${use.line}, column ${use.column} of the template: ${message}`,
+    ...(hint !== undefined && { hint }),
   };
 }
 
@@ -162,16 +163,12 @@ function describeFailure(error: unknown): RenderFault {
   if (name === 'InternalUndefinedVariableError') return describeMissing(source);
   if (cause instanceof BadDate) return describeBadDate(source, message);
   if (message.startsWith('template render limit')) {
-    throw new UserError(
-      'bad-job',
-      'Cannot use the template: it takes too long for one row, expected less than 10 seconds',
-      {
-        hint: 'Look for loops within loops in the text.',
-      },
-    );
+    throw new UserError('bad-job', 'Cannot use the template: one row takes too long, expected less than 10 seconds', {
+      hint: 'Look for loops within loops in the text.',
+    });
   }
   const isTooLarge = message.startsWith('memory alloc limit');
-  const reason = isTooLarge ? 'it makes more than a million characters, expected a message' : message;
+  const reason = isTooLarge ? 'it produces more than a million characters, expected a message' : message;
   return fail('not-rendered', `Cannot render ${source}: ${reason}`);
 }
 
@@ -190,7 +187,7 @@ function describeBadDate(source: string, message: string): RenderFault {
 }
 
 function describeMissing(variable: string): RenderFault {
-  const reason = `Cannot fill ${showVariable(variable)}: the row has no value for it, expected one, or a default in the template: {{ … | default: "…" }}`;
+  const reason = `Cannot fill ${showVariable(variable)}: the row has no value, expected one, or a default in the template: {{ … | default: "…" }}`;
   return { ok: false, variable, code: 'missing-value', reason };
 }
 

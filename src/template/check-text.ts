@@ -24,13 +24,13 @@ export function checkText(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): Tex
     const name = nameCharacter(half[0].charCodeAt(0));
     return refuse(
       'lone-surrogate',
-      `Cannot send the message: its text holds ${name}, half of a character, expected whole ones; export the file again as UTF-8`,
+      `Cannot send the message: its text contains ${name}, half of a character; export the file again as UTF-8`,
     );
   }
   if (encoding === 'GSM7' && count.firstUcs2Character !== undefined) {
     return refuse(
       'not-gsm7',
-      `Cannot send the message as GSM7: its text holds ${count.firstUcs2Character}, expected GSM-7 characters only; replace it, or set encoding: AUTO`,
+      `Cannot send the message as GSM7: its text contains ${count.firstUcs2Character}, expected GSM-7 characters only; replace it, or set encoding: AUTO`,
     );
   }
   if (count.segments > MAX_SEGMENTS) {
@@ -49,9 +49,9 @@ function isBlank(text: string): boolean {
 }
 
 function describeLength(count: SegmentCount): string {
-  const because = count.firstUcs2Character === undefined ? '' : `, which ${count.firstUcs2Character} asks for`;
+  const because = count.firstUcs2Character === undefined ? '' : ` because of ${count.firstUcs2Character}`;
   const encoding = count.encoding === 'GSM7' ? 'GSM-7' : 'UCS-2';
-  return `its text takes ${count.segments} parts in ${encoding}${because}`;
+  return `its text needs ${count.segments} parts in ${encoding}${because}`;
 }
 
 function refuse(code: string, reason: string): TextCheck {

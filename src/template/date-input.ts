@@ -34,13 +34,13 @@ export function findBadInputFormat(format: string): string | undefined {
   const pieces = splitFormat(format);
   const unknown = pieces.find((piece) => /[A-Za-z]/.test(piece) && FIELDS[piece] === undefined);
   if (unknown !== undefined)
-    return `the format of its input holds ${unknown}, expected only ${Object.keys(FIELDS).join(' ')}`;
+    return `the input format contains ${unknown}, expected only ${Object.keys(FIELDS).join(' ')}`;
   const parts = pieces.flatMap((piece) => FIELDS[piece]?.part.replace('12', '') ?? []);
   const isOnce = new Set(parts).size === parts.length && format.length <= LONGEST_FORMAT;
   const isDay = ['year', 'month', 'day'].every((part) => parts.includes(part));
   const isHalf = pieces.includes('a') === pieces.some((piece) => /^hh?$/.test(piece));
   if (isOnce && isDay && isHalf) return undefined;
-  return `the format of its input is "${format.slice(0, LONGEST_FORMAT)}", expected day, month and year once each, such as dd.MM.yyyy, and h only with a`;
+  return `the input format is "${format.slice(0, LONGEST_FORMAT)}", expected day, month and year once each, such as dd.MM.yyyy, and h only with a`;
 }
 
 /** Reads a date by a format in which `findBadInputFormat` finds nothing; undefined where it is not written so. */

@@ -46,7 +46,7 @@ export function findBadDirective(format: string): string | undefined {
 
 function describeUnknown(directive: string): string {
   const known = Object.keys(directives).map((letter) => `%${letter}`);
-  return `the date format holds ${directive}, expected only ${known.join(' ')}`;
+  return `the date format contains ${directive}, expected only ${known.join(' ')}`;
 }
 
 function parseDate(value: unknown, input: unknown): DateParts {
@@ -54,7 +54,7 @@ function parseDate(value: unknown, input: unknown): DateParts {
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
   // Date.UTC rolls 31 November over to 1 December, and hour 25 to the next day.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || minute > 59 || second > 59) {
-    throw new BadDate('there is no such day or time, expected a date that there is');
+    throw new BadDate('there is no such day or time, expected an existing date');
   }
   return { year, month, day, hour, minute, second, weekday: date.getUTCDay() };
 }
@@ -63,7 +63,7 @@ function readIso(value: unknown): SixNumbers {
   const match = typeof value === 'string' ? ISO.exec(value.trim()) : null;
   if (match === null) {
     throw new BadDate(
-      'it is no ISO 8601 date, expected one such as 2026-11-01 or 2026-11-01T18:30, or the way of writing behind the format: date: "%d %b", "dd.MM.yyyy"',
+      'not an ISO 8601 date, expected one such as 2026-11-01 or 2026-11-01T18:30; for another format name it after the first: date: "%d %b", "dd.MM.yyyy"',
     );
   }
   return match.slice(1).map((part) => Number(part ?? 0)) as SixNumbers;
@@ -73,7 +73,7 @@ function readAs(value: unknown, format: string): SixNumbers {
   const wrong = findBadInputFormat(format);
   if (wrong !== undefined) throw new BadDate(wrong);
   const read = typeof value === 'string' ? readWrittenDate(value, format) : undefined;
-  if (read === undefined) throw new BadDate(`it is no date that is written ${format}`);
+  if (read === undefined) throw new BadDate(`not a date in the format ${format}`);
   return [...read];
 }
 

@@ -24,9 +24,9 @@ export const REFUSED_TAGS: Readonly<Record<string, string>> = {
   tablerow: 'it writes HTML; use {% for %}',
 };
 
-const RANDOM = 'its result is random, and a plan must come out the same each time';
+const RANDOM = 'its result is random, and a plan must be the same each time';
 const UNCHECKED =
-  'it holds an expression in a string, which cannot be checked before the rows are read; use {% for %} with {% if %}';
+  'it contains an expression in a string, which cannot be checked before the rows are read; use {% for %} with {% if %}';
 const OTHER_DATE = 'write the date with a format: {{ day | date: "%d %b %Y" }}';
 /** Filters that we took out of LiquidJS, and why. */
 export const REFUSED_FILTERS: Readonly<Record<string, string>> = {

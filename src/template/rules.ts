@@ -22,7 +22,7 @@ export function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: rea
     if (property === undefined) continue;
     problems.push({
       where: `template.text:${use.line}:${use.column}`,
-      message: `Cannot read ${use.name}.${property} in the template: a cell is a text and has no ${property}, expected a column`,
+      message: `Cannot read ${use.name}.${property} in the template: a cell is text and has no ${property}, expected a column`,
       hint: `A column whose name has a dot is written {{ ['${use.name}.${property}'] }}`,
     });
   }
@@ -39,8 +39,8 @@ function findLooseOperand({ initial }: Value): Omit<Problem, 'where'> | undefine
   if (operands <= 1) return undefined;
   const written = initial.postfix.map((token) => token.getText()).join(' ');
   return {
-    message: `Cannot read "${written}" in the template: nothing stands between its words, expected one value, or and, or, ==, contains …`,
-    hint: `A column name with blanks is written {{ ['${written}'] }}`,
+    message: `Cannot read "${written}" in the template: nothing connects its words, expected one value, or and, or, ==, contains …`,
+    hint: `A column name with spaces is written {{ ['${written}'] }}`,
   };
 }
 
@@ -50,7 +50,7 @@ function findDateProblem({ initial, filters }: Value): Omit<Problem, 'where'> | 
   const [source] = initial.postfix;
   if (TypeGuards.isQuotedToken(source) && /^\s*(now|today)\s*$/i.test(source.content)) {
     return {
-      message: `Cannot use "${source.content}" as a date in the template: a plan must come out the same on every day, expected a column or a written date`,
+      message: `Cannot use "${source.content}" as a date in the template: a plan must be the same on every day, expected a column or a fixed date`,
       hint: 'Write the day itself: {{ "2026-11-01" | date: "%d %b" }}',
     };
   }

@@ -134,7 +134,7 @@ describe('volley campaign set', () => {
     const { set, json, sandbox, methods } = await aDialer();
     sandbox.setFaults([fault]);
     expect(await set('101', 'PAUSED')).toBe(0);
-    expect(json().reason).toBe('Campaign 101 went from RUNNING to PAUSED, as its status tells');
+    expect(json().reason).toBe('Campaign 101 went from RUNNING to PAUSED, as its status shows');
     expect(methods()).toEqual(['GET', 'POST', 'GET']);
   });
 
@@ -145,7 +145,7 @@ describe('volley campaign set', () => {
       { kind: 'status-404', nth: 3 },
     ]);
     expect(await set('101', 'PAUSED')).toBe(0);
-    expect(json().reason).toMatch(/, as its status tells$/);
+    expect(json().reason).toMatch(/, as its status shows$/);
     expect(methods()).toEqual(['GET', 'POST', 'GET', 'GET']);
   });
 

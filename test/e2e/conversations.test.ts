@@ -70,7 +70,7 @@ test.concurrent('what the service would refuse is rejected when it is planned, w
 
   expect(code).toBe(1);
   expect(readOutput(summary, 1, 'rejections').map((row) => [row.case, row._stage, row._field, row._reason])).toEqual([
-    ['2', 'normalize', 'user', 'user.additionalProperties[0] has not both a key and a value'],
+    ['2', 'normalize', 'user', 'user.additionalProperties[0] needs both a key and a value'],
     ['3', 'normalize', 'history', 'history.messages[0] has an authorType other than user or bot'],
     ['4', 'normalize', 'user', 'There is no user'],
   ]);

@@ -69,7 +69,7 @@ test.concurrent('a number that may not be sent to again yet is rejected with the
   expect(row).toMatchObject({ _stage: 'send', _code: '1400' });
   const [sent, ...more] = await ledgerOf(workspace, 'verification');
   expect(more).toEqual([]);
-  const told = /another is allowed at (\S+) at the latest/.exec(row?._reason ?? '')?.[1] ?? '';
+  const told = /the next is allowed by (\S+)/.exec(row?._reason ?? '')?.[1] ?? '';
   expect(Date.parse(told)).toBeGreaterThanOrEqual(Date.parse(sent?.nextSmsAfter ?? ''));
 });
 
@@ -86,7 +86,7 @@ test.concurrent('a right code is accepted, a wrong one rejected with the attempt
     { _status: 'VERIFIED', _sessionId: sessions[0]!.sessionId },
   ]);
   expect(readOutput(summary, 1, 'rejections')).toMatchObject([
-    { _code: 'WAITING', _reason: 'The code is wrong, 1 wrong attempt; another may be tried' },
+    { _code: 'WAITING', _reason: 'The code is wrong, 1 wrong attempt; the person can try another' },
   ]);
 });
 

@@ -93,5 +93,5 @@ test('the deadline of a drip-fed answer holds after thousands of requests, when 
 
   const answer = await transport.send(aCall({ base: server.base }), stop.signal);
 
-  expect(answer).toMatchObject({ kind: 'failure', reason: 'no whole answer within 1.4 s (TimeoutError)' });
+  expect(answer).toMatchObject({ kind: 'failure', reason: 'no complete answer within 1.4 s (TimeoutError)' });
 });

@@ -44,8 +44,8 @@ test('tabs are one problem, however many lines have one', () => {
 
 test.each([
   ['Hi {{ name', 'not closed'],
-  ['Hi {{ First Name }}', 'nothing stands between its words'],
-  ['Hi {{ user.name }}', 'a cell is a text'],
+  ['Hi {{ First Name }}', 'nothing connects its words'],
+  ['Hi {{ user.name }}', 'a cell is text'],
 ])('the template %j is refused with the line of the job file', (text, told) => {
   const { problems } = refusalOf(aJobWith(`template: { text: "${text}" }`));
   expect(problems).toMatchObject([

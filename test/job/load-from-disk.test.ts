@@ -36,7 +36,7 @@ describe('loadJob', () => {
     const failure = Object.assign(new Error('no'), { code: 'EACCES' });
     const stat = async () => ({ bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0, inode: 0 });
     await expect(loadJob('/a.yaml', { stat, readText: () => Promise.reject(failure) })).rejects.toThrow(
-      'Cannot read the job /a.yaml: the disk says EACCES',
+      'Cannot read the job /a.yaml: the system reports EACCES',
     );
   });
 });

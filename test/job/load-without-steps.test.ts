@@ -55,11 +55,11 @@ describe('a job that is loaded without its steps', () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ['key of the service', { service: { regoin: 'asia' } }, '"regoin" is not a key of service'],
-    ['account', { service: { account: 'a'.repeat(50) } }, 'service.account with _hq is no subaccount'],
-    ['name', { name: 'Spring Sale' }, 'name is no name of a directory'],
+    ['account', { service: { account: 'a'.repeat(50) } }, 'service.account with _hq is not a subaccount'],
+    ['name', { name: 'Spring Sale' }, 'name cannot be the name of a directory'],
     ['output', { output: 5 }, 'output is 5'],
     ['guard', { guards: { maxMessages: -1 } }, 'guards.maxMessages is -1'],
-    ['reference', { service: { sandbox: true, account: `\${ACME}` } }, 'service.account holds $'],
+    ['reference', { service: { sandbox: true, account: `\${ACME}` } }, 'service.account contains $'],
     ['key', { stepz: [] }, '"stepz" is not a key'],
     ['step, if something else is at fault', { steps: [{ kind: 'smss' }], repeat: 'daily' }, 'repeat is "daily"'],
   ])('is refused for a bad %s, with its place, and without a word on the steps', (_, written, problem) => {

@@ -52,11 +52,11 @@ describe('a value out of its bounds', () => {
     [aJobFile({ steps: ['sms'] }), 'steps[0] is "sms", expected a map of keys and values'],
     [
       aJobFile({ name: 'Frühling 2026' }),
-      'name is no name of a directory, expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit',
+      'name cannot be the name of a directory, expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit',
     ],
     [
       aJobFile({ name: '../x' }),
-      'name is no name of a directory, expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit',
+      'name cannot be the name of a directory, expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit',
     ],
     [aJobFile({ output: { format: 'xml' } }), 'output.format is "xml", expected one of csv, ndjson'],
     [aJobFile({ output: 5 }), 'output is 5, expected a directory, or { directory, format }'],
@@ -144,7 +144,7 @@ describe('a value out of its bounds', () => {
     [withService({ subAccountId: 'a/b' }), 'service.subAccountId is "a/b", expected 3 to 50 of A-Z a-z 0-9 - . _ &'],
     [
       withService({ account: 'a'.repeat(48) }),
-      'service.account with _hq is no subaccount, expected 3 to 50 of A-Z a-z 0-9 - . _ &',
+      'service.account with _hq is not a subaccount, expected 3 to 50 of A-Z a-z 0-9 - . _ &',
     ],
     [withService({ timeouts: { connectSeconds: 0 } }), 'service.timeouts.connectSeconds is 0, expected at least 0.1'],
   ])('%#: %s', (text, message) => {
@@ -170,7 +170,7 @@ describe('an unknown key', () => {
     [withService({ apiKey: 'k' }), 'It belongs in service.credentials.'],
     [withSms({ country: 'SG' }), 'It belongs in steps.input.'],
     [withSms({ guards: {} }), 'It belongs in the top of the file.'],
-    [withTemplate({ recieved: 1 }), 'Take it out.'],
+    [withTemplate({ recieved: 1 }), 'Remove it.'],
     [aJobFile({ step: [] }), 'Did you mean steps?'],
     [aJobFile({ failon: 'nothing' }), 'Did you mean failOn?'],
     [aJobFile({ output: { directroy: 'a' } }), 'Did you mean directory?'],
@@ -206,7 +206,7 @@ describe('what YAML read differently', () => {
 
   test('a number in quotes is to lose them', () => {
     expect(problemsOf(withSms({ batchSize: '500' }))).toMatchObject([
-      { message: 'steps[0].batchSize is "500", expected a number', hint: 'Take the quotes off.' },
+      { message: 'steps[0].batchSize is "500", expected a number', hint: 'Remove the quotes.' },
     ]);
   });
 
@@ -214,7 +214,7 @@ describe('what YAML read differently', () => {
     expect(problemsOf('limits:\nservice: { sandbox: true }\nsteps: []')[0]).toMatchObject({
       where: 'sale.yaml:1:1',
       message: 'limits is empty, expected a map of keys and values',
-      hint: 'Give it a value, or take the key out.',
+      hint: 'Give it a value, or remove the key.',
     });
   });
 });
@@ -256,7 +256,7 @@ describe('names', () => {
   test('are asked for when the file has none to give', () => {
     expect(problemsOf(aJobFile(), 'Spring Sale.yaml')).toMatchObject([
       {
-        message: expect.stringMatching(/^name is missing, and the name of the file is none/),
+        message: expect.stringMatching(/^name is missing, and the file's name cannot be used/),
         hint: 'Write name: spring-sale.',
       },
     ]);

@@ -24,7 +24,7 @@ describe('readSecret', () => {
     await expect(read({ env: 'KEY' }, {})).rejects.toMatchObject({
       code: 'bad-credentials',
       message:
-        'Cannot read the API key of sms: the environment variable KEY is not set, expected it to hold the secret',
+        'Cannot read the API key of sms: the environment variable KEY is not set, expected it to contain the secret',
     });
   });
 
@@ -33,7 +33,7 @@ describe('readSecret', () => {
   });
 
   test('names the file that is not there, and the one that cannot be read', async () => {
-    await expect(read({ file: '/keys/sms' }, {})).rejects.toThrow('the file /keys/sms is not there');
+    await expect(read({ file: '/keys/sms' }, {})).rejects.toThrow('the file /keys/sms does not exist');
     const failure = Object.assign(new Error('no'), { code: 'EACCES' });
     const deps = { env: {}, readFile: () => Promise.reject(failure) };
     await expect(readSecret({ file: '/keys/sms' }, deps, WHAT)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe('readSecret', () => {
       const error = await attempt.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({
         code: 'bad-credentials',
-        message: expect.stringContaining('expected the secret and nothing else'),
+        message: expect.stringContaining('expected only the secret'),
       });
       expect(JSON.stringify([error, String(error)])).not.toContain('sk_live');
     }

@@ -17,7 +17,7 @@ const withTemplate = (template: Record<string, unknown>) => withSms({ template: 
 const withService = (changes: Record<string, unknown>) => aJobFile({ service: aService(changes) });
 
 const reference = (name: string) => `\${${name}}`;
-const REFUSED = `holds ${reference('…')}, which a job file does not replace`;
+const REFUSED = `contains ${reference('…')}, which a job file does not replace`;
 
 describe('secrets', () => {
   test.each([
@@ -40,8 +40,8 @@ describe('secrets', () => {
     expect(problemsOf(withService({ credentials: { apiKey: 12345 } }))).toMatchObject([
       {
         message:
-          'service.credentials.apiKey is a number, expected { env: NAME } or { file: PATH }: a job file holds no secret',
-        hint: 'Put the secret into an environment variable or a file, and take it out of the job file.',
+          'service.credentials.apiKey is a number, expected { env: NAME } or { file: PATH }: a job file must not contain secrets',
+        hint: 'Put the secret into an environment variable or a file, and remove it from the job file.',
       },
     ]);
   });
@@ -70,7 +70,7 @@ describe('secrets', () => {
       placesOf('service: {}\nsteps: [{ kind: sms, input: { files: a }, destination: a, template: { text: a } }]'),
     ).toEqual([
       "1:1 service.account is missing, expected the account's identifier",
-      '1:1 service.credentials is missing, expected where the API key is found',
+      '1:1 service.credentials is missing, expected where to find the API key',
     ]);
   });
 });

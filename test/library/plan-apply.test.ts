@@ -55,8 +55,8 @@ test('a job that is an object must have a name, as it has no file to be named fo
   await expect(plan(nameless, { directory })).rejects.toMatchObject({
     name: 'UserError',
     code: 'bad-job',
-    message: 'Cannot use the job: it has no name, expected one',
-    hint: expect.stringContaining('Give it a name'),
+    message: 'Cannot use the job: name is missing, expected text',
+    hint: expect.stringContaining('Add a name'),
   });
   expect(existsSync(join(directory, 'out'))).toBe(false);
 });

@@ -61,7 +61,7 @@ describe('00 in front of a valid international number', () => {
       ok: false,
       code: 'double-zero',
       reason:
-        'The number begins with 00: it is +33612345678 if that stands for a +, or +3612345678 as it is dialled in Singapore; write the right one with a +.',
+        'The number begins with 00: it is +33612345678 if that stands for a +, or +3612345678 if it is dialled in Singapore; write the right one with a +.',
     });
   });
 

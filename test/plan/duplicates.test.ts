@@ -18,8 +18,8 @@ describe('the same number twice in a step', () => {
     expect(await skipsOf(files)).toEqual({
       states: ['planned', 'planned', 'duplicate', 'planned', 'duplicate'],
       reasons: [
-        'The same number stands in row 2 of a.csv, which is kept',
-        'The same number stands in row 2 of c.csv, which is kept',
+        'The same number stands in row 2 of a.csv, which is the one used',
+        'The same number stands in row 2 of c.csv, which is the one used',
       ],
     });
   });
@@ -42,14 +42,14 @@ describe('the same number twice in a step', () => {
       step,
     );
     expect(states).toEqual(['missing-value', 'planned', 'duplicate']);
-    expect(reasons).toEqual(['The same number stands in row 2 of a.csv, which is kept']);
+    expect(reasons).toEqual(['The same number stands in row 2 of a.csv, which is the one used']);
   });
 
   it('names the row as it is counted in the file: faulty rows and lines within a cell included', async () => {
     const { reasons } = await skipsOf({
       'a.csv': `mobile,note\n${aNumber(1)},"one\ntwo"\nbroken\n${number},x\n${number},y\n`,
     });
-    expect(reasons).toEqual(['The same number stands in row 3 of a.csv, which is kept']);
+    expect(reasons).toEqual(['The same number stands in row 3 of a.csv, which is the one used']);
   });
 
   it('in two steps is a message in each', async () => {

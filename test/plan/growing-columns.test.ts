@@ -42,8 +42,10 @@ describe('columns of an NDJSON file', () => {
     const steps = [anSmsStep({ input, text: 'Hi {{ nick }}', destination: 'handy' })];
     const { problems } = await refusalOf({ job: { steps }, files: ndjson({ mobile: aNumber(0) }, { name: 'Ann' }) });
     expect(problems).toEqual([
-      'people.ndjson: there is no one column "handy", which the job names as destination; expected one of mobile, name',
-      expect.stringMatching(/^people\.ndjson: Cannot fill \{\{ nick \}\}.* expected one of mobile, name$/),
+      "people.ndjson: destination: no column matches 'handy'; columns: mobile, name",
+      expect.stringMatching(
+        /^people\.ndjson: Cannot fill \{\{ nick \}\}.*: no column matches 'nick'; columns: mobile, name$/,
+      ),
     ]);
   });
 

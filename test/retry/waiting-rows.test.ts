@@ -36,8 +36,8 @@ describe('number that may not be sent to again yet', () => {
   });
 
   it.each([
-    ['901', 'another SMS is allowed in 901 s'],
-    ['9999999999999', 'another SMS is allowed in 9007199254741 s'],
+    ['901', 'the next SMS is allowed in 901 s'],
+    ['9999999999999', 'the next SMS is allowed in 9007199254741 s'],
   ])('is rejected at once when it would have to wait for longer than the run tries: %s s', async (seconds, why) => {
     const job = { service: aService({ giveUpAfterSeconds: 900 }) };
     const answer = (call: Call) =>

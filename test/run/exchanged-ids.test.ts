@@ -23,7 +23,7 @@ it('rows whose ids an answer exchanged are in doubt, whatever it says of them: n
   const { balance, directory, steps, exitCode } = await reportOf(made);
   expect([balance.inDoubt, balance.accepted, balance.rejected, exitCode]).toEqual([10, 0, 0, 3]);
   const inDoubt = made.disk.readText(`${directory}/${steps[0]?.files['in-doubt']}`);
-  expect(inDoubt).toContain('contradiction,the answer names another number than the one that was sent');
+  expect(inDoubt).toContain('contradiction,the answer names a number other than the one that was sent');
   expect(
     inDoubt
       .split('\n')

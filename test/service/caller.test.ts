@@ -295,7 +295,7 @@ describe('the error of a call', () => {
   test.each([
     [LOST, 'cannot be reached, or does not answer: UND_ERR_SOCKET'],
     [aResponse('', 500), 'fails: HTTP 500'],
-    [aResponse('', 503), 'turns it away: HTTP 503'],
+    [aResponse('', 503), 'is too busy: HTTP 503'],
   ])('says in words why the service is unavailable', async (answer, words) => {
     const error = await failureOf(aCaller(repeat(answer)).call(READ, ''));
     expect(error.message).toBe(`Cannot read it: the service ${words}`);
@@ -304,7 +304,7 @@ describe('the error of a call', () => {
   test('says that it may have been done when an earlier attempt may have come through', async () => {
     const upsert = { ...UPSERT, name: 'read it into the book' };
     const doubtful = await failureOf(aCaller([LOST, ...repeat(REFUSED)]).call(upsert, TEXT));
-    expect(doubtful.hint).toMatch(/may have been done/);
+    expect(doubtful.hint).toMatch(/may have been made/);
     const certain = await failureOf(aCaller(repeat(REFUSED)).call(UPSERT, TEXT));
     expect(certain.hint).toMatch(/Nothing was done/);
   });

@@ -6,7 +6,7 @@ const sent = (text: string): RawBehaviour => ({ onRequest: (socket) => socket.wr
 
 /** undici counts its time-outs in whole seconds: the transport's own deadline may come first. */
 const STALLED =
-  /^(no answer within 0\.2 s \(UND_ERR_HEADERS_TIMEOUT\)|the answer stood still for 0\.2 s \(UND_ERR_BODY_TIMEOUT\)|no whole answer within 1\.4 s \(TimeoutError\))$/;
+  /^(no answer within 0\.2 s \(UND_ERR_HEADERS_TIMEOUT\)|the answer stopped for 0\.2 s \(UND_ERR_BODY_TIMEOUT\)|no complete answer within 1\.4 s \(TimeoutError\))$/;
 const CLOSED = (code: string) => new RegExp(`^the connection was closed before the answer \\(${code}\\)$`);
 const BROKEN = /^(HPE_\w+|HTTPParserError)$/;
 

@@ -90,7 +90,7 @@ test.each([
 test('what something in between turned away says so, and that less at a time is wanted', () => {
   expect(decideAnswer(aResponse(ENVOY_RESET, 503), { isRepeatable: false, nowMs: 0 })).toEqual({
     kind: 'in-doubt',
-    why: 'HTTP 503, not in the words of the service',
+    why: "HTTP 503 without the service's error body",
     isTurnedAway: true,
   });
 });

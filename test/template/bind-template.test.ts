@@ -152,7 +152,9 @@ describe('binding to columns', () => {
     if (!('problems' in bound)) return expect.fail('no problems');
     expect(bound.problems.map(({ column }) => column)).toEqual(['nmae', 'zip']);
     expect(bound.problems[0]?.message).toContain('line 1, column 4');
-    expect(bound.problems[0]?.message).toContain('expected one of name, city, First Name, e-mail, day');
+    expect(bound.problems[0]?.message).toContain(
+      "no column matches 'nmae'; columns: name, city, First Name, e-mail, day",
+    );
     expect(bound.problems[0]?.hint).toBe('Did you mean "name"?');
   });
 

@@ -32,7 +32,7 @@ describe('checkText', () => {
   });
 
   test('says how many parts a long text takes, and which character made it so', () => {
-    expect(reasonOf(`${'a'.repeat(700)}’`)).toContain('11 parts in UCS-2, which ’ (U+2019');
+    expect(reasonOf(`${'a'.repeat(700)}’`)).toContain('11 parts in UCS-2 because of ’ (U+2019');
     expect(reasonOf('a'.repeat(1531))).toContain('11 parts in GSM-7, expected at most 10 parts');
   });
 

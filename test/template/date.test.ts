@@ -70,10 +70,10 @@ describe('formatDate', () => {
   });
 
   test.each([
-    ['dd.MM.yy', 'holds yy'],
-    ['DD.MM.YYYY', 'holds DD'],
-    ['dd. MMM yyyy', 'holds MMM'],
-    ['Asia/Singapore', 'holds A'],
+    ['dd.MM.yy', 'contains yy'],
+    ['DD.MM.YYYY', 'contains DD'],
+    ['dd. MMM yyyy', 'contains MMM'],
+    ['Asia/Singapore', 'contains A'],
     ['MM.yyyy', 'expected day, month and year once each'],
     ['dd.MM.yyyy d', 'once each'],
     ['d/M/yyyy h:mm', 'h only with a'],
@@ -87,7 +87,7 @@ describe('formatDate', () => {
 
   test('refuses a directive that it does not have, by name', () => {
     expect(findBadDirective('%d %s')).toContain('%s');
-    expect(findBadDirective('%d %')).toContain('holds %,');
+    expect(findBadDirective('%d %')).toContain('contains %,');
     expect(findBadDirective('%-d %B')).toBeUndefined();
     expect(() => formatDate('2026-11-01', '%s')).toThrow(BadDate);
   });

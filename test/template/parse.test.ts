@@ -109,7 +109,7 @@ describe('parseTemplate', () => {
 
   test('refuses words with nothing between them, where LiquidJS would print the first and leave out the rest', () => {
     expect(errorOf('Hi {{ First Name }}').problems[0]?.hint).toContain("{{ ['First Name'] }}");
-    expect(errorOf("{{ 'It''s' }}").message).toContain('nothing stands between');
+    expect(errorOf("{{ 'It''s' }}").message).toContain('nothing connects');
     expect(errorOf('{% if a b %}{% endif %}').message).toContain('"a b"');
     expect(parseTemplate('{% if not a and b or c == d %}{% endif %}').variables).toEqual(['a', 'b', 'c', 'd']);
   });

@@ -97,14 +97,16 @@ export function explainError(error: unknown): { message: string; code: string; h
   const isNamed =
     error instanceof UserError && error.problems.some((problem) => error.message.includes(problem.message));
   const isListed = error instanceof UserError && !isNamed && more[0]?.startsWith('  ') === true;
-  const message = isListed ? `${first}: ${more[0]?.trim()}` : first;
+  const message = isListed ? `${first} ${more[0]?.trim()}` : first;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected';
   return { message, code, hint: more.length === 0 ? undefined : more.join('\n') };
 }
 
 function describeError(error: unknown): string {
   if (error instanceof UserError) {
-    return `${escapeText(error.message)}\n${formatProblems(error)}${formatHint(error)}`;
+    const problems = formatProblems(error);
+    const colon = problems.startsWith('  ') ? ':' : '';
+    return `${escapeText(error.message)}${colon}\n${problems}${formatHint(error)}`;
   }
   if (error instanceof ServiceError) {
     return `${escapeText(`${error.message}${nameCode(error)}`)}\n${formatHint(error)}`;

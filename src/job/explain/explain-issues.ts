@@ -130,15 +130,15 @@ function findHint(fault: {
   source: string | undefined;
 }): string | undefined {
   const { path, value, expected, source } = fault;
-  if (value === null) return 'Give it a value, or take the key out.';
+  if (value === null) return 'Give it a value, or remove the key.';
   if (expected === SECRET_EXPECTED && typeof value !== 'object') {
-    return 'Put the secret into an environment variable or a file, and take it out of the job file.';
+    return 'Put the secret into an environment variable or a file, and remove it from the job file.';
   }
   if (/^expected (text|a path|a directory)/.test(expected) && isScalarButNoText(value)) {
     return isSecret(path) ? 'Put it in quotes.' : `Put it in quotes: "${cut(source ?? String(value))}".`;
   }
   const isNumberInQuotes = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
-  if (/expected (a|a whole) number$/.test(expected) && isNumberInQuotes) return 'Take the quotes off.';
+  if (/expected (a|a whole) number$/.test(expected) && isNumberInQuotes) return 'Remove the quotes.';
   return undefined;
 }
 

@@ -19,7 +19,7 @@ export function explainUnknownKey(key: string, path: Path, value: unknown): Find
   return {
     at,
     message: `${name} is not a key of ${where}, expected one of ${keys.join(', ')}`,
-    hint: home === undefined ? 'Take it out.' : `It belongs in ${home}.`,
+    hint: home === undefined ? 'Remove it.' : `It belongs in ${home}.`,
   };
 }
 

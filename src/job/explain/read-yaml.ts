@@ -25,7 +25,10 @@ export function readYaml(text: string): ReadYaml {
   if (isTooLong(text)) return refuse(0, 'The file is longer than 1 MiB, expected a job file of a few hundred lines');
   const stranger = /[^\P{Cc}\t\n\r\u0085]|\uFFFD/u.exec(text);
   if (stranger !== null) {
-    return refuse(stranger.index, 'Here stands a control character or a damaged one, expected plain UTF-8 text');
+    return refuse(
+      stranger.index,
+      'There is a control character or a damaged character here, expected plain UTF-8 text',
+    );
   }
 
   const tokens: CST.Token[] = [];
@@ -48,8 +51,8 @@ export function readYaml(text: string): ReadYaml {
   if (directive !== undefined) {
     return refuse(
       directive.offset,
-      'A line that begins with % is a directive, which a job file does not have',
-      'Take it out.',
+      'A line that begins with % is a YAML directive, which a job file cannot use',
+      'Remove it.',
     );
   }
   return compose(tokens);
@@ -73,7 +76,7 @@ function compose(tokens: readonly CST.Token[]): ReadYaml {
     findings.push({
       at: second.range[0],
       message: 'A second document begins here, expected one',
-      hint: 'One job, one file: put it into a file of its own, or take out the line with --- or … .',
+      hint: 'One job, one file: put it into a file of its own, or remove the line with --- or … .',
     });
   }
   if (findings.length > 0) return { findings };
@@ -90,27 +93,24 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [message: string, hint?: string
     'Use single quotes, or write \\\\.',
   ],
   BAD_INDENT: [
-    'The indentation does not fit here, or a bracket is not closed',
-    'Keys of one map begin in the same column; lists are further in.',
+    'The indentation is wrong here, or a bracket is not closed',
+    'Keys of one map begin in the same column; lists are indented further.',
   ],
   BAD_SCALAR_START: ['A value cannot begin with this character', 'Put the value in quotes.'],
   BLOCK_AS_IMPLICIT_KEY: ['A list or map begins in the middle of a line', 'Put text with a colon in quotes; "-" too.'],
-  BLOCK_IN_FLOW: ['A list with dashes stands inside [ ] or { }', 'Put a dash that is meant as text in quotes: "-".'],
+  BLOCK_IN_FLOW: ['A list with dashes is inside [ ] or { }', 'Put a dash that is meant as text in quotes: "-".'],
   MISSING_CHAR: [
-    'Something that was opened is not closed, or a separator is missing',
+    'A quote or bracket is not closed, or a separator is missing',
     'Look for a missing quote, bracket, comma or space after a colon.',
   ],
-  MULTILINE_IMPLICIT_KEY: [
-    'A key goes over several lines',
-    'Look for a missing colon, or an indentation that does not fit.',
-  ],
+  MULTILINE_IMPLICIT_KEY: ['A key goes over several lines', 'Look for a missing colon, or a wrong indentation.'],
   TAB_AS_INDENT: [TAB_MESSAGE, 'Use spaces, in every line.'],
   UNEXPECTED_TOKEN: [
-    'Something stands here that YAML does not expect',
+    'YAML does not expect what is written here',
     'Begin a list on a line of its own, put text that begins with "-" in quotes, and look for a missing quote or comma.',
   ],
   TAG_RESOLVE_FAILED: [
-    'A value that begins with ! is a tag, which a job file does not have',
+    'A value that begins with ! is a YAML tag, which a job file cannot use',
     'Put the value in quotes.',
   ],
 };

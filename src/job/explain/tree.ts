@@ -63,10 +63,10 @@ function readNode(walk: Walk, node: unknown, at: { path: Path; offset: number })
 const QUOTE_OR_WRITE_OUT = 'Write the value out where it is needed; put text that begins with & * or ! in quotes.';
 
 function findForeign(node: unknown): string | undefined {
-  if (isAlias(node)) return 'is an alias (*), which a job file does not have';
+  if (isAlias(node)) return 'is a YAML alias (*), which a job file cannot use';
   if (!isMap(node) && !isSeq(node) && !isScalar(node)) return undefined;
-  if (node.anchor !== undefined) return 'has an anchor (&), which a job file does not have';
-  if (node.tag !== undefined) return 'has a tag (!), which a job file does not have';
+  if (node.anchor !== undefined) return 'has a YAML anchor (&), which a job file cannot use';
+  if (node.tag !== undefined) return 'has a YAML tag (!), which a job file cannot use';
   return undefined;
 }
 
@@ -79,14 +79,14 @@ function readMap(walk: Walk, pairs: readonly Pair[], path: Path): Record<string,
     if (key === undefined) {
       refuse(
         `A key of ${namePath(path)} is not text, expected a word and a colon`,
-        'Put text that holds { [ ? & * or ! in quotes.',
+        'Put text that contains { [ ? & * or ! in quotes.',
       );
     } else if (key === '<<') {
-      refuse(`${namePath(path)} has a merge key (<<), which a job file does not have`, 'Write the keys out.');
+      refuse(`${namePath(path)} has a YAML merge key (<<), which a job file cannot use`, 'Write the keys out.');
     } else if (key === '__proto__') {
-      refuse(`${namePath(path)} has the key __proto__, expected any other name`, 'Take it out.');
+      refuse(`${namePath(path)} has the key __proto__, expected any other name`, 'Remove it.');
     } else if (Object.hasOwn(value, key)) {
-      refuse(`${namePath([...path, key])} is given twice, expected once`, 'Take one of the two out.');
+      refuse(`${namePath([...path, key])} is written twice, expected once`, 'Remove one of them.');
     } else {
       value[key] = readNode(walk, pair.value, { path: [...path, key], offset });
     }

@@ -20,7 +20,7 @@ function checkChatText({ step, at: stepAt }: WrittenStep): Finding[] {
     if (!(error instanceof UserError)) throw error;
     const { message, hint } = error.problems[0] ?? error;
     const more = error.problems.length > 1 ? `, and ${error.problems.length - 1} more` : '';
-    return [{ at, message: `${namePath(at)} is no text to post: ${message}${more}`, hint }];
+    return [{ at, message: `${namePath(at)} cannot be posted: ${message}${more}`, hint }];
   }
   const unknown = template.variables.filter((name) => !CHAT_FIGURES.some((figure) => figure === name));
   const [first] = unknown;
@@ -29,9 +29,9 @@ function checkChatText({ step, at: stepAt }: WrittenStep): Finding[] {
   return [
     {
       at,
-      message: `${namePath(at)} names ${unknown.map((name) => JSON.stringify(cut(name))).join(', ')}, expected figures of the run: ${CHAT_FIGURES.join(', ')}`,
+      message: `${namePath(at)} names ${unknown.map((name) => JSON.stringify(cut(name))).join(', ')}, expected counts of the run: ${CHAT_FIGURES.join(', ')}`,
       hint:
-        nearest === undefined ? 'A message to a chat has no columns: it is posted once.' : `Did you mean ${nearest}?`,
+        nearest === undefined ? 'A chat message is posted once and cannot use columns.' : `Did you mean ${nearest}?`,
     },
   ];
 }

@@ -7,11 +7,11 @@ const EXPECTED = 'expected up to 64 of a-z 0-9 . _ - that begin with a letter or
 export function checkName(job: unknown, fileName: string): Finding[] {
   const written = valueAt(job, ['name']);
   if (written === undefined && !JOB_NAME.test(fileName)) {
-    const message = `name is missing, and the name of the file is none: ${EXPECTED}`;
+    const message = `name is missing, and the file's name cannot be used: ${EXPECTED}`;
     return [{ at: ['name'], message, hint: `Write name: ${suggestName(fileName)}.` }];
   }
   if (typeof written === 'string' && written !== '' && !JOB_NAME.test(written)) {
-    const message = `name is no name of a directory, ${EXPECTED}`;
+    const message = `name cannot be the name of a directory, ${EXPECTED}`;
     return [{ at: ['name'], message, hint: `Write name: ${suggestName(written)}.` }];
   }
   return [];

@@ -21,7 +21,7 @@ function requireRows(job: unknown, steps: readonly WrittenStep[]): Finding[] {
     {
       at: ['steps'],
       message: `steps has no step with rows, expected at least one of kind ${rowKinds.join(', ')}`,
-      hint: 'For a single call take volley campaign set or volley chat post.',
+      hint: 'For a single call use volley campaign set or volley chat post.',
     },
   ];
 }
@@ -47,8 +47,8 @@ function requireAddress({ step, at }: WrittenStep): Finding[] {
   return [
     {
       at: [...at, 'fields'],
-      message: `${namePath([...at, 'fields'])} names no address, expected at least one of ${addressFields.join(', ')}`,
-      hint: 'The service takes no contact without an address. Write, for example, msisdn: mobile.',
+      message: `${namePath([...at, 'fields'])} maps no address, expected at least one of ${addressFields.join(', ')}`,
+      hint: 'The service refuses a contact without an address. Write, for example, msisdn: mobile.',
     },
   ];
 }
@@ -59,8 +59,8 @@ function requireBrand({ step, at }: WrittenStep): Finding[] {
   return [
     {
       at: [...at, 'brand'],
-      message: `${namePath([...at, 'brand'])} is missing, expected the name that the template has {brand} for`,
-      hint: 'Write brand: <name>, or take {brand} out of the template.',
+      message: `${namePath([...at, 'brand'])} is missing, expected the name that replaces {brand} in the template`,
+      hint: 'Write brand: <name>, or remove {brand} from the template.',
     },
   ];
 }
@@ -75,7 +75,7 @@ function requireUser({ step, at }: WrittenStep): Finding[] {
     {
       at: [...at, 'user'],
       message: `${namePath([...at, 'user'])} names no column, expected at least one of language, name, email, phone, additionalProperties`,
-      hint: 'Write, for example, name: <column>. Without user the whole of it is taken from the column user.',
+      hint: 'Write, for example, name: <column>. Without this key, the column user is read as a JSON object.',
     },
   ];
 }
@@ -86,7 +86,7 @@ function requirePurpose({ step, at }: WrittenStep): Finding[] {
     {
       at,
       message: `${namePath(at)} neither sets nor expects a status, expected set or expect`,
-      hint: 'Write set: PAUSED to change the campaign, or expect: RUNNING to stop where it is in another status.',
+      hint: 'Write set: PAUSED to change the campaign, or expect: RUNNING to stop if it has another status.',
     },
   ];
 }

@@ -35,7 +35,7 @@ function refuseReferences(value: unknown, path: Path): Finding[] {
   const hint = isSecret(path)
     ? `Write { env: ${/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : 'NAME'} } in place of the whole value.`
     : 'Write the value out.';
-  return [{ at: path, message: `${namePath(path)} holds \${…}, which a job file does not replace`, hint }];
+  return [{ at: path, message: `${namePath(path)} contains \${…}, which a job file does not replace`, hint }];
 }
 
 function isAddressOrPath(path: Path): boolean {

@@ -55,7 +55,7 @@ function requireBellCanadaBase({ ccPlatform, bases }: Record<string, unknown>): 
   return [
     {
       at: ['service', 'bases', 'campaign'],
-      message: `service.bases.campaign is missing, expected the address of the contact center: ${ccPlatform} is a platform of Bell Canada, which forms none`,
+      message: `service.bases.campaign is missing, expected the address of the contact center: ${ccPlatform} is a platform of Bell Canada, whose addresses differ`,
       hint: `Write bases: { campaign: https://… } as it stands in the address of your contact center; ${DOCUMENTED_ADDRESS}.`,
     },
   ];
@@ -66,7 +66,7 @@ function requireCredentials(service: Record<string, unknown>, areas: readonly Ar
   const at = ['service', 'credentials'];
   if (credentials === undefined) {
     const isKeyEnough = areas.every((area) => ACCOUNT_AREAS.includes(area));
-    const expected = isKeyEnough ? 'where the API key is found' : `where those of ${areas.join(', ')} are found`;
+    const expected = isKeyEnough ? 'where to find the API key' : `where to find those of ${areas.join(', ')}`;
     return [
       {
         at,
@@ -121,7 +121,7 @@ function requireActionToken(job: unknown): Finding[] {
   return [
     {
       at: [...at, 'actionToken'],
-      message: 'service.credentials.campaign.actionToken is missing, expected where the Action Request Token is found',
+      message: 'service.credentials.campaign.actionToken is missing, expected where to find the Action Request Token',
       hint: 'A step of this job sets the status of a campaign, which the Data Request Token does not allow. Write actionToken: { env: NAME }.',
     },
   ];
@@ -134,7 +134,7 @@ function checkDefaultSubAccount(job: unknown): Finding[] {
   return [
     {
       at: ['service', 'account'],
-      message: `service.account with ${DEFAULT_SUB_ACCOUNT_SUFFIX} is no subaccount, expected 3 to 50 of A-Z a-z 0-9 - . _ &`,
+      message: `service.account with ${DEFAULT_SUB_ACCOUNT_SUFFIX} is not a subaccount, expected 3 to 50 of A-Z a-z 0-9 - . _ &`,
       hint: 'Write subAccountId as the dashboard shows it.',
     },
   ];

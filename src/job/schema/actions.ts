@@ -9,9 +9,9 @@ const CAMPAIGN_STATES = ['NEW', 'SCHEDULED', ...CAMPAIGN_TARGETS] as const;
 /** That it sets or expects something is a rule of rules-steps.ts. */
 export const campaignStep = z
   .strictObject({
-    kind: z.literal('campaign').describe('Looks at the status of a campaign, or changes it; has no rows.'),
+    kind: z.literal('campaign').describe('Checks the status of a campaign, or changes it. Has no rows.'),
     campaign: count().describe('Id of the campaign.'),
-    set: z.enum(CAMPAIGN_TARGETS).optional().describe('Status that the campaign is brought to.'),
+    set: z.enum(CAMPAIGN_TARGETS).optional().describe('Status to set the campaign to.'),
     expect: z
       .union(
         [
@@ -25,11 +25,11 @@ export const campaignStep = z
         { error: `expected one of ${CAMPAIGN_STATES.join(', ')}, or a list of them` },
       )
       .optional()
-      .describe('Status, or list of them, that the campaign must be in, else the run stops; looked at before set.'),
+      .describe('Status, or list of them, that the campaign must have, otherwise the run stops. Checked before set.'),
     always: z
       .boolean()
       .default(false)
-      .describe('Run this step even if an earlier one stopped the run, so that a dialer goes on.'),
+      .describe('Run this step even if an earlier one stopped the run, so that a paused dialer is resumed.'),
     limits: actionLimits('campaign').optional(),
   })
   .meta({
@@ -40,16 +40,16 @@ export const campaignStep = z
 /** That the text names only figures there are is a rule of rules-chat.ts. */
 export const chatStep = z
   .strictObject({
-    kind: z.literal('chat').describe('Posts a message to a room of the workplace chat; has no rows.'),
+    kind: z.literal('chat').describe('Posts a message to a room of the workplace chat. Has no rows.'),
     text: z
       .string()
       .min(1)
-      .describe(`The message, in LiquidJS over the figures of the run: ${CHAT_FIGURES.join(', ')}.`),
-    room: lineOfText().optional().describe("Name of the room; the key's own room when not given."),
+      .describe(`The message, in LiquidJS; it can use the counts of the run: ${CHAT_FIGURES.join(', ')}.`),
+    room: lineOfText().optional().describe('Name of the room; by default the room of the key.'),
     when: z
       .enum(['always', 'failure', 'success'])
       .default('always')
-      .describe('Post however the run goes, or only where it failed, or only where it did not.'),
+      .describe('When to post: always, only if the run failed, or only if it succeeded.'),
     limits: actionLimits('chat').optional(),
   })
-  .describe('Posts a message with the figures of the run.');
+  .describe('Posts a message with the counts of the run.');

@@ -17,23 +17,23 @@ const fields = z
     lineId: columnName().optional().describe('Column of the LINE id.'),
     kakaoTalkId: columnName().optional().describe('Column of the KakaoTalk id.'),
   })
-  .describe('Which column each field of the contact is taken from; at least one address among them.');
+  .describe('The column for each field of the contact. At least one address is required.');
 
 const rest = z
   .strictObject({
-    except: z.array(columnName()).default([]).describe('Columns that are not taken along.'),
+    except: z.array(columnName()).default([]).describe('Columns to omit.'),
     rename: z
       .record(z.string().min(1), z.string().min(1))
       .refine((map) => new Set(Object.values(map)).size === Object.keys(map).length, 'expected every attribute once')
       .default({})
-      .describe('Column: attribute, where the attribute is to have another name than the column.'),
+      .describe('Column: attribute, to give an attribute a name other than its column.'),
   })
-  .describe('Every column that no field names, without some, and some under another name.');
+  .describe('Every column that no field uses, except those to omit; some under another name.');
 
 /** Limits of groups and customAttributes: the service's public documentation, "create contact". */
 export const contactsStep = z
   .strictObject({
-    kind: z.literal('contacts').describe('Makes one contact of each row.'),
+    kind: z.literal('contacts').describe('Makes one contact from each row.'),
     input: writtenInput,
     fields,
     customAttributes: z
@@ -49,7 +49,7 @@ export const contactsStep = z
       )
       .default({})
       .describe(
-        'Attribute: column. Or rest: every column that no field names, under its own name; { rest: { except: [column], rename: { column: attribute } } } says which not, and under which other name.',
+        'Attribute: column. Or rest: every column that no field uses, under its own name; { rest: { except: [column], rename: { column: attribute } } } omits some and renames others.',
       ),
     groups: z
       .array(z.int().min(1))
@@ -62,8 +62,8 @@ export const contactsStep = z
     groupsColumn: columnName()
       .optional()
       .describe(
-        'Column with the ids of further groups, split by ; or , (10 groups at most for a contact, those of the step included).',
+        'Column with the ids of further groups, split by ; or , (a contact joins at most 10 groups, including those of the step).',
       ),
     limits: rowLimits('contacts', 'a contact').optional(),
   })
-  .describe('Creates contacts, or merges them into those that have the same address.');
+  .describe('Creates contacts, or merges each into the contact that has the same address.');

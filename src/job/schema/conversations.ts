@@ -7,16 +7,16 @@ import { rowLimits } from './written-limits.js';
 const newChannel = z.strictObject({
   name: lineOfText().max(MAX_CHANNEL_NAME).describe('Name of the channel.'),
   description: lineOfText().optional().describe('What the channel is for.'),
-  queue: lineOfText().describe('Id of the queue that conversations go to which name none.'),
+  queue: lineOfText().describe('Id of the queue for conversations that name none.'),
   webhook: z
     .strictObject({
       name: lineOfText().max(MAX_WEBHOOK_NAME).describe('Name of the webhook.'),
       url: webAddress().describe('Address that the service posts events to.'),
       version: lineOfText()
         .optional()
-        .describe('Chat API Version of the webhook; the one that the service asks for when not given.'),
+        .describe('Chat API Version of the webhook; the version that the service requires by default.'),
     })
-    .describe('Where events of the conversations go.'),
+    .describe('Where the service posts events of the conversations.'),
 });
 
 const userColumns = z
@@ -32,7 +32,7 @@ const userColumns = z
         `expected ${MAX_ADDITIONAL_PROPERTIES} properties at most`,
       )
       .default({})
-      .describe('Key: column, for what else the agent is to see. An empty cell leaves its key out.'),
+      .describe('Key: column, for what else the agent should see. An empty cell omits its key.'),
   })
   .meta({ minProperties: 1 });
 
@@ -51,14 +51,14 @@ export const conversationsStep = z
       .union([lineOfText(), newChannel], {
         error: 'expected text, the id of a channel, or a map with the settings of a new one',
       })
-      .describe('Id of a channel. Or { name, queue, webhook: { name, url } }: one that is made before the first row.'),
-    queue: lineOfText()
-      .optional()
-      .describe("Id of the queue that conversations go to; the channel's own when not given."),
+      .describe(
+        'Id of a channel. Or { name, queue, webhook: { name, url } }: a channel that is created before the first row.',
+      ),
+    queue: lineOfText().optional().describe('Id of the queue for the conversations; that of the channel by default.'),
     queueColumn: columnName()
       .optional()
       .describe(
-        "Column of the queue's id, row by row; goes before queue, which a blank cell leaves it to, and that to the channel.",
+        "Column with the queue's id for each row. It takes precedence over queue; for a blank cell, queue is used, or else the queue of the channel.",
       ),
     user: z
       .union([columnName(), userColumns], { error: 'expected text, the name of a column, or a map of field: column' })
@@ -68,7 +68,7 @@ export const conversationsStep = z
       .array(languageCode())
       .min(1)
       .optional()
-      .describe("Codes that a customer's language may have beside those of the service's documentation."),
+      .describe("Language codes to allow in addition to those in the service's documentation."),
     history: columnName().optional().describe('Column with the history as a JSON object.'),
     limits: rowLimits('gateway', 'a conversation').optional(),
   })

@@ -15,10 +15,10 @@ const writtenBases = z
     contacts: baseAddress().optional().describe('Address of the contacts area; a path prefix may be part of it.'),
     verification: baseAddress().optional().describe('Address of the verification area.'),
     gateway: baseAddress().optional().describe('Address of the chat gateway.'),
-    campaign: baseAddress().optional().describe('Address of the contact center; goes before ccPlatform.'),
+    campaign: baseAddress().optional().describe('Address of the contact center; overrides ccPlatform.'),
     chat: baseAddress().optional().describe('Address of the workplace chat.'),
   })
-  .describe('Addresses that go before those of the region. https, or http to this machine.');
+  .describe('Addresses that override those of the region: https, or http for this machine.');
 
 const writtenGatewayPaths = z
   .strictObject({
@@ -26,12 +26,12 @@ const writtenGatewayPaths = z
     channels: gatewayPath('plain').optional().describe('Path where channels are created.'),
     conversation: gatewayPath('of-conversation')
       .optional()
-      .describe('Path where a conversation is updated; {conversationId} stands for its id.'),
+      .describe('Path where a conversation is updated; {conversationId} is replaced by its id.'),
     messages: gatewayPath('of-conversation')
       .optional()
-      .describe('Path where a message is sent into a conversation; {conversationId} stands for its id.'),
+      .describe('Path where a message is sent into a conversation; {conversationId} is replaced by its id.'),
   })
-  .describe('Paths of the chat gateway that go before the ones we know. Each begins with /, behind the address.');
+  .describe('Paths of the chat gateway that override the known ones. Each begins with / and follows the address.');
 
 const writtenTimeouts = z
   .strictObject({
@@ -46,7 +46,7 @@ const writtenTimeouts = z
       .min(1)
       .max(3600)
       .default(DEFAULT_TIMEOUTS.answerSeconds)
-      .describe('Seconds from the last byte sent to the last byte of the answer; after that the request is in doubt.'),
+      .describe('Seconds from the last byte sent to the last byte of the answer. After that, the request is in doubt.'),
   })
   .describe('How long to wait for the service.');
 
@@ -72,12 +72,12 @@ export const writtenService = z
       .string()
       .regex(ACCOUNT_ID, 'expected a UUID, such as 0a1b2c3d-0000-4000-8000-0123456789ab')
       .optional()
-      .describe('UUID of the account, in addresses of contacts; account when not given.'),
+      .describe('UUID of the account, for the addresses of contacts; account by default.'),
     subAccountId: z
       .string()
       .regex(SUB_ACCOUNT_ID, 'expected 3 to 50 of A-Z a-z 0-9 - . _ &')
       .optional()
-      .describe('Subaccount that messages are sent from; <account>_hq when not given.'),
+      .describe('Subaccount that messages are sent from; <account>_hq by default.'),
     credentials: writtenCredentials.optional(),
     timeouts: writtenTimeouts.prefault({}),
     giveUpAfterSeconds: z
@@ -85,15 +85,15 @@ export const writtenService = z
       .min(0)
       .max(604_800)
       .default(DEFAULT_GIVE_UP_AFTER_SECONDS)
-      .describe('Seconds that a run goes on trying while the service cannot be reached or refuses every request.'),
+      .describe('Seconds that a run keeps trying while the service cannot be reached or refuses every request.'),
     trustUnavailable: z
       .boolean()
       .default(false)
       .describe(
-        'Believe every HTTP 503 to say that the request was not processed. Else one from a proxy puts rows in doubt: it comes also after the service took them.',
+        'Take every HTTP 503 to mean that the request was not processed. Otherwise one from a proxy puts rows in doubt, because the service may have processed them.',
       ),
   })
-  .describe('Which service the job speaks to, and as whom.');
+  .describe('The service that the job calls, and the account it uses.');
 
 function baseAddress() {
   return checkedText(findBaseFault);

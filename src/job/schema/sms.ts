@@ -8,17 +8,14 @@ const template = z
   .strictObject({
     source: senderId().optional(),
     text: z.string().min(1).describe('The message, in LiquidJS over the columns: Hi {{ first_name }}.'),
-    encoding: z
-      .enum(['AUTO', 'GSM7', 'UCS2'])
-      .default('AUTO')
-      .describe('AUTO takes GSM7 where every character allows it.'),
+    encoding: z.enum(['AUTO', 'GSM7', 'UCS2']).default('AUTO').describe('AUTO uses GSM7 if every character allows it.'),
     scheduled: instant()
       .optional()
-      .describe('When the service sends, ISO 8601 with offset, 7 days ahead at most; at once when not given.'),
+      .describe('When the service sends, ISO 8601 with offset, at most 7 days ahead; at once by default.'),
     expiry: instant().optional().describe('When the service stops trying to deliver, ISO 8601 with offset.'),
-    dlrCallbackUrl: webAddress().optional().describe('Address that the service posts delivery receipts to.'),
+    dlrCallbackUrl: webAddress().optional().describe('Address to which the service posts delivery receipts.'),
   })
-  .describe('What is sent, and how.');
+  .describe('What to send, and how.');
 
 export const smsStep = z
   .strictObject({
@@ -26,9 +23,9 @@ export const smsStep = z
     input: writtenInput,
     destination: columnName().describe("Column of the recipient's number."),
     template,
-    batchSize: count(MAX_BATCH_SIZE).default(DEFAULT_BATCH_SIZE).describe('Messages in a request.'),
+    batchSize: count(MAX_BATCH_SIZE).default(DEFAULT_BATCH_SIZE).describe('Messages per request.'),
     duplicates: duplicates(),
-    suppress: writtenInput.optional().describe('Lists of numbers that nothing is sent to.'),
+    suppress: writtenInput.optional().describe('Lists of numbers to which nothing is sent.'),
     limits: smsLimits.optional(),
   })
   .describe('Sends SMS in batches.');

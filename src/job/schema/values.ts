@@ -40,7 +40,7 @@ export function duplicates() {
   return z
     .enum(['skip', 'keep'])
     .default('skip')
-    .describe('What to do with a number that the files of this step hold twice.');
+    .describe('What to do with a number that occurs twice in the files of this step.');
 }
 
 /** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers. */

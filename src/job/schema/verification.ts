@@ -14,11 +14,11 @@ export const verificationStartStep = z
   .strictObject({
     kind: z.literal('verification.start').describe('Sends a one-time code to the number of each row.'),
     input: writtenInput,
-    destination: columnName().describe('Column of the number that the code is sent to.'),
+    destination: columnName().describe('Column of the number to send the code to.'),
     brand: lineOfText()
       .max(MAX_BRAND_LENGTH)
       .optional()
-      .describe(`Name that stands for {brand} in the SMS, ${MAX_BRAND_LENGTH} characters at most.`),
+      .describe(`Name that replaces {brand} in the SMS, ${MAX_BRAND_LENGTH} characters at most.`),
     template: z
       .string()
       .min(1)
@@ -27,27 +27,25 @@ export const verificationStartStep = z
         if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
       })
       .optional()
-      .describe("The SMS, with {code} and, where wanted, {brand}; the service's own words when not given."),
+      .describe('The SMS, with {code} and optionally {brand}; the text of the service by default.'),
     source: senderId().optional(),
-    codeLength: within(CODE_LENGTH)
-      .optional()
-      .describe(`Characters of the code; the service takes ${CODE_LENGTH.default} when not given.`),
+    codeLength: within(CODE_LENGTH).optional().describe(`Characters of the code; ${CODE_LENGTH.default} by default.`),
     codeValidity: within(CODE_VALIDITY_SECONDS)
       .optional()
-      .describe(`Seconds that a code is good for; the service takes ${CODE_VALIDITY_SECONDS.default} when not given.`),
+      .describe(`Seconds for which a code is valid; ${CODE_VALIDITY_SECONDS.default} by default.`),
     resendingInterval: within(RESENDING_INTERVAL_SECONDS)
       .default(RESENDING_INTERVAL_SECONDS.default)
-      .describe('Seconds in which a number gets no second SMS.'),
+      .describe('Seconds until a number can get another SMS.'),
     resetSession: z
       .boolean()
       .optional()
       .describe(
-        'true: a session that is still open begins anew, with a new code. Else it goes on with the code it has.',
+        'true: a session that is still open starts again, with a new code. Otherwise it keeps the code that it has.',
       ),
     whenTooEarly: z
       .enum(['wait', 'reject'])
       .default('wait')
-      .describe('What to do with a number that may not be sent to again yet: wait until it may, or reject the row.'),
+      .describe('What to do with a number that cannot get another SMS yet: wait, or reject the row.'),
     duplicates: duplicates(),
     limits: rowLimits('verification', 'a session').optional(),
   })
@@ -57,10 +55,12 @@ export const verificationCheckStep = z
   .strictObject({
     kind: z.literal('verification.check').describe('Checks the code, or reads the status, of the session of each row.'),
     input: writtenInput,
-    session: columnName().describe("Column of the session's id, as the results of verification.start have it."),
+    session: columnName().describe(
+      "Column of the session's id, such as _sessionId in the results of verification.start.",
+    ),
     code: columnName()
       .optional()
-      .describe('Column of the code that the person gave; when not given the status is only read.'),
+      .describe('Column of the code that the person entered. Without it, the step only reads the status.'),
     limits: rowLimits('verification', 'a check').optional(),
   })
   .describe('Checks verification sessions.');
@@ -68,6 +68,6 @@ export const verificationCheckStep = z
 /** The service fills {code} and {brand} and nothing else, and sends a text without {code} as it is. */
 function findPlaceholderFault(text: string): string | undefined {
   const stranger = /[{}]/.exec(text.replaceAll('{code}', '').replaceAll('{brand}', ''));
-  if (stranger !== null) return 'expected no { or } but those of {code} and {brand}';
-  return text.includes('{code}') ? undefined : 'expected text with {code}, where the code is put';
+  if (stranger !== null) return 'expected no { or } other than {code} and {brand}';
+  return text.includes('{code}') ? undefined : 'expected text with {code} in the place of the code';
 }

@@ -11,15 +11,15 @@ const files = z
 const readLimits = z
   .strictObject({
     maxFieldBytes: count().default(DEFAULT_READ_LIMITS.maxFieldBytes).describe('Longest field, in bytes.'),
-    maxColumns: count().default(DEFAULT_READ_LIMITS.maxColumns).describe('Most columns of a file.'),
+    maxColumns: count().default(DEFAULT_READ_LIMITS.maxColumns).describe('Largest number of columns in a file.'),
     maxLineBytes: count()
       .default(DEFAULT_READ_LIMITS.maxLineBytes)
       .describe('Longest line, in bytes; for CSV the whole record, which may span lines.'),
     maxFileBytes: count()
       .default(DEFAULT_READ_LIMITS.maxFileBytes)
-      .describe('Longest file, in bytes, after it was unpacked.'),
+      .describe('Longest file, in bytes, after unpacking.'),
   })
-  .describe('Bounds of what is read. A file beyond them is refused.');
+  .describe('Limits for what is read. A file that exceeds them is refused.');
 
 /** Files, and how they are to be read. The same for the rows of a step and for a suppression list. */
 export const writtenInput = z
@@ -28,18 +28,20 @@ export const writtenInput = z
     format: z
       .enum(['csv', 'ndjson'])
       .optional()
-      .describe('By the name when not given: .ndjson and .jsonl are NDJSON, all else CSV.'),
+      .describe('By default, the file name decides: .ndjson and .jsonl are NDJSON, all others CSV.'),
     encoding: encodingLabel()
       .optional()
-      .describe('Encoding of the files; a byte order mark, else strict UTF-8, when not given.'),
+      .describe('Encoding of the files. By default that of the byte order mark, or else strict UTF-8.'),
     delimiter: z
       .enum([',', ';', '\t', '|', 'tab'])
       .optional()
-      .describe('What stands between the fields of a CSV file; found from the header when not given.'),
+      .describe('What separates the fields of a CSV file; by default it is detected from the header.'),
     country: countryCode()
       .optional()
-      .describe('Two-letter country that numbers without + are read in, when the row does not say.'),
-    countryColumn: columnName().optional().describe('Column that names the country row by row; goes before country.'),
+      .describe('Two-letter country code for numbers without +, if the row does not name a country.'),
+    countryColumn: columnName()
+      .optional()
+      .describe('Column with the country of each row; takes precedence over country.'),
     limits: readLimits.prefault({}),
   })
   .describe('The files to read, and how.');

@@ -9,14 +9,14 @@ const writtenGuards = z
   .strictObject({
     maxRejectedPercent: percent()
       .optional()
-      .describe('Most rejected rows of a step, in percent of the rows read; beyond it nothing is sent.'),
-    maxMessages: count().optional().describe('Most messages of the job; beyond it nothing is sent.'),
-    maxSegments: count().optional().describe('Most SMS parts of the job; beyond it nothing is sent.'),
+      .describe('Highest share of rejected rows in a step, in percent of the rows read. Above it, nothing is sent.'),
+    maxMessages: count().optional().describe('Largest number of messages in the job. Above it, nothing is sent.'),
+    maxSegments: count().optional().describe('Largest number of SMS parts in the job. Above it, nothing is sent.'),
     maxFailedPercent: percent()
       .default(DEFAULT_MAX_FAILED_PERCENT)
-      .describe('Most refused rows of a step, in percent of the rows answered; beyond it sending stops.'),
+      .describe('Highest share of refused rows in a step, in percent of the rows answered. Above it, sending stops.'),
   })
-  .describe('What a person must look at before it goes on.');
+  .describe('When the job stops, so that a person can look.');
 
 const writtenOutput = z
   .union(
@@ -24,13 +24,16 @@ const writtenOutput = z
       pathText(),
       z.strictObject({
         directory: pathText().default(DEFAULT_OUTPUT_DIRECTORY).describe('Directory of the runs.'),
-        format: z.enum(['csv', 'ndjson']).default('csv').describe('Format of results, rejections and the like.'),
+        format: z
+          .enum(['csv', 'ndjson'])
+          .default('csv')
+          .describe('Format of results, rejections and the other row files.'),
       }),
     ],
     { error: 'expected a directory, or { directory, format }' },
   )
   .default(DEFAULT_OUTPUT_DIRECTORY)
-  .describe('Directory that runs are kept in, relative to the job file; or { directory, format }.');
+  .describe('Directory for the runs, relative to the job file; or { directory, format }.');
 
 /** A job file as a person writes it. What the schema alone cannot say stands in rules.ts. */
 export const writtenJob = z
@@ -40,24 +43,24 @@ export const writtenJob = z
       .string()
       .regex(JOB_NAME, 'expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit')
       .optional()
-      .describe("Names the directory of the job's runs; the name of the file when not given."),
+      .describe("Names the directory of the job's runs; by default the name of the file."),
     service: writtenService,
     limits: writtenLimits.optional(),
-    steps: z.array(writtenStep).min(1).max(50).describe('What is done, in this order.'),
+    steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
     guards: writtenGuards.prefault({}),
     failOn: z
       .enum(['rejections', 'in-doubt', 'nothing'])
       .default('rejections')
       .describe(
-        'What makes the exit code other than 0: rejected rows (1) and rows in doubt (3), the latter only, or neither.',
+        'What makes the exit code other than 0: rejected rows (1) and rows in doubt (3), only rows in doubt, or neither.',
       ),
     repeat: z
       .enum(['never', 'per-day', 'always'])
       .default('never')
-      .describe('Whether a file that the job has sent already is sent again.'),
+      .describe('Whether to send a file again that the job has already sent.'),
     output: writtenOutput,
   })
-  .describe('A job of Volley: which files are read, and what is sent of them.');
+  .describe('A Volley job: which files to read, and what to send from them.');
 
 /** What a person may write: defaults may be left out. */
 export type WrittenJob = z.input<typeof writtenJob>;

@@ -3,8 +3,8 @@ import type { Area } from '../../domain/areas.js';
 import { ceilings } from '../ceilings.js';
 import { count, perSecond } from './values.js';
 
-const RATE_HELP = 'A fraction is one in several seconds.';
-const STEP_HELP = 'How fast this step sends; goes before the limits at the top.';
+const RATE_HELP = 'A fraction means one in several seconds.';
+const STEP_HELP = 'How fast this step sends; overrides the limits at the top.';
 
 /** Limits at the top of the file, for every step with rows. Held against the ceilings of the steps by rules-limits.ts. */
 export const writtenLimits = z
@@ -14,7 +14,7 @@ export const writtenLimits = z
     segmentsPerSecond: perSecond().optional().describe(`SMS parts in any one second. ${RATE_HELP}`),
     concurrency: count().optional().describe('Requests in flight at once.'),
   })
-  .describe('How fast to send, for steps with input. A step with limits of its own goes before these.');
+  .describe('How fast to send, for steps with input. The limits of a step override these.');
 
 export const smsLimits = z
   .strictObject({

@@ -46,7 +46,7 @@ function describeIdle(column: string) {
   return {
     column,
     message: `the job renames the column "${column}" in customAttributes.rest.rename and uses or omits it elsewhere, expected one of the two`,
-    hint: 'A column that fields, groupsColumn or except names is not in the rest: take it out there, or out of rename.',
+    hint: 'A column that fields, groupsColumn or except uses is not part of the rest: remove it there, or from rename.',
   };
 }
 
@@ -71,7 +71,7 @@ function listRepeated(attributes: Attributes, columns: readonly string[]): BindP
     return [
       {
         column: other,
-        message: `the columns "${one}" and "${other}" would both be the attribute "${name}", expected a name for each`,
+        message: `the columns "${one}" and "${other}" would both become the attribute "${name}", expected a name for each`,
         hint: 'Give one of them another name in customAttributes.rest.rename (column: attribute), or put it into except.',
       },
     ];

@@ -97,7 +97,7 @@ function cut(text: string): string {
 function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
   const contact = readContactAnswer(response);
   if (contact === undefined) {
-    return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no contact`));
+    return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} without a contact's id`));
   }
   const { isNew } = contact;
   const fault = findContradiction(JSON.parse(body.toString('utf8')), readJsonBody(response), isNew);

@@ -21,7 +21,7 @@ export function parseUser(text: string): Parsed<ConversationUser> {
   for (const field of USER_TEXTS) {
     const text = user[field];
     if (text === undefined) continue;
-    if (typeof text !== 'string') return fail(`user.${field} is no text, expected it in quotes`);
+    if (typeof text !== 'string') return fail(`user.${field} is not text, expected text in quotes`);
     user[field] = text.trim();
     if (user[field] === '') delete user[field];
   }
@@ -33,13 +33,13 @@ export function parseUser(text: string): Parsed<ConversationUser> {
 /** Contract: "every entry must have both a key and a value". */
 function findPropertyFault(properties: unknown): string | undefined {
   if (properties === undefined) return undefined;
-  if (!Array.isArray(properties)) return 'user.additionalProperties is no list';
+  if (!Array.isArray(properties)) return 'user.additionalProperties is not a list';
   if (properties.length > MAX_ADDITIONAL_PROPERTIES) {
     return `user.additionalProperties has ${properties.length} entries, expected at most ${MAX_ADDITIONAL_PROPERTIES}`;
   }
   for (const [index, entry] of properties.entries()) {
     const isWhole = isObject(entry) && isFilled(entry.key) && isFilled(entry.value);
-    if (!isWhole) return `user.additionalProperties[${index}] has not both a key and a value`;
+    if (!isWhole) return `user.additionalProperties[${index}] needs both a key and a value`;
   }
   return undefined;
 }
@@ -62,7 +62,7 @@ export function parseHistory(text: string): Parsed<NonNullable<ConversationReque
 }
 
 function findMessageFault(message: unknown): string | undefined {
-  if (!isObject(message)) return 'is no object';
+  if (!isObject(message)) return 'is not an object';
   if (message.authorType !== 'user' && message.authorType !== 'bot') return 'has an authorType other than user or bot';
   const hasMore = message.attachments !== undefined || message.cards !== undefined;
   if (message.text === undefined && hasMore) return undefined;
@@ -75,7 +75,7 @@ function parseObject(
   name: string,
   ofList?: (list: readonly unknown[]) => Record<string, unknown>,
 ): Parsed<Record<string, unknown>> {
-  if (text.trim() === '') return fail(`There is no ${name}`);
+  if (text.trim() === '') return fail(`The ${name} is missing`);
   try {
     const written: unknown = JSON.parse(text);
     const value = Array.isArray(written) ? ofList?.(written) : written;
@@ -85,7 +85,7 @@ function parseObject(
   } catch {
     // Told below, without a word of the row.
   }
-  return fail(`${name} is no JSON object`);
+  return fail(`${name} is not a JSON object`);
 }
 
 function fail(fault: string): { readonly ok: false; readonly fault: string } {

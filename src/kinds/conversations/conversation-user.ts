@@ -114,6 +114,6 @@ function bindUserColumns(columns: UserColumns, find: ColumnSearch['find']): Read
 }
 
 function refuseEmptyUser(): RefusedRowPart {
-  const reason = 'The row says nothing of the customer: every column of the user is empty';
+  const reason = 'The row has no data about the customer: every column of user is empty';
   return refuseRowPart({ field: '', code: 'missing-value', reason });
 }

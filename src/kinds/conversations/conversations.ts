@@ -46,7 +46,7 @@ async function makeChannel(step: ConversationsStep, call: CallService, made: rea
 }
 
 function settingsOf({ channel }: ConversationsStep) {
-  if ('id' in channel) throw new InternalError('unexpected', 'Cannot make a channel: the step names one that there is');
+  if ('id' in channel) throw new InternalError('unexpected', 'Cannot create a channel: the step names an existing one');
   return channel;
 }
 
@@ -59,7 +59,7 @@ function addChannel(body: Buffer, channelId: string | undefined): Buffer {
 function readOutcomes(response: Response, { count }: RequestPart, taken: Set<string>): RowOutcomes {
   const conversation = readConversationBody(readJsonBody(response));
   if (conversation === undefined) {
-    return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} that names no conversation`));
+    return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} without a conversation's id`));
   }
   const { conversationId, createdAt } = conversation;
   if (!takeId(taken, conversationId)) {

@@ -70,7 +70,7 @@ function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buff
     else if (code === 'REJECTED') outcomes.give(row, { status: 'rejected', code, reason: description }, [message.umid]);
     else outcomes.give(row, inDoubt('unknown-status', `the answer's status is "${code}"`), [message.umid]);
   }
-  return outcomes.build('the answer leaves the row out', [answer.batchId]);
+  return outcomes.build('the answer does not mention the row', [answer.batchId]);
 }
 
 /** `messages` is null though it was asked for: only a full count of our own batch says something about every row. */
@@ -84,6 +84,6 @@ function readCounts(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
   const counts = `${answer.acceptedCount ?? '?'} of ${count}`;
   return giveAllRows(
     count,
-    inDoubt('no-message-results', `the answer counts ${counts} accepted, and does not say which`),
+    inDoubt('no-message-results', `the answer counts ${counts} accepted, without saying which`),
   );
 }

@@ -83,7 +83,7 @@ function readLook(response: Response, { count }: RequestPart, body: Buffer): Row
   const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
   if (isOfAnother(session, destination)) {
-    const reason = 'The session is of another number than the row says: this code was not checked';
+    const reason = 'The session belongs to a number other than the one in the row: this code was not checked';
     return giveAllRows(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
   }
   const { status } = session;
@@ -167,15 +167,21 @@ function planRow(step: VerificationCheckStep, { sessionId, code, destination }: 
 function listSessionFaults({ session: field }: VerificationCheckStep, sessionId: string): Rejection[] {
   if (PATH_ID.test(sessionId)) return [];
   return sessionId === ''
-    ? [rejectCell({ field, code: 'missing-value', reason: 'There is no session id' })]
-    : [rejectCell({ field, code: 'bad-session-id', reason: 'The session id has characters that no id has' })];
+    ? [rejectCell({ field, code: 'missing-value', reason: 'The session id is missing' })]
+    : [
+        rejectCell({
+          field,
+          code: 'bad-session-id',
+          reason: 'The session id contains characters that are not allowed',
+        }),
+      ];
 }
 
 function listCodeFaults({ code: field = '' }: VerificationCheckStep, code: string | undefined): Rejection[] {
   if (code === undefined || VERIFICATION_CODE.test(code)) return [];
   const form = `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
   return code === ''
-    ? [rejectCell({ field, code: 'missing-value', reason: 'There is no code' })]
+    ? [rejectCell({ field, code: 'missing-value', reason: 'The code is missing' })]
     : [rejectCell({ field, code: 'bad-code', reason: form })];
 }
 
@@ -192,14 +198,14 @@ function judgeStatus({ status, attempt }: Session): Verdict {
 function judgeCheck({ status, attempt }: Session, attemptsBefore = -1): Verdict {
   // A wrong code counts as an attempt: without one more, it is the answer to the look at the session, which came late.
   if (status === 'WAITING' && (attempt ?? 0) <= attemptsBefore) {
-    return inDoubt('unreadable-answer', 'the session waits as it did before the code');
+    return inDoubt('unreadable-answer', 'the session is still waiting, as before the code');
   }
   const attempts = describeAttempts(attempt);
   switch (status) {
     case 'VERIFIED':
       return { status: 'accepted', code: status, reason: 'The code is right' };
     case 'WAITING':
-      return { status: 'rejected', code: status, reason: `The code is wrong, ${attempts}; another may be tried` };
+      return { status: 'rejected', code: status, reason: `The code is wrong, ${attempts}; the person can try another` };
     case 'FAILED':
       return { status: 'rejected', code: status, reason: `Too many wrong codes, ${attempts}; the session is over` };
     case 'EXPIRED':
@@ -227,7 +233,10 @@ function judgeLostCheck({ status, attempt }: Session): Verdict {
     case 'VERIFIED':
       return { status: 'accepted', code: status, reason: 'The session is verified; the answer to this code was lost' };
     case 'WAITING':
-      return inDoubt('no-answer', `No answer came, and the session waits, ${attempts}: the code may yet be looked at`);
+      return inDoubt(
+        'no-answer',
+        `No answer came, and the session is still waiting, ${attempts}: the code may still be checked`,
+      );
     case 'FAILED':
     case 'EXPIRED':
       return {

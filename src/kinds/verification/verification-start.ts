@@ -53,7 +53,7 @@ function createPlanner(step: VerificationStartStep, context: PlannerContext): Ro
       return kept === undefined ? undefined : skipDuplicate('number', kept, context);
     },
     preview: (fragment) => {
-      const { destination, template = 'a code, in the words of the service' } = JSON.parse(fragment);
+      const { destination, template = 'a code, with the text of the service' } = JSON.parse(fragment);
       return { to: destination, text: template };
     },
   };
@@ -88,7 +88,7 @@ function createDrafter(step: VerificationStartStep): RowDrafter {
 function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
   const session = readSessionBody(readJsonBody(response));
   if (session === undefined) {
-    const reason = `HTTP ${response.status} that names no session for the number`;
+    const reason = `HTTP ${response.status} without a session for the number`;
     return giveAllRows(count, inDoubt('unreadable-answer', reason));
   }
   if (isAnotherNumber(session.destination, JSON.parse(body.toString('utf8')).destination)) {
@@ -112,11 +112,11 @@ function readRefusal(
   if (code !== RESEND_TOO_EARLY) return { kind: 'final', code, reason: message };
   const delayMs = retryAfterMs ?? resendingInterval * 1000;
   const delaySeconds = Math.ceil(delayMs / 1000);
-  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `another SMS is allowed in ${delaySeconds} s` };
+  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `the next SMS is allowed in ${delaySeconds} s` };
   const at = new Date(nowMs + delayMs);
   // A Retry-After may be any number; what it comes to may be no date.
   const allowed = Number.isNaN(at.getTime())
-    ? 'the service asks for a wait that no date can be written for'
-    : `another is allowed at ${at.toISOString()} at the latest`;
+    ? 'the service asks for a wait that is too long to be a date'
+    : `the next is allowed by ${at.toISOString()}`;
   return { kind: 'final', code, reason: `The number got a code a moment ago; ${allowed}` };
 }

@@ -41,7 +41,7 @@ function explainEmpty(value: string): RefusedNumber | undefined {
 
 function explainOverlong(value: string): RefusedNumber | undefined {
   if (value.length <= MAX_TEXT) return undefined;
-  return refuse('not-a-number', `The cell holds ${value.length} characters, far more than a phone number.`);
+  return refuse('not-a-number', `The cell has ${value.length} characters, far more than a phone number.`);
 }
 
 export function explainPlaceholder(value: string, digits: string): RefusedNumber | undefined {
@@ -49,7 +49,7 @@ export function explainPlaceholder(value: string, digits: string): RefusedNumber
   const isFiller =
     /^[+\d\s().-]+$/.test(value) && (/^0+$/.test(digits) || /^(\d)\1{6,}$/.test(digits) || digits === '123456789');
   if (!isWord && !isFiller) return undefined;
-  return refuse('placeholder', 'The cell holds a placeholder, not a number; write the number or take the row out.');
+  return refuse('placeholder', 'The cell contains a placeholder, not a number; write the number or remove the row.');
 }
 
 function explainSpreadsheet(value: string, country: string | undefined): RefusedNumber | undefined {
@@ -90,7 +90,7 @@ function explainApostrophe(value: string, country: string | undefined): RefusedN
   if (bare === value || !isNumberLike(bare) || readDigits(bare).length < 3) return undefined;
   return refuse(
     'stray-apostrophe',
-    `An apostrophe or quote stands around the number${probably(guess(trimNumber(bare), country))}`,
+    `There is an apostrophe or quote around the number${probably(guess(trimNumber(bare), country))}`,
   );
 }
 
@@ -101,7 +101,7 @@ function explainSeveral(value: string, country: string | undefined): RefusedNumb
   if (numbers.length < 2 && !isAbbreviated) return undefined;
   const valid = numbers.flatMap((part) => acceptByLibrary(part, country)?.e164 ?? []);
   const which = valid.length === 0 ? '' : ` (${valid.slice(0, 3).join(', ')})`;
-  return refuse('two-numbers', `The cell holds more than one number${which}; keep one, or make a row of each.`);
+  return refuse('two-numbers', `The cell contains more than one number${which}; keep one, or make a row for each.`);
 }
 
 function explainExtension(value: string, country: string | undefined): RefusedNumber | undefined {
@@ -117,7 +117,7 @@ function explainLetters(value: string, country: string | undefined): RefusedNumb
   if (!isNumberLike(mended)) return undefined;
   return refuse(
     'letters',
-    `Letters stand in place of digits (O for 0, l or I for 1)${probably(guess(mended, country))}`,
+    `There are letters in place of digits (O for 0, l or I for 1)${probably(guess(mended, country))}`,
   );
 }
 
@@ -128,9 +128,9 @@ function explainStrays(value: string, country: string | undefined): RefusedNumbe
   const plus = only?.startsWith('+') ? '+' : '';
   const likely = only === undefined || others.length > 0 ? undefined : guess(plus + readDigits(only), country);
   if (likely !== undefined) {
-    return refuse('stray-character', `Characters that do not belong in a number stand in it${probably(likely)}`);
+    return refuse('stray-character', `There are characters that do not belong in a number${probably(likely)}`);
   }
-  return refuse('not-a-number', 'The cell does not hold a phone number.');
+  return refuse('not-a-number', 'The cell does not contain a phone number.');
 }
 
 /** Read as it stands, else with the + or the 0 that it may have lost. */

@@ -43,7 +43,7 @@ function explainNumber(value: string, digits: string, country: string | undefine
 function explainTwoReadings([international, dialled]: readonly AcceptedNumber[], country: string): RefusedNumber {
   return refuse(
     'double-zero',
-    `The number begins with 00: it is ${international?.e164} if that stands for a +, or ${dialled?.e164} as it is dialled in ${nameCountry(country)}; write the right one with a +.`,
+    `The number begins with 00: it is ${international?.e164} if that stands for a +, or ${dialled?.e164} if it is dialled in ${nameCountry(country)}; write the right one with a +.`,
   );
 }
 
@@ -52,7 +52,7 @@ function explainCountry(digits: string, country: string | undefined): RefusedNum
   const instead = international === undefined ? '' : ` If it is ${international}, write that.`;
   if (country === undefined || country.trim() === '') {
     const hint = instead || ' Write it with + and the calling code, or name the country.';
-    return refuse('no-country', `The number has no + and no country to read it in.${hint}`);
+    return refuse('no-country', `The number has no +, and no country is set.${hint}`);
   }
   const found = normalizeCountry(country);
   const reason = found.ok ? `${nameCountry(found.country)} has no telephone numbers of its own.` : found.reason;
@@ -64,7 +64,10 @@ function explainInternational(digits: string, country: string | undefined): Refu
   if (plans === undefined) {
     const national = acceptFast(digits, country);
     const instead = national === undefined ? '' : ` The number is probably ${national}.`;
-    return refuse('unknown-calling-code', `What follows the + is no country's calling code.${instead}`);
+    return refuse(
+      'unknown-calling-code',
+      `The digits after the + do not begin with a country's calling code.${instead}`,
+    );
   }
   const national = digits.slice(plans[0].callingCode.length);
   return explainLength(national, plans, plans.length === 1 ? nameOf(plans[0]) : `+${plans[0].callingCode}`);
@@ -103,7 +106,7 @@ function explainLength(national: string, plans: readonly NumberingPlan[], where:
   if (total > MAX_DIGITS || plans.every(({ maxLength }) => national.length > maxLength)) {
     return refuse('too-long', `The number has too many digits for ${where}.`);
   }
-  return refuse('bad-number', `No number of ${where} is built like this; check its digits.`);
+  return refuse('bad-number', `${where} has no such number; check its digits.`);
 }
 
 function nameOf(plan: NumberingPlan): string {

@@ -29,7 +29,7 @@ export function addCampaignControl(app: FastifyInstance, { campaigns, record, no
     const refuse = (message: string) =>
       reply.code(400).send(answerError(400, { code: ERROR_CODE.invalidParameter, message }, now()).body);
     if (!/^[1-9]\d{0,8}$/.test(params.campaignId)) {
-      return refuse('Cannot set campaign: its id is no number, expected 1 to 9 digits');
+      return refuse('Cannot set campaign: its id is not a number, expected 1 to 9 digits');
     }
     const written = writtenSchema.safeParse(parseControlBody(body));
     if (!written.success) return refuse(`Cannot set campaign: ${describe(written.error.issues)}`);

@@ -51,7 +51,7 @@ export function answerOfFault(fault: Fault, { url, now, bodyOfStatus, errorType 
   if (status < 300) return { status, headers, body: undefined };
   const code = CODE_OF_STATUS[status];
   if (code === undefined) return answerHtml(status, headers);
-  return answerError(status, { code, message: `The sandbox was told to answer ${status}` }, now, headers);
+  return answerError(status, { code, message: `The sandbox was set to answer ${status}` }, now, headers);
 }
 
 const CODE_OF_STATUS: Readonly<Record<number, number>> = {

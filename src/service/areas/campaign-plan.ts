@@ -29,7 +29,7 @@ function findObstacle({ id, status, isDynamic, isEnabled }: Campaign, target: Ca
   const name = `campaign ${id}`;
   if (isDynamic === false) return `${name} is not a dynamic campaign: its status cannot be changed by a call`;
   if (isEnabled === false) return `${name} is not enabled: enable it in the configuration manager first`;
-  if (state === 'STOPPED') return `${name} is stopped (${meaningOf(status)}), which is final: it cannot be restarted`;
+  if (state === 'STOPPED') return `${name} is stopped (${meaningOf(status)}) and cannot be restarted`;
   if (CAMPAIGN_CHANGES[target].includes(state === 'SCHEDULED' ? 'RUNNING' : state)) return undefined;
   const from = CAMPAIGN_CHANGES[target].join(', ');
   if (state === 'SCHEDULED')

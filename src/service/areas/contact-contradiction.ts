@@ -15,9 +15,9 @@ export function findContradiction(sent: unknown, answer: unknown, isNew: boolean
     return 'the answer names a contact with none of the addresses sent';
   }
   if (!isNew) return undefined;
-  if (told.includes('other')) return 'the answer names another address than the one that was sent';
+  if (told.includes('other')) return 'the answer names an address other than the one that was sent';
   const text = TEXTS.find((field) => isAnotherText(answer[field], sent[field]));
-  return text === undefined ? undefined : `the answer names another ${text} than the one that was sent`;
+  return text === undefined ? undefined : `the answer names a ${text} other than the one that was sent`;
 }
 
 type Compared = 'same' | 'other' | 'not-sent' | 'masked';

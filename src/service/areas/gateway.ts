@@ -83,10 +83,7 @@ export const updateConversation: Endpoint<ConversationChange, ConversationState>
   isRepeatable: () => true,
   request: (service, { conversationId, assignment, user }) => {
     if (assignment === undefined && user === undefined) {
-      throw new UserError(
-        'bad-input',
-        'Cannot update a conversation: nothing is to change, expected a queue or a user',
-      );
+      throw new UserError('bad-input', 'Cannot update a conversation: it changes nothing, expected a queue or a user');
     }
     const path = formConversationPath(service.gatewayPaths.conversation, conversationId);
     return gatewayRequest({ service, path, method: 'PATCH' }, encodeJson({ assignment, user }));

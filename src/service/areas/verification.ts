@@ -84,7 +84,10 @@ export const checkCode: Endpoint<CodeInput, Session> = {
   request: (service, { sessionId, code }) => {
     if (code === '') {
       // The service would take it for a read, and answer WAITING.
-      throw new UserError('bad-input', 'Cannot check a verification code: it is empty, expected what the person gave');
+      throw new UserError(
+        'bad-input',
+        'Cannot check a verification code: it is empty, expected the code that the person entered',
+      );
     }
     const { base, path } = sessionAddress(service, sessionId);
     return getRequest({ base, path: `${path}?code=${encodeURIComponent(code)}` });

@@ -9,7 +9,7 @@ describe('an error, as a person reads it', () => {
       { where: 'b.csv', message: 'worse' },
     ];
     expect(formatError(new UserError('bad-input', 'Cannot plan', { problems, hint: 'Then run again.' }))).toBe(
-      'Cannot plan\n  a.csv:3: bad\n      Mend it.\n  b.csv: worse\nThen run again.\n',
+      'Cannot plan:\n  a.csv:3: bad\n      Mend it.\n  b.csv: worse\nThen run again.\n',
     );
   });
 

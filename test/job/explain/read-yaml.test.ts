@@ -45,26 +45,26 @@ describe('what YAML has and a job file has not', () => {
   test('aliases, so that nine lines cannot become a billion', () => {
     const bomb = `a: &a [x, x]\nb: &b [*a, *a]\nname: *b\nservice: { sandbox: true }\n`;
     const said = placesOf(bomb);
-    expect(said).toContainEqual('1:1 a has an anchor (&), which a job file does not have');
-    expect(said).toContainEqual('3:1 name is an alias (*), which a job file does not have');
+    expect(said).toContainEqual('1:1 a has a YAML anchor (&), which a job file cannot use');
+    expect(said).toContainEqual('3:1 name is a YAML alias (*), which a job file cannot use');
   });
 
   test('merge keys', () => {
     expect(placesOf('service:\n  <<: { sandbox: true }\n')).toContainEqual(
-      '2:3 service has a merge key (<<), which a job file does not have',
+      '2:3 service has a YAML merge key (<<), which a job file cannot use',
     );
   });
 
   test('tags', () => {
     const said = placesOf('name: !!str 5\nsteps: !!seq []\n');
-    expect(said).toContainEqual('1:1 name has a tag (!), which a job file does not have');
-    expect(said).toContainEqual('2:1 steps has a tag (!), which a job file does not have');
-    expect(problemsOf('name: !mine 5')[0]?.message).toContain('has a tag (!)');
+    expect(said).toContainEqual('1:1 name has a YAML tag (!), which a job file cannot use');
+    expect(said).toContainEqual('2:1 steps has a YAML tag (!), which a job file cannot use');
+    expect(problemsOf('name: !mine 5')[0]?.message).toContain('has a YAML tag (!)');
   });
 
   test('directives, so that no file can ask for the booleans of YAML 1.1', () => {
     expect(placesOf(`%YAML 1.1\n---\n${aJobFile()}`)).toEqual([
-      '1:1 A line that begins with % is a directive, which a job file does not have',
+      '1:1 A line that begins with % is a YAML directive, which a job file cannot use',
     ]);
     expect(parseJob(`%YAML 1.2\n---\n${aJobFile()}`, 'sale.yaml').name).toBe('sale');
   });
@@ -76,7 +76,7 @@ describe('what YAML has and a job file has not', () => {
 
   test('a key twice', () => {
     expect(placesOf('service: { sandbox: true }\nsteps: []\nservice: { sandbox: false }')).toContainEqual(
-      '3:1 service is given twice, expected once',
+      '3:1 service is written twice, expected once',
     );
   });
 
@@ -93,15 +93,15 @@ describe('what YAML has and a job file has not', () => {
 
 describe('broken YAML', () => {
   test.each([
-    ['name: "sale\nfailOn: x\n', /^\d:\d+ Something that was opened is not closed/],
+    ['name: "sale\nfailOn: x\n', /^\d:\d+ A quote or bracket is not closed/],
     ['steps:\n\t- kind: sms\n', /A tab is used as indentation/],
-    ['steps: - kind: sms\n', /^1:8 Something stands here that YAML does not expect/],
+    ['steps: - kind: sms\n', /^1:8 YAML does not expect what is written here/],
     ['name: `sale`\n', /^1:7 A value cannot begin with this character/],
     ['name: "\\q"\n', /^1:8 A backslash in double quotes/],
     ['steps: [\n', /a bracket is not closed/],
     ['name: a\n  b: c\n', /^\d:\d+ /],
-    ['name: a\u0000b\n', /^1:8 Here stands a control character/],
-    ['name: a\uFFFDb\n', /^1:8 Here stands a control character or a damaged one/],
+    ['name: a\u0000b\n', /^1:8 There is a control character/],
+    ['name: a\uFFFDb\n', /^1:8 There is a control character or a damaged character here/],
   ])('%j is refused with its place', (text, expected) => {
     expect(placesOf(text)[0]).toMatch(expected);
   });

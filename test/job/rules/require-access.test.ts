@@ -116,7 +116,7 @@ steps:
     ]);
     const text = withCredentials(undefined, anSmsStep(), aContactsStep(), aChatStep());
     expect(messagesOf(text)).toEqual([
-      'service.credentials is missing, expected where those of sms, contacts, chat are found',
+      'service.credentials is missing, expected where to find those of sms, contacts, chat',
     ]);
     expect(hintsOf(text)).toEqual([
       'Write credentials: { apiKey: { env: VOLLEY_API_KEY }, chat: { apiKey: { env: NAME } } }, or sandbox: true to try the job without them.',
@@ -133,7 +133,7 @@ steps:
       actionToken: undefined,
     });
     expect(messagesOf(withCredentials(credentials, reads, aCampaignStep(), anSmsStep()))).toEqual([
-      'service.credentials.campaign.actionToken is missing, expected where the Action Request Token is found',
+      'service.credentials.campaign.actionToken is missing, expected where to find the Action Request Token',
     ]);
   });
 
@@ -141,7 +141,7 @@ steps:
     [{ dataToken: { env: 'D' } }, 'service.credentials.campaign.username is missing, expected text'],
     [
       { username: 'acme' },
-      'service.credentials.campaign.dataToken is missing, expected { env: NAME } or { file: PATH }: a job file holds no secret',
+      'service.credentials.campaign.dataToken is missing, expected { env: NAME } or { file: PATH }: a job file must not contain secrets',
     ],
     [
       { username: 'a:b', dataToken: { env: 'D' } },
@@ -210,7 +210,7 @@ describe('the contact center', () => {
     'has no platform %s',
     (ccPlatform) => {
       expect(messagesOf(aJobFile({ service: aService({ ccPlatform }) }))).toEqual([
-        `service.ccPlatform is "${ccPlatform}", expected one of NA EU CA AP AU BC SB and up to 21 letters, digits or hyphens behind it, such as na12`,
+        `service.ccPlatform is "${ccPlatform}", expected one of NA EU CA AP AU BC SB followed by up to 21 letters, digits or hyphens, such as na12`,
       ]);
     },
   );
@@ -237,7 +237,7 @@ describe('the contact center', () => {
     for (const steps of [[aCampaignStep(), anSmsStep()], [anSmsStep()]]) {
       const text = aJobFile({ service: service({}), steps });
       expect(messagesOf(text)).toEqual([
-        `service.bases.campaign is missing, expected the address of the contact center: ${ccPlatform} is a platform of Bell Canada, which forms none`,
+        `service.bases.campaign is missing, expected the address of the contact center: ${ccPlatform} is a platform of Bell Canada, whose addresses differ`,
       ]);
       expect(hintsOf(text).join()).toContain('https://odcc2.bell.ca');
     }

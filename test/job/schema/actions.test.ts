@@ -99,11 +99,11 @@ describe('a chat step', () => {
     [{ limits: { requestsPerSecond: 6 } }, 'steps[0].limits.requestsPerSecond is 6, expected at most 5'],
     [
       { text: '{{ first_name }} {% if jobs == "a" %}{{ read }}{% endif %}' },
-      `steps[0].text names "first_name", "jobs", expected figures of the run: ${CHAT_FIGURES.join(', ')}`,
+      `steps[0].text names "first_name", "jobs", expected counts of the run: ${CHAT_FIGURES.join(', ')}`,
     ],
     [
       { text: 'a\n{{ read | ucase }}' },
-      'steps[0].text is no text to post: Cannot read the template at line 2, column 1: there is no filter "ucase", expected one of Liquid\'s',
+      'steps[0].text cannot be posted: Cannot read the template at line 2, column 1: there is no filter "ucase", expected one of Liquid\'s',
     ],
   ])('%#: %o is refused', (changes, message) => {
     expect(messagesOf(inJob(aChatStep(changes)))).toEqual([message]);
@@ -112,7 +112,7 @@ describe('a chat step', () => {
   test('is told which figure was meant, or that it has no columns', () => {
     expect(hintsOf(inJob(aChatStep({ text: '{{ acepted }}' })))).toEqual(['Did you mean accepted?']);
     expect(hintsOf(inJob(aChatStep({ text: '{{ first_name }}' })))).toEqual([
-      'A message to a chat has no columns: it is posted once.',
+      'A chat message is posted once and cannot use columns.',
     ]);
   });
 });
@@ -123,7 +123,7 @@ describe('steps without rows', () => {
     expect(messagesOf(text)).toEqual([
       'steps has no step with rows, expected at least one of kind contacts, sms, verification.start, verification.check, conversations',
     ]);
-    expect(hintsOf(text)).toEqual(['For a single call take volley campaign set or volley chat post.']);
+    expect(hintsOf(text)).toEqual(['For a single call use volley campaign set or volley chat post.']);
   });
 
   test('beside a step of an unknown kind are not said to be all there is', () => {

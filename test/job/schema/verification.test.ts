@@ -45,17 +45,17 @@ describe('a verification.start step', () => {
     [{ destination: undefined }, 'steps[0].destination is missing, expected text'],
     [{ brand: 'b'.repeat(31) }, `steps[0].brand is "${'b'.repeat(31)}", expected at most 30 characters`],
     [{ brand: 'a\nb' }, 'steps[0].brand is "a\\nb", expected text without control characters'],
-    [{ template: 'Hello' }, 'steps[0].template is "Hello", expected text with {code}, where the code is put'],
+    [{ template: 'Hello' }, 'steps[0].template is "Hello", expected text with {code} in the place of the code'],
     [
       { template: '{code} {name}' },
-      'steps[0].template is "{code} {name}", expected no { or } but those of {code} and {brand}',
+      'steps[0].template is "{code} {name}", expected no { or } other than {code} and {brand}',
     ],
+    [{ template: '{{ code }}' }, 'steps[0].template is "{{ code }}", expected no { or } other than {code} and {brand}'],
+    [{ template: '{code' }, 'steps[0].template is "{code", expected no { or } other than {code} and {brand}'],
     [
-      { template: '{{ code }}' },
-      'steps[0].template is "{{ code }}", expected no { or } but those of {code} and {brand}',
+      { template: '{brand} {code}' },
+      'steps[0].brand is missing, expected the name that replaces {brand} in the template',
     ],
-    [{ template: '{code' }, 'steps[0].template is "{code", expected no { or } but those of {code} and {brand}'],
-    [{ template: '{brand} {code}' }, 'steps[0].brand is missing, expected the name that the template has {brand} for'],
     [
       { source: 'SpringSale12' },
       'steps[0].source is "SpringSale12", expected a sender name of 11 characters at most, not 12',
@@ -119,7 +119,9 @@ describe('a verification.check step', () => {
   test('says what a missing session is', () => {
     const text = aJobFile({ steps: [aCheckStep({ session: undefined })] });
     expect(messagesOf(text)).toEqual(['steps[0].session is missing, expected text']);
-    expect(hintsOf(text)).toEqual(["Column of the session's id, as the results of verification.start have it."]);
+    expect(hintsOf(text)).toEqual([
+      "Column of the session's id, such as _sessionId in the results of verification.start.",
+    ]);
   });
 
   test('shares the key and the ceiling of its area', () => {

@@ -76,16 +76,16 @@ describe('conversation of a row', () => {
   });
 
   it.each([
-    ['', 'There is no user'],
+    ['', 'The user is missing'],
     ['{}', 'user is empty'],
-    ['[]', 'user is no JSON object'],
-    ['{"name":', 'user is no JSON object'],
+    ['[]', 'user is not a JSON object'],
+    ['{"name":', 'user is not a JSON object'],
     ['{"age":1}', 'user has a field "age"'],
-    ['{"name":1}', 'user.name is no text, expected it in quotes'],
+    ['{"name":1}', 'user.name is not text, expected text in quotes'],
     ['{"name":" ","phone":null}', 'user is empty'],
-    ['{"additionalProperties":{}}', 'user.additionalProperties is no list'],
-    ['{"additionalProperties":[{"key":"a"}]}', 'user.additionalProperties[0] has not both'],
-    ['{"additionalProperties":[{"key":"a","value":""}]}', 'user.additionalProperties[0] has not both'],
+    ['{"additionalProperties":{}}', 'user.additionalProperties is not a list'],
+    ['{"additionalProperties":[{"key":"a"}]}', 'user.additionalProperties[0] needs both'],
+    ['{"additionalProperties":[{"key":"a","value":""}]}', 'user.additionalProperties[0] needs both'],
     [
       JSON.stringify({ additionalProperties: Array(31).fill({ key: 'a', value: 'b' }) }),
       '31 entries, expected at most 30',
@@ -96,7 +96,7 @@ describe('conversation of a row', () => {
 
   it.each([
     ['{}', 'history has no list of messages'],
-    ['{"messages":[1]}', 'history.messages[0] is no object'],
+    ['{"messages":[1]}', 'history.messages[0] is not an object'],
     ['{"messages":[{"authorType":"agent","text":"x"}]}', 'history.messages[0] has an authorType other'],
     ['{"messages":[{"authorType":"user"}]}', 'history.messages[0] has no text'],
     ['{"messages":[{"authorType":"user","text":""}]}', 'history.messages[0] has no text'],
@@ -126,7 +126,7 @@ describe('conversation of a row', () => {
 
   it('is rejected for a history that is a list with more behind it', () => {
     const history = '[{"authorType":"user","text":"Hi"}],"more":1';
-    expect(plan({}, { ...ROW, history })).toEqual(['history', 'bad-object', 'history is no JSON object']);
+    expect(plan({}, { ...ROW, history })).toEqual(['history', 'bad-object', 'history is not a JSON object']);
   });
 
   it('says nothing of the row in what it is rejected for', () => {
@@ -211,7 +211,7 @@ describe.each<
 
 it('a file without the column of the country is refused, as for contacts', () => {
   const step = { input: anInput({ countryColumn: 'land' }) };
-  expect(() => plan(step, ROW)).toThrow('there is no one column "land", which the job names as input.countryColumn');
+  expect(() => plan(step, ROW)).toThrow("input.countryColumn: no column matches 'land'");
 });
 
 it('the country of the number is counted with the plan', () => {

@@ -64,7 +64,7 @@ describe('row of a check', () => {
       [' s-1', '0000'],
     ];
     const plans = planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], ...rows);
-    const skip = { code: 'duplicate', reason: 'The same session stands in row 1, which is kept' };
+    const skip = { code: 'duplicate', reason: 'The same session stands in row 1, which is the one used' };
     expect(plans.map(({ kind }) => kind)).toEqual(['planned', 'skipped', 'planned', 'skipped']);
     expect([plans[1], plans[3]].map(bodyOf)).toEqual([skip, skip]);
   });

@@ -111,7 +111,7 @@ describe('refusal of a start', () => {
     expect(mean({ resendingInterval: 30, whenTooEarly: 'reject' })).toEqual({
       kind: 'final',
       code: '1400',
-      reason: 'The number got a code a moment ago; another is allowed at 2026-11-21T12:00:30.000Z at the latest',
+      reason: 'The number got a code a moment ago; the next is allowed by 2026-11-21T12:00:30.000Z',
     });
   });
 
@@ -119,7 +119,7 @@ describe('refusal of a start', () => {
     expect(mean({ whenTooEarly: 'reject' }, { retryAfterMs: Number.MAX_SAFE_INTEGER })).toEqual({
       kind: 'final',
       code: '1400',
-      reason: 'The number got a code a moment ago; the service asks for a wait that no date can be written for',
+      reason: 'The number got a code a moment ago; the service asks for a wait that is too long to be a date',
     });
   });
 

@@ -64,7 +64,7 @@ describe('session that is read before its code is sent', () => {
     expect(summary.steps[0]?.rejections).toEqual({ 'not-checked': 1 });
   });
 
-  it('stops the run where the service turns it away: nothing is in doubt', async () => {
+  it('stops the run where the service is too busy: nothing is in doubt', async () => {
     const { end, summary } = await applyScript(await aCheckPlan(['s1', 's2']), () => response(401, {}), TOLD);
 
     expect(end.reason).toBe('unauthorized');

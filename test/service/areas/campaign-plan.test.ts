@@ -68,7 +68,7 @@ describe('a change', () => {
   test.each([
     [{ isDynamic: false }, 'campaign 101 is not a dynamic campaign'],
     [{ isEnabled: false }, 'campaign 101 is not enabled'],
-    [{ status: 6 }, 'campaign 101 is stopped (completed: all records completed, stopped), which is final'],
+    [{ status: 6 }, 'campaign 101 is stopped (completed: all records completed, stopped) and cannot be restarted'],
     [{ status: 2 }, 'campaign 101 is scheduled'],
     [{ status: 0 }, 'campaign 101 is NEW'],
   ])('that is in vain for %j says why: %s', (campaign, reason) => {
