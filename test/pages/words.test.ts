@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { globSync } from 'tinyglobby';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { ROOT } from './page.js';
+
+/** Words that readers stumble over, and the plain ones. Messages, help and pages use the right-hand side. */
+const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bmend(s|ed|ing)?\b/i, 'fix'],
+  [/\bunmended\b/i, 'not fixed'],
+  [/\bgone on with\b|\b(go|goes|going|went) on (with|trying)\b/i, 'resume, keep trying'],
+  [/\b(it|run|dialer|campaign|session) goes on\b|\bif it goes on\b/i, 'resumes'],
+  [/\b(is|are|was|were) told\b|\buntold\b|\btold of\b/i, 'reports, says; unresolved'],
+  [/\b(fed back|feed back|fed rows?)\b/i, 're-import'],
+  [/\bgiven away\b/i, 'claimed'],
+  [/\bleaves out\b|\bleaves the row out\b|\bleave .{1,30} out\b/i, 'omits'],
+  [/\btakes? out of doubt\b/i, 'settles'],
+  [/\bsettle-word\b/i, 'decision'],
+  [/\bbefalls?\b|\bwhoever\b|\bfor ever\b/i, 'happens to, the process that, indefinitely'],
+  [/\bexpected none\b/i, '"2 problems in spring.yaml"'],
+  [/\bfits no file\b/i, 'matches no file'],
+  [/\bthere is no one column\b|\bof the columns fits\b/i, '"no column matches \'phone\'"'],
+  [/\bfile of ours\b/i, '"added by Volley"'],
+  [/\bis no (text|object|list|number|name|JSON|ISO|subaccount|email)\b/i, 'is not a …'],
+  [/\bis not built like\b|\bbuilt like one\b/i, 'is not a …'],
+  [/\bin the words of the service\b|\bas its status tells\b/i, 'say what was received'],
+  [/\b1 (rows|messages|files|columns|requests|parts|problems|lines)\b/i, '"1 row"'],
+];
+
+interface Passage {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+const MIN_WORDS = 3;
+
+const readText = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8');
+
+/** Text of the program that may reach a person: string literals and templates, gaps shown as `${…}`. */
+function listLiterals(file: string): Passage[] {
+  const source = ts.createSourceFile(file, readText(file), ts.ScriptTarget.Latest, true);
+  const found: Passage[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
+    const text = textOf(node);
+    if (text !== undefined && text.split(/\s+/).filter((word) => word !== '').length >= MIN_WORDS) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+      found.push({ file, line: line + 1, text });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function textOf(node: ts.Node): string | undefined {
+  if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return node.head.text + node.templateSpans.map(({ literal }) => `\${…}${literal.text}`).join('');
+}
+
+/** A page line by line, without the code that it shows in fences. */
+function listLines(file: string): Passage[] {
+  return readText(file)
+    .replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))
+    .split('\n')
+    .map((text, index) => ({ file, line: index + 1, text }));
+}
+
+function findOddWords(passages: readonly Passage[]): string[] {
+  return passages.flatMap(({ file, line, text }) => {
+    const odd = PLAIN_WORDS.flatMap(([word, plain]) => {
+      const match = word.exec(text);
+      return match === null ? [] : [`"${match[0]}", better: ${plain}`];
+    });
+    return odd.map((what) => `${file}:${line}: ${what}`);
+  });
+}
+
+test('messages use plain words', () => {
+  const passages = globSync('src/**/*.ts', { cwd: ROOT }).sort().flatMap(listLiterals);
+  expect(passages.length).toBeGreaterThan(500);
+  expect(findOddWords(passages)).toEqual([]);
+});
+
+test('pages use plain words', () => {
+  const pages = [
+    'README.md',
+    'src/README.md',
+    'test/README.md',
+    'src/sandbox/README.md',
+    'jobs/**/*.md',
+    'samples/*.md',
+  ];
+  expect(findOddWords(globSync(pages, { cwd: ROOT }).sort().flatMap(listLines))).toEqual([]);
+});
+
+test('an odd word is found in a literal, in a template and in a line of a page', () => {
+  const source = 'src/domain/errors.ts';
+  const passage = (text: string): Passage => ({ file: source, line: 1, text });
+  expect(
+    findOddWords([passage('Mend the job file'), passage('it wrote 1 rows'), passage('fix the job file')]),
+  ).toHaveLength(2);
+});
