@@ -31,7 +31,7 @@ test.each([
   ['a run time without offset', 101, { 'actual-run-time': '2026-01-05T09:00:00' }, /actual-run-time/],
   ['broken JSON', 101, '{', /the body/],
   ['a list', 101, [], /the body/],
-  ['an id that is no number', 'abc', {}, /its id is no number/],
+  ['an id that is no number', 'abc', {}, /its id is not a number/],
 ])('PUT /_sandbox/campaigns/{id} refuses %s with 400 and says why', async (_, id, fields, message) => {
   const client = await aClient();
   const answer = await putCampaign(client, id, fields);
