@@ -1,13 +1,14 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
 import type { RequestEntry } from '../../src/sandbox/request-log.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { type Ended, Running, type Spawning } from './command.js';
+import { runCommandInProcess } from './command-in-process.js';
+import { closeAfterFile } from './opened.js';
 
 /** The command's end, with what it printed on stdout. */
 export interface Finished extends Ended {
@@ -26,6 +27,10 @@ export class Workspace {
   constructor(directory: string, sandbox: Sandbox) {
     this.directory = directory;
     this.sandbox = sandbox;
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return { PATH: process.env.PATH ?? '', VOLLEY_API_KEY: this.sandbox.credentials.apiKey };
   }
 
   path(name: string): string {
@@ -65,14 +70,14 @@ export class Workspace {
   start(args: readonly string[], { env, ...start }: Start = {}): Running {
     const running = new Running(args, {
       cwd: this.directory,
-      env: { PATH: process.env.PATH ?? '', VOLLEY_API_KEY: this.sandbox.credentials.apiKey, ...env },
+      env: { ...this.env, ...env },
       ...start,
     });
     this.#running.add(running);
     return running;
   }
 
-  async finish(running: Running): Promise<Finished> {
+  async finish(running: Pick<Running, 'ended'>): Promise<Finished> {
     const ended = await running.ended;
     return {
       ...ended,
@@ -128,20 +133,32 @@ export class Workspace {
   }
 }
 
-const opened: Workspace[] = [];
-// Tests of a file run at once: the hook that knows their single ends would have to be handed through each of them.
-afterAll(() => Promise.all(opened.splice(0).map((workspace) => workspace.close())));
+/** `start` starts a process here, too; all other commands run in this one, for tests that are not about the process. */
+class WorkspaceInProcess extends Workspace {
+  override volley(...args: string[]): Promise<Finished> {
+    return this.finish({ ended: runCommandInProcess(args, { cwd: this.directory, env: this.env }) });
+  }
+}
 
 /** Beside `acme`, with the same key. */
 export const OTHER_ACCOUNT = { account: 'umbrella', subAccountIds: ['umbrella_hq'] } as const;
 
 /** A workspace of the test's own, gone when the tests of the file are over. */
-export async function aWorkspace(...faults: FaultInput[]): Promise<Workspace> {
+export function aWorkspace(...faults: FaultInput[]): Promise<Workspace> {
+  return openWorkspace(Workspace, faults);
+}
+
+/** One whose commands run in this process, one at a time; those that `start` starts have one of their own. */
+export function aWorkspaceInProcess(...faults: FaultInput[]): Promise<Workspace> {
+  return openWorkspace(WorkspaceInProcess, faults);
+}
+
+async function openWorkspace(kind: typeof Workspace, faults: readonly FaultInput[]): Promise<Workspace> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
-  const workspace = new Workspace(
+  const workspace = new kind(
     directory,
-    await startSandbox({ rateLimits: false, faults, accounts: [OTHER_ACCOUNT] }),
+    await startSandbox({ rateLimits: false, faults: [...faults], accounts: [OTHER_ACCOUNT] }),
   );
-  opened.push(workspace);
+  closeAfterFile(workspace);
   return workspace;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { aJobOfAreas, ledgerOf, untilAccepted } from './area-jobs.js';
 import { until } from './command.js';
 

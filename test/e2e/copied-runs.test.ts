@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 
 /** A run of 30 rows in batches of 10 that died while its second request was under way. */
 async function aStoppedRun(): Promise<{ workspace: Workspace; run: string }> {

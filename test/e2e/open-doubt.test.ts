@@ -4,7 +4,7 @@ import { readOpenDoubt } from '../../src/registry/open-doubt.js';
 import type { OpenDoubt } from '../../src/report/summary.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 
 const INBOX = anSmsStep({ input: { files: 'in/*.csv' } });

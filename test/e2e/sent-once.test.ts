@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace, OTHER_ACCOUNT } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
 describe.concurrent('a file is sent once per job', () => {

@@ -5,7 +5,7 @@ import type { Summary } from '../../src/report/summary.js';
 import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
 const HOUR = 3_600_000;

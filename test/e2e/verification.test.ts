@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { numberOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
 import { until } from './command.js';

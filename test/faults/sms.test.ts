@@ -1,4 +1,4 @@
-import { isNoTwin, testEveryFault, testFaultsAmongOthers } from './every-fault.js';
+import { isNoTwin, isOfTheWire, testEveryFault, testFaultsAmongOthers } from './every-fault.js';
 
-testEveryFault('sms', isNoTwin);
+testEveryFault('sms', (fault) => isNoTwin(fault) && isOfTheWire(fault));
 testFaultsAmongOthers('sms');

@@ -230,7 +230,7 @@ class Soak {
       // Node itself ends a process that does not listen yet, or no longer; then it must not hold the lock.
       if (signal === 'SIGTERM' && this.#readLock()?.state !== 'held') return;
     }
-    if (code === 4 && wasPreparing && stdout.includes('may have done so')) return;
+    if (code === 4 && wasPreparing && stdout.includes('may have succeeded')) return;
     throw new Violation(`the command ends with ${describe(ended)}`);
   }
 

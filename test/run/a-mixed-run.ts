@@ -1,11 +1,11 @@
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import { settleByWord } from '../../src/settle/operator-decision.js';
-import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { depsOf, withLock } from '../settle/export/an-export.js';
 import { aRun, aScriptedService, batchAnswer, failure, response, type Sent } from './a-run.js';
 
-export const files = aFolder({ 'people.csv': `${aCsvOf(9)}n/a,nobody\n${aNumber(0)},again\n` });
+export const files = { 'people.csv': `${aCsvOf(9)}n/a,nobody\n${aNumber(0)},again\n` };
 export const ONE_BY_ONE = someLimits({ concurrency: 1 });
 
 /**

@@ -11,7 +11,7 @@ import { FakeClock } from '../../run/fake-clock.js';
 export const SENT_AT = 1_800_000_000_000;
 export const MINUTE = 60_000;
 
-const PEOPLE = aFolder({ 'people.csv': aCsvOf(6) });
+const PEOPLE = { 'people.csv': aCsvOf(6) };
 
 /** Three requests of two rows; the answers to these are lost. */
 export async function aRunInDoubt(lost: readonly number[] = [2]): Promise<MadePlan> {

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { Host } from '../../src/commands/support/deps.js';
+import { thisWorld } from '../../src/commands/support/world.js';
+import { describeFailure, formatFailed } from '../../src/commands/terminal/print-error.js';
+import { runCommandLine } from '../../src/verbs/command-line.js';
+import { COMMAND, type Ended, type Spawning } from './command.js';
+
+type Start = Pick<Spawning, 'cwd' | 'env'>;
+
+/** What `leave` throws, as no code of a process that was left runs on. */
+class Left extends Error {}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * The command line from its arguments to its exit code, in this process: what `cli.ts` does around it is done here.
+ * One at a time, as a process has one working directory. It starts in a tenth of the time of a process.
+ */
+export function runCommandInProcess(args: readonly string[], start: Start): Promise<Ended> {
+  const ended = last.then(() => runIn(args, start));
+  last = ended.catch(() => {});
+  return ended;
+}
+
+async function runIn(args: readonly string[], { cwd, env }: Start): Promise<Ended> {
+  const before = process.cwd();
+  process.chdir(cwd);
+  const said = { stdout: '', stderr: '' };
+  let code: number | null = null;
+  let logged: unknown;
+  const printFailure = (failure: object) => {
+    if (args.findLast((argument) => /^--(no-)?json$/.test(argument)) === '--no-json' || said.stdout !== '') return;
+    said.stdout = `${JSON.stringify(failure)}\n`;
+  };
+  const terminal: Host = {
+    env,
+    stdin: (async function* () {})(),
+    isStdoutTerminal: false,
+    isStderrTerminal: false,
+    screen: { columns: 80, directory: cwd, command: `node ${COMMAND}` },
+    writeStdout: async (text) => {
+      said.stdout += text;
+    },
+    writeStderr: (text) => {
+      said.stderr += text;
+    },
+    onSignal: () => () => {},
+    leave: (exitCode, { code: name, message, hint }) => {
+      const error = { code: name, message, hint: hint ?? null, problems: [] };
+      printFailure({ state: exitCode === 2 ? 'refused' : 'stopped', exitCode, error });
+      code = exitCode;
+      throw new Left(message);
+    },
+    noteLogged: (error) => {
+      logged = error;
+    },
+    // Each command is a process of its own to the locks.
+    world: { ...thisWorld, owner: { ...thisWorld.owner, instance: randomUUID() } },
+  };
+  const fail = (error: unknown) => {
+    if (error instanceof Left) return;
+    if (error !== logged) terminal.writeStderr(formatFailed(error, terminal));
+    const failure = describeFailure(error);
+    printFailure(failure);
+    code = failure.exitCode;
+  };
+  const finish = async (command: Promise<number>) => {
+    try {
+      code = await command;
+    } catch (error) {
+      fail(error);
+    }
+  };
+  try {
+    await runCommandLine(args, { terminal, finish }, 100).catch(fail);
+  } finally {
+    process.chdir(before);
+  }
+  return { code, signal: null, ...said };
+}
