@@ -31,7 +31,7 @@ const DOORS = {
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pino|fastify|bottleneck|cli-progress)(/|$)';
 const PURE =
-  '^src/(domain|normalize|template|kinds)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay)|^src/service/decide-answer|^src/report/rows';
+  '^src/(domain|normalize|template|kinds)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 
 const room = (folder, mayImport) => ({
   name: `${folder}-sees-only-what-is-below`,

@@ -4,9 +4,9 @@ import { isRowStep } from '../job/job.js';
 import type { JournalEntry, RetryEntry, RowRange } from '../journal/entry-format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
+import { RowRanges } from '../journal/row-status/row-ranges.js';
 import { visitRowVerdicts } from '../journal/row-verdicts.js';
 import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/format/plan-file.js';
-import { RowRanges } from '../report/row-ranges.js';
 import type { Files } from '../storage/files.js';
 
 /** Of a planned row, where it stands now; from `RETRIED` on it can be retried no more by its run. */

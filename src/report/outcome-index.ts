@@ -3,9 +3,9 @@ import type { NotSent, RowOutcomes, RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
 import { type PlacedLine, readJournal, readLineAt } from '../journal/reader.js';
 import { keyOf, type OpenRequest, RunState } from '../journal/replay.js';
+import { RowRanges } from '../journal/row-status/row-ranges.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { Files, ReadFile } from '../storage/files.js';
-import { RowRanges } from './row-ranges.js';
 
 /** The outcome of a request, or of one of its parts, with the planned rows that it is for. */
 export interface PlacedOutcome {

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
+import { RowRanges } from '../journal/row-status/row-ranges.js';
 import { formatRowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
@@ -11,7 +12,6 @@ import type { AppendDeps } from '../registry/append-to-run.js';
 import { FedRows } from '../registry/note-fed-rows.js';
 import type { RetryChoice, RetryRows } from '../registry/retry-rows.js';
 import { PERSON } from '../registry/sent-record.js';
-import { RowRanges } from '../report/row-ranges.js';
 import type { Lock } from '../storage/lock.js';
 import type { ReceivedRows } from './received-rows.js';
 

@@ -1,10 +1,16 @@
 /** What is so for all rows of a range, found by a row: few entries for many rows. Ranges do not overlap. */
 export class RowRanges<T> {
-  #ranges: { readonly first: number; readonly end: number; readonly value: T }[] = [];
+  #ranges: { readonly first: number; end: number; readonly value: T }[] = [];
   #isSorted = true;
 
+  /** A range that continues the last one with the same value makes it longer. */
   add([first, count]: readonly [first: number, count: number], value: T): void {
-    this.#isSorted &&= (this.#ranges.at(-1)?.end ?? 0) <= first;
+    const last = this.#ranges.at(-1);
+    if (last !== undefined && last.end === first && last.value === value) {
+      last.end += count;
+      return;
+    }
+    this.#isSorted &&= (last?.end ?? 0) <= first;
     this.#ranges.push({ first, end: first + count, value });
   }
 
@@ -21,4 +27,11 @@ export class RowRanges<T> {
     const range = this.#ranges[low];
     return range !== undefined && range.first <= row ? range.value : undefined;
   }
+}
+
+/** The ranges of a step, made where there are none yet. */
+export function rangesOf<T>(steps: Map<number, RowRanges<T>>, step: number): RowRanges<T> {
+  const ranges = steps.get(step) ?? new RowRanges<T>();
+  steps.set(step, ranges);
+  return ranges;
 }

@@ -1,0 +1,14 @@
+import type { Files } from '../storage/files.js';
+import { type JournalEnd, readJournal } from './reader.js';
+import { RowStatusView, type StepSize } from './row-status/row-status-view.js';
+
+/** What became of each planned row of a run, and where its journal ends. One reading of the journal: hand on what it gives. */
+export async function readRowStatus(
+  files: Files,
+  path: string,
+  { steps, keepsPlaces }: { readonly steps: readonly StepSize[]; readonly keepsPlaces: boolean },
+): Promise<{ rows: RowStatusView; end: JournalEnd }> {
+  const rows = new RowStatusView(steps, { keepsPlaces });
+  const end = await readJournal(files, path, (line) => rows.apply(line));
+  return { rows, end };
+}

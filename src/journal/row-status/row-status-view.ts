@@ -1,0 +1,214 @@
+import type { RowVerdict } from '../../domain/row.js';
+import type { JournalEntry, OutcomeEntry, RetryEntry, RowRange, SettleEntry } from '../entry-format.js';
+import { keyOf, type OpenRequest, RunState } from '../replay.js';
+import { OutcomePlaces } from './outcome-places.js';
+import { type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
+import { type RowRanges, rangesOf } from './row-ranges.js';
+import { type SentTime, SentTimes } from './sent-times.js';
+
+/**
+ * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no outcome; a verdict;
+ * `moved`, another plan has it, whatever it was before.
+ */
+export type RowStanding = 'open' | 'under-way' | RowVerdict['status'] | 'moved';
+
+/** Of a step of the plan. */
+export interface StepSize {
+  readonly number: number;
+  readonly planned: number;
+  readonly requests: number;
+  /** Whether `sentTimeOf` is to tell of it. */
+  readonly keepsTimes: boolean;
+}
+
+/**
+ * What became of each planned row of a run, by its journal: one view for all that ask. Made by one walk over the entries, in their
+ * order. Takes a byte a row (`RowEndNumbers`), and ranges for what was moved. Pure.
+ */
+export class RowStatusView {
+  readonly state = new RunState();
+  /** Rows by the plan that they were moved to, as they were moved. */
+  readonly moves = new Map<string, RetryEntry>();
+  readonly #table = new RowEndTable();
+  readonly #steps = new Map<number, StepRows>();
+  readonly #movedTo = new Map<number, RowRanges<string>>();
+  /** Undefined after an entry, until it is asked for. */
+  #underWay: Map<number, RowRanges<true>> | undefined;
+  #host = '';
+
+  /** `keepsPlaces`: whether `placesOf` is to tell where outcomes stand. */
+  constructor(steps: readonly StepSize[], { keepsPlaces }: { keepsPlaces: boolean }) {
+    for (const step of steps) {
+      this.#steps.set(step.number, {
+        ends: new RowEndNumbers(step.planned),
+        places: keepsPlaces ? new OutcomePlaces(step) : undefined,
+        times: step.keepsTimes ? new SentTimes(step.requests) : undefined,
+      });
+    }
+  }
+
+  /** `offset`: of the entry's line in the journal, in bytes. */
+  apply({ entry, offset }: { readonly entry: JournalEntry; readonly offset: number }): void {
+    this.#underWay = undefined;
+    if (entry.type === 'open') this.#host = entry.host;
+    if (entry.type === 'intent') {
+      const times = this.#steps.get(entry.step)?.times;
+      times?.begin(entry.request, entry.rows);
+      times?.note(entry.request, entry.at, this.#host);
+    }
+    if (entry.type === 'outcome') {
+      const open = this.state.step(entry.step).open.get(keyOf(entry));
+      if (open !== undefined) this.#end(entry, open, offset);
+    }
+    if (entry.type === 'settle') this.#settle(entry, offset);
+    if (entry.type === 'retry') {
+      this.moves.set(entry.plan, entry);
+      for (const [step, ...range] of entry.rows) rangesOf(this.#movedTo, step).add(range, entry.plan);
+    }
+    this.state.apply(entry);
+  }
+
+  standingOf(step: number, row: number): RowStanding {
+    if (this.movedTo(step, row) !== undefined) return 'moved';
+    return this.#endOf(step, row)?.status ?? (this.isUnderWay(step, row) ? 'under-way' : 'open');
+  }
+
+  /** Of the row's verdict, as `RowEnd` has it; '' for a row without one. */
+  codeOf(step: number, row: number): string {
+    return this.#endOf(step, row)?.code ?? '';
+  }
+
+  /** Id of the plan that has a row now; undefined where it is this run's own. */
+  movedTo(step: number, row: number): string | undefined {
+    return this.#movedTo.get(step)?.find(row);
+  }
+
+  isInDoubt(step: number, row: number): boolean {
+    return this.#endOf(step, row)?.status === 'in-doubt';
+  }
+
+  /** Whether an intent for the row has no outcome: it may have been processed. */
+  isUnderWay(step: number, row: number): boolean {
+    this.#underWay ??= rangesUnderWay(this.state);
+    return this.#underWay.get(step)?.find(row) === true;
+  }
+
+  /** Whether the service is known to have accepted it, from its own answers, receipts or exports: a person's word is none of these. */
+  isKnownAccepted(step: number, row: number): boolean {
+    const end = this.#endOf(step, row);
+    return end?.status === 'accepted' && !end.isAssumed;
+  }
+
+  /** Undefined for a row whose request was never begun, and in steps that keep no times. */
+  sentTimeOf(step: number, row: number): SentTime | undefined {
+    return this.#steps.get(step)?.times?.find(row);
+  }
+
+  /** Undefined unless places are kept. */
+  placesOf(step: number): OutcomePlaces | undefined {
+    return this.#steps.get(step)?.places;
+  }
+
+  /** How many rows are in doubt. */
+  countInDoubt(): number {
+    let count = 0;
+    for (const _ of this.listInDoubt()) count += 1;
+    return count;
+  }
+
+  /** Step and planned row of each in doubt, in their order. */
+  listInDoubt(): Generator<{ step: number; row: number }> {
+    return this.#list(({ status }) => status === 'in-doubt');
+  }
+
+  /** Rejected rows that this run still has, by code. */
+  countRejected(): Map<string, number> {
+    const codes = new Map<string, number>();
+    for (const { step, row } of this.#list(({ status }) => status === 'rejected')) {
+      if (this.movedTo(step, row) !== undefined) continue;
+      const code = this.codeOf(step, row);
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+    }
+    return codes;
+  }
+
+  /** Rows that other plans have. */
+  countMoved(): number {
+    let count = 0;
+    for (const { retriedRows } of this.state.steps.values()) count += retriedRows.rejected + retriedRows['not-sent'];
+    return count;
+  }
+
+  /** The rows for which it is so, as few ranges as there can be, step by step. */
+  listRanges(isWanted: (step: number, row: number) => boolean): RowRange[] {
+    const ranges: RowRange[] = [];
+    for (const [step, { ends }] of this.#steps) {
+      let first = -1;
+      for (let row = 0; row <= ends.rows; row++) {
+        const isIn = row < ends.rows && isWanted(step, row);
+        if (isIn && first === -1) first = row;
+        if (isIn || first === -1) continue;
+        ranges.push([step, first, row - first]);
+        first = -1;
+      }
+    }
+    return ranges;
+  }
+
+  #endOf(step: number, row: number): RowEnd | undefined {
+    return this.#table.endOf(this.#steps.get(step)?.ends.get(row) ?? 0);
+  }
+
+  *#list(isWanted: (end: RowEnd) => boolean): Generator<{ step: number; row: number }> {
+    const wanted = this.#table.select(isWanted);
+    if (!wanted.includes(true)) return;
+    for (const [step, { ends }] of this.#steps) {
+      for (let row = ends.find(wanted, 0); row !== -1; row = ends.find(wanted, row + 1)) yield { step, row };
+    }
+  }
+
+  #end(entry: OutcomeEntry, open: OpenRequest, offset: number): void {
+    const step = this.#steps.get(entry.step);
+    if (step === undefined) return;
+    step.times?.note(entry.request, entry.at, this.#host);
+    step.places?.addOutcome(entry, open, offset);
+    const { result } = entry;
+    const [first, count] = open.rows;
+    if (result.kind === 'given-up')
+      step.ends.fill(this.#table.numberOf(result.verdict, undefined), first, first + count);
+    if (result.kind !== 'settled') return;
+    const { verdicts, rows } = result.outcomes;
+    const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict, undefined));
+    let row = first;
+    for (const [index] of rows) {
+      const number = numbers[index];
+      if (number !== undefined) step.ends.set(row, number);
+      row += 1;
+    }
+  }
+
+  #settle(entry: SettleEntry, offset: number): void {
+    const step = this.#steps.get(entry.step);
+    if (step === undefined) return;
+    step.places?.addSettlement(entry, offset);
+    const numbers = entry.verdicts.map((verdict) => this.#table.numberOf(verdict, entry.by));
+    for (const [row, index] of entry.rows) {
+      const number = numbers[index];
+      if (number !== undefined) step.ends.set(row, number);
+    }
+  }
+}
+
+interface StepRows {
+  readonly ends: RowEndNumbers;
+  readonly places: OutcomePlaces | undefined;
+  readonly times: SentTimes | undefined;
+}
+
+function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<true>> {
+  const ranges = new Map<number, RowRanges<true>>();
+  for (const [number, { open }] of steps) {
+    for (const { isInFlight, rows } of open.values()) if (isInFlight) rangesOf(ranges, number).add(rows, true);
+  }
+  return ranges;
+}
