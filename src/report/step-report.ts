@@ -1,7 +1,7 @@
 import { InternalError } from '../domain/errors.js';
 import type { RowVerdict, Verdict } from '../domain/row.js';
 import { isRowStep } from '../job/job.js';
-import type { OpenRequest } from '../journal/replay.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
@@ -9,7 +9,7 @@ import { type Plan, type PlannedStep, rowsFile } from '../plan/format/plan-file.
 import { assertPlanWhole, readRowLines } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
 import type { Files } from '../storage/files.js';
-import type { OutcomeIndex, PlacedOutcome } from './outcome-index.js';
+import type { OutcomeReader, PlacedOutcome } from './outcome-reader.js';
 import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
 import { writeServiceWords } from './service-words.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
@@ -20,15 +20,15 @@ const WORDS_COLUMN = '_description';
 /** Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs whole. */
 export async function writeStepReport(
   files: Files,
-  source: { plan: Plan; planned: PlannedStep; directory: string; index: OutcomeIndex },
+  source: { plan: Plan; planned: PlannedStep; directory: string; rows: RowStatusView; reader: OutcomeReader },
 ): Promise<StepReport> {
-  const { plan, planned, directory, index } = source;
+  const { plan, planned, directory, rows } = source;
   const step = plan.job.steps[planned.number - 1];
   if (step === undefined || !isRowStep(step))
     throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
   const kind = kindOf(step);
   const outputs = await StepOutputs.create(files, source, kind.resultColumns);
-  const cursor = new OutcomeCursor(index, planned.number);
+  const cursor = new OutcomeCursor(source);
   const path = rowsFile(directory, planned);
   const isRepeatable = kind.isRepeatable(step);
   const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
@@ -36,7 +36,7 @@ export async function writeStepReport(
     formatRowId({ run: plan.id, step: planned.number, ...row });
   const describePlanned = async (row: { facts: readonly string[]; request: number; index: number }) => {
     const { verdict, outcome } = await cursor.endOf(row.request, row.index, isRepeatable);
-    const retriedBy = index.retriedBy(planned.number, row.index);
+    const retriedBy = rows.movedTo(planned.number, row.index);
     if (retriedBy !== undefined) return describeRetried(retriedBy);
     const facts = { planId: plan.id, step: planned.number, index: row.index, facts: row.facts };
     const id = idOf({ isPlanned: true, index: row.index });
@@ -72,24 +72,25 @@ export async function writeStepReport(
 
 /** Walks the outcomes beside the rows, all of them: the rows of a request stand together, in its order. */
 class OutcomeCursor {
-  readonly #index: OutcomeIndex;
+  readonly #rows: RowStatusView;
+  readonly #reader: OutcomeReader;
   readonly #step: number;
   #request = 0;
   #outcomes: PlacedOutcome[] = [];
-  #inFlight: OpenRequest[] = [];
 
-  constructor(index: OutcomeIndex, step: number) {
-    this.#index = index;
-    this.#step = step;
+  constructor({ rows, reader, planned }: { rows: RowStatusView; reader: OutcomeReader; planned: PlannedStep }) {
+    this.#rows = rows;
+    this.#reader = reader;
+    this.#step = planned.number;
   }
 
-  async endOf(request: number, row: number, isRepeatable: boolean): Promise<RowEnd> {
+  async endOf(request: number, row: number, isRepeatable: boolean): Promise<ReportedEnd> {
     if (request !== this.#request) {
       this.#request = request;
-      this.#outcomes = await this.#index.outcomesOf(this.#step, request, row);
-      this.#inFlight = this.#index.inFlight(this.#step, request);
+      this.#outcomes = await this.#reader.outcomesOf(this.#step, request, row);
     }
-    const settled = this.#index.settledRow(this.#step, row);
+    const isSettled = this.#rows.placesOf(this.#step)?.isSettled(row) === true;
+    const settled = isSettled ? await this.#reader.settledRow(this.#step, row) : undefined;
     if (settled?.verdict.status === 'not-sent') return { verdict: settled.verdict, outcome: undefined };
     for (const { first, outcomes } of this.#outcomes) {
       const given = outcomes.rows[row - first];
@@ -104,14 +105,13 @@ class OutcomeCursor {
 
   /** For a row without an outcome: was it sent by a process that died, or is it under way at this moment? */
   #openVerdict(row: number, isRepeatable: boolean): Verdict | undefined {
-    const isOpen = this.#inFlight.some(({ rows: [first, count] }) => row >= first && row < first + count);
-    if (!isOpen || isRepeatable) return undefined;
+    if (isRepeatable || !this.#rows.isUnderWay(this.#step, row)) return undefined;
     return { status: 'in-doubt', code: 'run-ended', reason: 'Sent, and the run has no answer to it yet' };
   }
 }
 
 /** Undefined: the row was not reached yet; its outcome alone: nothing was answered. */
-interface RowEnd {
+interface ReportedEnd {
   readonly verdict: RowVerdict | undefined;
   readonly outcome: RowOutcome | undefined;
 }

@@ -9,7 +9,8 @@ import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
-import { OutcomeIndex } from './outcome-index.js';
+import { OutcomeReader } from './outcome-reader.js';
+import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { countRetried } from './row-balance.js';
 import { writeStepReport } from './step-report.js';
@@ -37,27 +38,28 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 
 async function writeOutputs(files: Files, directory: string, plan: Plan): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const index = await OutcomeIndex.read(files, path, plan);
+  const { rows, state } = await readRunRows(files, { directory, plan }, { places: true });
+  const reader = new OutcomeReader(files, path, rows);
   try {
     await syncJournal(files, path);
     const steps: StepSummary[] = [];
     for (const [at, planned] of plan.steps.entries()) {
       const step = plan.job.steps[at];
       if (step !== undefined && !isRowStep(step)) {
-        steps.push(summarizeAction(planned, index.state));
+        steps.push(summarizeAction(planned, state));
         continue;
       }
-      const report = await writeStepReport(files, { plan, planned, directory, index });
-      assertBalanced(planned, report.balance, index.state);
-      steps.push(summarizeStep(planned, report, index.state));
+      const report = await writeStepReport(files, { plan, planned, directory, rows, reader });
+      assertBalanced(planned, report.balance, state);
+      steps.push(summarizeStep(planned, report, state));
     }
     const deliveries = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
-    const summary = { ...summarizeRun(plan, directory, steps, index.state), deliveries, notDelivered };
+    const summary = { ...summarizeRun(plan, directory, steps, state), deliveries, notDelivered };
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
     return summary;
   } finally {
-    await index.close();
+    await reader.close();
   }
 }
 

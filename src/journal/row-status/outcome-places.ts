@@ -37,6 +37,11 @@ export class OutcomePlaces {
     return offset > 0 ? [...parts, { offset, first }] : parts;
   }
 
+  /** Whether a row came to something without an answer to its request: it was settled later, or given up. */
+  isSettled(row: number): boolean {
+    return (this.#settledBy?.[row] ?? 0) > 0 || this.givenUp(row) !== undefined;
+  }
+
   /** Byte offset of the entry that settled a row which was in doubt; undefined where none did. */
   settlementOf(row: number): number | undefined {
     const number = this.#settledBy?.[row] ?? 0;

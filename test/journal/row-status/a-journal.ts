@@ -86,16 +86,23 @@ export class JournalModel {
     if (part === undefined) return;
     const [first, count] = part.rows;
     part.isInFlight = false;
-    if (kind === 'again') this.#setOpen(part);
-    if (kind === 'again') return this.#addOutcome(part, { kind, why: '' });
-    this.#parts = this.#parts.filter((each) => each !== part);
+    if (kind === 'settled') {
+      this.#settleOwn(part, pick);
+      return;
+    }
+    this.#setOpen(part);
     if (kind === 'split' && count > 1) {
-      this.#setOpen(part);
       const half = Math.ceil(count / 2);
+      this.#parts = this.#parts.filter((each) => each !== part);
       this.#parts.push({ ...part, part: `${part.part}0`, rows: [first, half] });
       this.#parts.push({ ...part, part: `${part.part}1`, rows: [first + half, count - half] });
-      return this.#addOutcome(part, { kind, why: '' });
     }
+    this.#addOutcome(part, { kind: count > 1 ? kind : 'again', why: '' });
+  }
+
+  #settleOwn(part: Part, pick: number): void {
+    const [first, count] = part.rows;
+    this.#parts = this.#parts.filter((each) => each !== part);
     const verdicts = [
       { status: 'accepted', code: 'QUEUED', reason: '' },
       { status: 'rejected', code: CODES[pick % CODES.length] ?? '', reason: 'no' },

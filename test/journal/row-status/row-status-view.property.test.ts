@@ -7,7 +7,6 @@ import type { Plan } from '../../../src/plan/format/plan-file.js';
 import { InDoubtRows } from '../../../src/registry/in-doubt-rows.js';
 import { RetryRows } from '../../../src/registry/retry-rows.js';
 import { SentRecord } from '../../../src/registry/sent-record.js';
-import { OutcomeIndex } from '../../../src/report/outcome-index.js';
 import type { Files } from '../../../src/storage/files.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, type JournalModel, type ModelRow, SIZES } from './a-journal.js';
@@ -57,7 +56,6 @@ test('it answers as the classes did that each read the journal for itself', asyn
       const inDoubt = (await InDoubtRows.read(files, '/run', plan)).rows;
       const retry = (await RetryRows.read(files, '/run', plan)).rows;
       const record = await SentRecord.read(files, '/run', plan);
-      const index = await OutcomeIndex.read(files, JOURNAL_PATH, plan);
       expect([...rows.listInDoubt()]).toEqual([...inDoubt.list()]);
       expect(rows.countInDoubt()).toBe(inDoubt.count);
       expect(rows.countMoved()).toBe(retry.retried);
@@ -68,17 +66,9 @@ test('it answers as the classes did that each read the journal for itself', asyn
         expect(rows.standingOf(step, row) === 'rejected').toBe(retry.isRejected(step, row));
         expect(rows.standingOf(step, row) === 'open').toBe(retry.isUntouched(step, row));
         expect(rows.movedTo(step, row)).toBe(retry.givenTo(step, row));
-        expect(rows.movedTo(step, row)).toBe(index.retriedBy(step, row));
         expect(rows.isKnownAccepted(step, row)).toBe(record.acceptedOf(step)[row] === 1);
         expect(rows.sentTimeOf(step, row)).toEqual(record.timeOf(step, row));
-        expect(rows.placesOf(step)?.givenUp(row)).toEqual(
-          index.settledRow(step, row)?.verdict.code === 'given-up' ? index.settledRow(step, row)?.verdict : undefined,
-        );
-        expect(rows.placesOf(step)?.settlementOf(row) !== undefined).toBe(
-          (index.settledRow(step, row)?.ids.length ?? 0) > 0,
-        );
       }
-      await index.close();
     }),
     { numRuns: 300 },
   );

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { readRowStatus } from '../journal/read-row-status.js';
+import type { JournalEnd } from '../journal/reader.js';
+import type { RunState } from '../journal/replay.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
+
+/** A run as its journal was read. Holds behind the lock of its job, until something is appended. */
+export interface RunRows {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly rows: RowStatusView;
+  readonly state: RunState;
+  readonly end: JournalEnd;
+}
+
+/**
+ * Reads the journal of a run: once a command, which hands on what it gives. `places`: where outcomes stand, for reports; `times`: when
+ * the messages of sms steps were sent, for exports.
+ */
+export async function readRunRows(
+  files: Files,
+  { directory, plan }: { readonly directory: string; readonly plan: Plan },
+  keeps: { readonly places?: boolean; readonly times?: boolean } = {},
+): Promise<RunRows> {
+  const steps = plan.steps.map(({ number, kind, counts: { planned, requests } }) => {
+    return { number, planned, requests, keepsTimes: keeps.times === true && kind === 'sms' };
+  });
+  const path = join(directory, JOURNAL_FILE);
+  const { rows, end } = await readRowStatus(files, path, { steps, keepsPlaces: keeps.places === true });
+  return { directory, plan, rows, state: rows.state, end };
+}
