@@ -2,16 +2,17 @@ import { dirname, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
-import { InDoubtRows } from '../registry/in-doubt-rows.js';
+import { countUnderWay } from '../registry/count-under-way.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
+import { readRunRows } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { type ExportEnd, settleByExport } from '../settle/export/settle-export.js';
 import { settleByWord } from '../settle/operator-decision.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
-import { addSettled, type SettledCounts } from '../settle/settle-rows.js';
-import { acquireLock, type Lock } from '../storage/lock.js';
+import { addSettled, type LockedRun, type SettledCounts } from '../settle/settle-rows.js';
+import { acquireLock } from '../storage/lock.js';
 import { type Host, worldOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { namePerson } from './support/person.js';
@@ -77,18 +78,23 @@ async function settleBehindLock(
   try {
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
-    const received = await settleByReceipts({ directory, plan, lock }, { files, clock, owner });
+    const readRun = async () => ({
+      ...(await readRunRows(files, { directory, plan }, { times: means.kind === 'export' })),
+      lock,
+    });
+    let run = await readRun();
+    const received = await settleByReceipts(run, { files, clock, owner });
+    if (received.accepted + received.rejected > 0) run = await readRun();
     let end: ExportEnd;
     try {
-      const { settled, left } = await settleBy(means, { directory, plan, lock }, host);
+      const { settled, left } = await settleBy(means, run, host);
       end = { settled: addSettled(received, settled), left };
     } catch (error) {
       if (received.accepted + received.rejected === 0) throw error;
       await writeReport(outputs, directory, plan);
       throw tellReceived(error, received);
     }
-    const { underWay } = (await InDoubtRows.read(files, directory, plan)).rows;
-    return { end, underWay, summary: await writeReport(outputs, directory, plan) };
+    return { end, underWay: countUnderWay(run.state, plan), summary: await writeReport(outputs, directory, plan) };
   } finally {
     await lock.release();
   }
@@ -127,11 +133,7 @@ function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
   return { kind: 'word', assume, confirm: Number(confirm) };
 }
 
-async function settleBy(
-  means: Means,
-  run: { directory: string; plan: Plan; lock: Lock },
-  host: Host,
-): Promise<ExportEnd> {
+async function settleBy(means: Means, run: LockedRun, host: Host): Promise<ExportEnd> {
   const world = worldOf(host);
   const { files, clock, owner } = world;
   if (means.kind === 'word') {
@@ -140,7 +142,7 @@ async function settleBy(
   }
   const reader = await world.loadReader();
   const exported = await reader.listInputs(means.paths, dirname(means.paths[0] ?? ''));
-  return settleByExport({ ...run, exported }, { files, clock, owner, reader });
+  return settleByExport(run, exported, { files, clock, owner, reader });
 }
 
 function formatSettled(end: {

@@ -47,7 +47,7 @@ export class JournalWindow {
   /** What is asked for next stands a little before it at times. */
   async #move(offset: number, size: number): Promise<void> {
     this.#file ??= await this.#files.openRead(this.#path);
-    const start = Math.max(0, offset - this.#windowBytes / 4);
+    const start = Math.max(0, offset - (this.#windowBytes >>> 2));
     this.#window = { offset: start, bytes: await this.#file.read(start, size) };
   }
 }

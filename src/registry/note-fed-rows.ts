@@ -3,11 +3,12 @@ import type { JournalEntry, RowRange } from '../journal/entry-format.js';
 import { readRowId } from '../kinds/ids.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { countingFor, isFedFrom, listPlans, readRowsOfOthers } from '../plan/reimport/other-plans.js';
+import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import { type AppendDeps, appendToRun } from './append-to-run.js';
-import { RetryRows } from './retry-rows.js';
+import { createChooser } from './retry-choice.js';
 
 /** Begins the `by` of rows that a plan has because they came back as input. */
 const FED = 'fed back';
@@ -65,21 +66,20 @@ export class FedRows {
 
 /**
  * Notes in the journal of a run which of its rejected rows other plans have because they were fed back: it has them no more.
- * To be called behind the lock before rows of the run are given away; a second time there is nothing to note.
+ * To be called behind the lock before rows of the run are given away; a second time there is nothing to note. Gives the run as it
+ * stands then.
  */
-export async function noteFedRows(
-  { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
-  deps: AppendDeps,
-): Promise<void> {
+export async function noteFedRows(run: RunRows, lock: Lock, deps: AppendDeps): Promise<RunRows> {
+  const { directory, plan, rows } = run;
   const fed = await FedRows.read(deps.files, directory, plan);
-  if (fed.isEmpty) return;
-  const { rows, end } = await RetryRows.read(deps.files, directory, plan);
-  const own = rows.choose({ only: 'rejected', codes: [] });
+  if (fed.isEmpty) return run;
+  const own = rows.listRanges(createChooser(rows, { only: 'rejected', codes: [] }));
   const entries = [...fed.chooseFrom(own)].map(([id, ranges]): JournalEntry => {
     return { type: 'retry', at: deps.clock.now(), by: FED, plan: id, status: 'rejected', rows: ranges };
   });
-  if (entries.length === 0) return;
+  if (entries.length === 0) return run;
   await lock.assertHeld();
   await withdrawSummary(deps.files, directory);
-  await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
+  await appendToRun(run, { entries, lock }, deps);
+  return readRunRows(deps.files, run);
 }

@@ -1,7 +1,8 @@
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { countingFor, type OtherPlan } from '../plan/reimport/other-plans.js';
-import { RetryRows } from '../registry/retry-rows.js';
+import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { isOfRefused, type ReceivedRows } from './received-rows.js';
 
@@ -17,7 +18,7 @@ export class HeldRows {
   /** Begun runs for the same account. */
   readonly #runs: ReadonlyMap<string, OtherPlan>;
   readonly #plans: ReadonlySet<string>;
-  readonly #read = new Map<string, RetryRows>();
+  readonly #read = new Map<string, RowStatusView>();
 
   constructor(
     { files, received }: { files: Files; received: ReceivedRows },
@@ -37,21 +38,21 @@ export class HeldRows {
     const row = readRowId(id);
     const found = row?.isPlanned === true ? this.#runs.get(row.run) : undefined;
     if (row === undefined || found === undefined) return undefined;
-    const rows = this.#read.get(row.run) ?? (await RetryRows.read(this.#files, found.directory, found.plan)).rows;
+    const rows = this.#read.get(row.run) ?? (await readRunRows(this.#files, found)).rows;
     this.#read.set(row.run, rows);
     if (await this.#received.has(row, { isRefused: this.#isRefused }))
       return `a delivery receipt shows that run ${row.run} sent the row with its _rowId`;
     const gone = this.#findGone(kind, { row, plan: found.plan, rows });
     if (gone !== undefined) return `plan ${gone} claimed the row from run ${row.run}, is gone, and may have sent it`;
-    if (rows.givenTo(row.step, row.index) !== undefined || rows.isRejected(row.step, row.index)) return undefined;
+    if (['moved', 'rejected'].includes(rows.standingOf(row.step, row.index))) return undefined;
     return `in run ${row.run} the row with its _rowId was not rejected: it was sent, or may yet be sent`;
   }
 
   /** The plan that a row was given to, where it cannot tell any more what became of it; one of another time is none. */
-  #findGone(kind: string, { row, plan, rows }: { row: RowId; plan: Plan; rows: RetryRows }): string | undefined {
+  #findGone(kind: string, { row, plan, rows }: { row: RowId; plan: Plan; rows: RowStatusView }): string | undefined {
     if (this.#occurrence !== '' && this.#occurrence !== plan.occurrence) return undefined;
     if (plan.steps.find(({ number }) => number === row.step)?.kind !== kind) return undefined;
-    const given = rows.givenTo(row.step, row.index);
+    const given = rows.movedTo(row.step, row.index);
     return given === undefined || this.#plans.has(given) ? undefined : given;
   }
 }

@@ -5,7 +5,7 @@ import { readRowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { countingFor, GivenRows, type RowOfOther, readRowsOfOthers } from '../plan/reimport/other-plans.js';
 import type { PastRun } from '../registry/history.js';
-import { RetryRows } from '../registry/retry-rows.js';
+import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { HeldRows } from './held-rows.js';
 import { ReceivedRows } from './received-rows.js';
@@ -51,11 +51,11 @@ async function assertNotReceived(
 ): Promise<void> {
   if (!(await received.mayHave(plan.id))) return;
   const directory = join(jobDirectory, plan.id);
-  const { rows } = await RetryRows.read(files, directory, plan);
+  const { rows } = await readRunRows(files, { directory, plan });
   let sent = 0;
   for await (const { step, index } of readRowsOfOthers(files, { directory, plan })) {
-    if (rows.isUntouched(step, index) && (await received.has({ run: plan.id, step, index }, { isRefused: false })))
-      sent += 1;
+    const isOpen = rows.standingOf(step, index) === 'open';
+    if (isOpen && (await received.has({ run: plan.id, step, index }, { isRefused: false }))) sent += 1;
   }
   if (sent === 0) return;
   throw new UserError(

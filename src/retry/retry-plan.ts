@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
-import { RowRanges } from '../journal/row-status/row-ranges.js';
+import { PERSON } from '../journal/row-status/row-ends.js';
+import { type RowRanges, rangesOf } from '../journal/row-status/row-ranges.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
@@ -10,8 +12,7 @@ import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
 import { FedRows } from '../registry/note-fed-rows.js';
-import type { RetryChoice, RetryRows } from '../registry/retry-rows.js';
-import { PERSON } from '../registry/sent-record.js';
+import type { RetryChoice } from '../registry/retry-choice.js';
 import type { Lock } from '../storage/lock.js';
 import type { ReceivedRows } from './received-rows.js';
 
@@ -61,18 +62,16 @@ export async function makePlanOf(
  * whom the suppression lists leave out may be others by now, and which rows a receipt tells of.
  */
 export async function makeAnew(
-  given: RetryRows['given'],
+  moves: RowStatusView['moves'],
   source: RetrySource,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry[]> {
   const made: MadeRetry[] = [];
-  for (const entry of given.values()) {
+  for (const entry of moves.values()) {
     if (!(await isUnbegun(entry, source, deps.files))) continue;
     const steps = new Map<number, RowRanges<true>>();
     for (const [step, ...range] of entry.rows) {
-      const ranges = steps.get(step) ?? new RowRanges<true>();
-      steps.set(step, ranges);
-      ranges.add(range, true);
+      rangesOf(steps, step).add(range, true);
     }
     const isChosen = (step: number, row: number) => steps.get(step)?.find(row) === true;
     made.push(await makePlanOf({ ranges: entry.rows, isChosen }, source, deps));

@@ -2,13 +2,14 @@ import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import type { JournalEntry } from '../journal/entry-format.js';
+import { PERSON } from '../journal/row-status/row-ends.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
-import { InDoubtRows } from '../registry/in-doubt-rows.js';
 import { noteFedRows } from '../registry/note-fed-rows.js';
-import { GAVE_UP, type RetryChoice, RetryRows } from '../registry/retry-rows.js';
-import { PERSON } from '../registry/sent-record.js';
+import { createChooser, GAVE_UP, type RetryChoice } from '../registry/retry-choice.js';
+import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
@@ -69,39 +70,38 @@ async function retryRows(
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
-  await noteFedRows({ directory, plan, lock }, deps);
-  const { rows, end } = await RetryRows.read(files, directory, plan);
-  if (rows.state.firstOpen === undefined) {
+  const run = await noteFedRows(await readRunRows(files, { directory, plan }), lock, deps);
+  const { rows, state } = run;
+  if (state.firstOpen === undefined) {
     throw new UserError('bad-plan', `Cannot retry rows of ${directory}: its plan was never applied`, {
       hint: 'Send it with `volley apply`.',
     });
   }
-  const { rows: inDoubt } = await InDoubtRows.read(files, directory, plan);
-  const leftOut = await leaveOutReceived(rows, { plan, choice, received });
+  const { isChosen, leftOut } = await leaveOutReceived(rows, { plan, choice, received });
   const told = {
     left: {
       refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
-      inDoubt: inDoubt.count,
-      underWay: rows.underWay,
+      inDoubt: rows.countInDoubt(),
+      underWay: countInFlight(run),
       received: leftOut,
-      retriedBefore: rows.retried,
+      retriedBefore: rows.countMoved(),
     },
-    codes: Object.fromEntries(rows.codes),
+    codes: Object.fromEntries(rows.countRejected()),
   };
-  const ranges = rows.choose(choice);
+  const ranges = rows.listRanges(isChosen);
   const source = { directory, plan, lock, choice, received, job };
   const give = async (given: JournalEntry[]) => {
-    const entries = listEntries(choice.only === 'unprocessed', given, { directory, plan, rows }, deps);
+    const entries = listEntries(choice.only === 'unprocessed', given, run, deps);
     await lock.assertHeld();
     await withdrawSummary(files, directory);
-    await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
+    await appendToRun(run, { entries, lock }, deps);
   };
   if (ranges.length === 0) {
     // Its run cannot go on with them, and nobody else is to send them.
     if (choice.only === 'unprocessed' && leftOut > 0) await give([]);
-    return { made: undefined, anew: await makeAnew(rows.given, source, deps), ...told };
+    return { made: undefined, anew: await makeAnew(rows.moves, source, deps), ...told };
   }
-  const made = await makePlanOf({ ranges, isChosen: rows.isChosen(choice) }, source, deps);
+  const made = await makePlanOf({ ranges, isChosen }, source, deps);
   await give([
     {
       type: 'retry',
@@ -115,20 +115,44 @@ async function retryRows(
   return { made, anew: [], ...told };
 }
 
-/** A person's word, or an export, may be wrong; and a listener may have died before it had joined what it took. */
+/**
+ * Which rows are chosen: none that is held to be not sent where a receipt shows that it was. A person's word, or an export, may be
+ * wrong; and a listener may have died before it had joined what it took.
+ */
 async function leaveOutReceived(
-  rows: RetryRows,
+  rows: RowStatusView,
   { plan, choice, received }: { plan: Plan; choice: RetryChoice; received: ReceivedRows },
-): Promise<number> {
-  if (!(await received.mayHave(plan.id))) return 0;
+): Promise<{ isChosen: (step: number, row: number) => boolean; leftOut: number }> {
+  const isChosen = createChooser(rows, choice);
+  if (!(await received.mayHave(plan.id))) return { isChosen, leftOut: 0 };
   const isRefused = choice.only === 'rejected';
-  return rows.leaveOutSent(choice, (step, index) => received.has({ run: plan.id, step, index }, { isRefused }));
+  const sent = new Map<number, Uint8Array>();
+  let leftOut = 0;
+  for (const { number: step, counts } of plan.steps) {
+    const marks = new Uint8Array(counts.planned);
+    sent.set(step, marks);
+    for (let index = 0; index < counts.planned; index++) {
+      if (!isChosen(step, index) || !(await received.has({ run: plan.id, step, index }, { isRefused }))) continue;
+      marks[index] = 1;
+      leftOut += 1;
+    }
+  }
+  return { isChosen: (step, row) => isChosen(step, row) && sent.get(step)?.[row] !== 1, leftOut };
+}
+
+/** Rows of requests without an outcome: only when the run goes on, it is known whether they were processed. */
+function countInFlight({ state }: RunRows): number {
+  let count = 0;
+  for (const { open } of state.steps.values()) {
+    for (const { isInFlight, rows } of open.values()) if (isInFlight) count += rows[1];
+  }
+  return count;
 }
 
 async function* listEntries(
   isGivingUp: boolean,
   given: readonly JournalEntry[],
-  run: { directory: string; plan: Plan; rows: RetryRows },
+  run: RunRows,
   deps: AppendDeps,
 ): AsyncGenerator<JournalEntry> {
   if (isGivingUp) {
@@ -140,10 +164,10 @@ async function* listEntries(
 /** What waits to be sent again, and what was never begun. */
 async function* giveUp(
   planned: PlannedStep,
-  { directory, rows }: { directory: string; rows: RetryRows },
+  { directory, state }: RunRows,
   { files, clock }: AppendDeps,
 ): AsyncGenerator<JournalEntry> {
-  const progress = rows.state.step(planned.number);
+  const progress = state.step(planned.number);
   const entriesOf = function* ({ step, request, part, line, rows }: GivenUp): Generator<JournalEntry> {
     const key = { step, request, part, at: clock.now() };
     yield { type: 'intent', ...key, line, rows };

@@ -1,10 +1,8 @@
 import { UserError } from '../domain/errors.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { PERSON } from '../journal/row-status/row-ends.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
-import { InDoubtRows } from '../registry/in-doubt-rows.js';
-import { PERSON } from '../registry/sent-record.js';
-import type { Lock } from '../storage/lock.js';
-import { type Proof, type SettledCounts, settleRows } from './settle-rows.js';
+import { countUnderWay } from '../registry/count-under-way.js';
+import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 export interface Word {
   readonly assume: 'sent' | 'not-sent';
@@ -18,13 +16,10 @@ export interface Word {
  * Settles every row in doubt by a person's own word, which is kept in the journal with name and time. Refuses when so many
  * rows are not in doubt, and while what was under way when a process ended has no outcome: nobody was told of it yet.
  */
-export async function settleByWord(
-  { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
-  word: Word,
-  deps: AppendDeps,
-): Promise<SettledCounts> {
-  const { rows } = await InDoubtRows.read(deps.files, directory, plan);
-  const { count, underWay } = rows;
+export async function settleByWord(run: LockedRun, word: Word, deps: AppendDeps): Promise<SettledCounts> {
+  const { plan, rows, state } = run;
+  const underWay = countUnderWay(state, plan);
+  const count = rows.countInDoubt();
   if (underWay > 0) {
     throw new UserError(
       'bad-plan',
@@ -43,7 +38,7 @@ export async function settleByWord(
   }
   const proof = proofOf(word, new Date(deps.clock.now()).toISOString());
   const by = `${PERSON} ${word.person}`;
-  return settleRows({ directory, plan, lock, by, findProof: async () => proof }, deps);
+  return settleRows(run, { by, findProof: async () => proof }, deps);
 }
 
 function proofOf({ assume, person }: Word, at: string): Proof {

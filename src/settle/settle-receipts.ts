@@ -1,15 +1,16 @@
 import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
-import { InDoubtRows } from '../registry/in-doubt-rows.js';
 import { checkNames } from '../report/name-check.js';
+import { readRunRows } from '../report/read-run-rows.js';
 import type { Receipt } from '../report/receipt.js';
 import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { acquireLock, type Lock, type LockDeps } from '../storage/lock.js';
-import { NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
+import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 /** What came of joining the receipts to their run. */
 export type JoinEnd =
@@ -35,16 +36,17 @@ export async function joinReceipts(
 ): Promise<JoinEnd> {
   const receipts = await Receipts.read(deps.files, directory, plan);
   if (receipts === undefined) return { kind: 'nothing' };
+  // What was read before the lock was taken may be old by then.
+  const lockRun = async (lock: Lock) => ({ ...(await readRunRows(deps.files, { directory, plan })), lock });
   try {
-    const { rows } = await InDoubtRows.read(deps.files, directory, plan);
-    if (rows.state.firstOpen === undefined) return { kind: 'nothing' };
+    const { rows, state } = await readRunRows(deps.files, { directory, plan });
+    if (state.firstOpen === undefined) return { kind: 'nothing' };
     const isToSettle = hasReceipt(rows, receipts);
-    const locking = isToSettle || !rows.state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
+    const locking = isToSettle || !state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
     if (locking !== undefined && 'said' in locking) return { kind: 'held', said: locking.said };
     try {
       const lock = locking?.lock;
-      const settled =
-        lock === undefined ? NONE_SETTLED : await settleReceipts({ directory, plan, receipts, lock }, deps);
+      const settled = lock === undefined ? NONE_SETTLED : await settleReceipts(await lockRun(lock), receipts, deps);
       const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
       const summary = await writeReport(files, directory, plan);
       return { kind: 'joined', receipts: receipts.counts, settled, summary };
@@ -56,8 +58,8 @@ export async function joinReceipts(
   }
 }
 
-function hasReceipt(rows: InDoubtRows, receipts: Receipts): boolean {
-  for (const { step, row } of rows.list()) if (receipts.has(step, row)) return true;
+function hasReceipt(rows: RowStatusView, receipts: Receipts): boolean {
+  for (const { step, row } of rows.listInDoubt()) if (receipts.has(step, row)) return true;
   return false;
 }
 
@@ -74,28 +76,22 @@ async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lo
  * Settles the rows in doubt that a receipt on disk tells of, behind the lock of the job; the caller writes the outputs. What
  * the service itself says comes before every other word: a listener may have died before it had joined what it took.
  */
-export async function settleByReceipts(
-  run: { directory: string; plan: Plan; lock: Lock },
-  deps: AppendDeps,
-): Promise<SettledCounts> {
+export async function settleByReceipts(run: LockedRun, deps: AppendDeps): Promise<SettledCounts> {
   const receipts = await Receipts.read(deps.files, run.directory, run.plan);
   if (receipts === undefined) return NONE_SETTLED;
   try {
-    return await settleReceipts({ ...run, receipts }, deps);
+    return await settleReceipts(run, receipts, deps);
   } finally {
     await receipts.close();
   }
 }
 
-async function settleReceipts(
-  { receipts, ...run }: { directory: string; plan: Plan; receipts: Receipts; lock: Lock },
-  deps: AppendDeps,
-): Promise<SettledCounts> {
+async function settleReceipts(run: LockedRun, receipts: Receipts, deps: AppendDeps): Promise<SettledCounts> {
   const findProof = async ({ step, row }: { step: number; row: number }) => {
     const receipt = await receipts.receiptOf(step, row);
     return receipt === undefined ? undefined : proofOf(receipt);
   };
-  return settleRows({ ...run, by: 'receipt', findProof }, deps);
+  return settleRows(run, { by: 'receipt', findProof }, deps);
 }
 
 /** The service sends no receipt for a message that it did not take; only `rejected` says that it goes nowhere. */

@@ -1,8 +1,8 @@
 import type { RowVerdict, Verdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
-import { InDoubtRows } from '../registry/in-doubt-rows.js';
+import type { RunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 
@@ -16,11 +16,12 @@ export interface Proof {
 /** Undefined: nothing is known of the row, and it stays in doubt. */
 export type FindProof = (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
 
-export interface SettleOptions {
-  readonly directory: string;
-  readonly plan: Plan;
-  /** Of the job: nobody else may write to the journal meanwhile. */
+/** A run as it was read behind the lock of its job, which nobody else may write to meanwhile. */
+export interface LockedRun extends RunRows {
   readonly lock: Lock;
+}
+
+export interface SettleOptions {
   /** What told it, for the journal. */
   readonly by: string;
   readonly findProof: FindProof;
@@ -49,24 +50,23 @@ const ROWS_A_LINE = 1000;
  * touched, and what was settled before is not asked for again. The journal of a run that had ended ends as it did before. The
  * caller writes the outputs again; until then the run has none, and the next `run` of the job makes them.
  */
-export async function settleRows(options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
-  const { directory, plan, lock } = options;
-  const { rows, end } = await InDoubtRows.read(deps.files, directory, plan);
+export async function settleRows(run: LockedRun, options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
+  const { directory, rows, lock } = run;
   const entries = await buildEntries(options, { rows, at: deps.clock.now() });
   if (entries.length === 0) return NONE_SETTLED;
   await lock.assertHeld();
   await withdrawSummary(deps.files, directory);
-  await appendToRun({ directory, plan, state: rows.state, end }, { entries, lock }, deps);
+  await appendToRun(run, { entries, lock }, deps);
   return countVerdicts(entries);
 }
 
 async function buildEntries(
   { by, findProof }: SettleOptions,
-  { rows, at }: { rows: InDoubtRows; at: number },
+  { rows, at }: { rows: RowStatusView; at: number },
 ): Promise<SettleEntry[]> {
   const entries: SettleEntry[] = [];
   let line: { step: number; verdicts: RowVerdict[]; rows: [number, number, ...string[]][] } | undefined;
-  for (const { step, row } of rows.list()) {
+  for (const { step, row } of rows.listInDoubt()) {
     const proof = await findProof({ step, row });
     if (proof === undefined) continue;
     if (line === undefined || line.step !== step || line.rows.length >= ROWS_A_LINE) {

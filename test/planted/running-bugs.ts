@@ -246,9 +246,9 @@ class Agent extends Plain {
   },
   {
     name: 'rows in doubt can be retried',
-    file: 'src/registry/retry-rows.ts',
-    find: "  if (status !== 'not-sent') return OTHER;\n",
-    replace: "  if (status !== 'not-sent') return status === 'in-doubt' ? NOT_SENT : OTHER;\n",
+    file: 'src/registry/retry-choice.ts',
+    find: "    return standing === 'not-sent' && !isGivenUp;\n",
+    replace: "    return (standing === 'not-sent' || standing === 'in-doubt') && !isGivenUp;\n",
     tests: ['test/retry/retry-run.test.ts'],
   },
   {

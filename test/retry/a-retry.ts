@@ -8,7 +8,7 @@ import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { PlanDeps } from '../../src/plan/plan-deps.js';
 import { readHistory } from '../../src/registry/history.js';
-import type { RetryChoice } from '../../src/registry/retry-rows.js';
+import type { RetryChoice } from '../../src/registry/retry-choice.js';
 import { assertGiven } from '../../src/retry/retry-given.js';
 import { type RetryEnd, retryRun } from '../../src/retry/retry-run.js';
 import { type MadePlan, readRequests, readRows } from '../plan/a-plan.js';

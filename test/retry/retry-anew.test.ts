@@ -7,7 +7,7 @@ import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from 
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { refuseSome } from '../run/a-mixed-run.js';
 import { aRun, aScriptedService, failure, reportOf } from '../run/a-run.js';
-import { depsOf, withLock } from '../settle/export/an-export.js';
+import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { applyRetry, planIn, plansOf, retriedPlan, retry } from './a-retry.js';
 
@@ -109,9 +109,8 @@ describe('rows that are settled as not sent', () => {
     const files = aFolder({ 'people.csv': aCsvOf(3) });
     const made = await aPlan({ files, job: { steps: [anSmsStep()] } });
     await aRun({ made, service: aScriptedService(() => failure(true)) });
-    const { directory, plan } = made;
     const word = { assume: 'not-sent', confirm: 3, person: 'ann' } as const;
-    await withLock(made, (lock) => settleByWord({ directory, plan, lock }, word, depsOf(made)));
+    await withLock(made, async (lock) => settleByWord(await lockedRun(made, lock), word, depsOf(made)));
     receive(made, aReceiptLine(made, 1), aReceiptLine(made, 2, { payload: { destination: aNumber(9) } }));
 
     const { made: child, left } = await retry(made, 'not-sent');

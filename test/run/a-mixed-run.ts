@@ -2,7 +2,7 @@ import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import { settleByWord } from '../../src/settle/operator-decision.js';
 import { aCsvOf, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { depsOf, withLock } from '../settle/export/an-export.js';
+import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
 import { aRun, aScriptedService, batchAnswer, failure, response, type Sent } from './a-run.js';
 
 export const files = { 'people.csv': `${aCsvOf(9)}n/a,nobody\n${aNumber(0)},again\n` };
@@ -38,9 +38,8 @@ export async function aStoppedRun(): Promise<MadePlan> {
 }
 
 export const settleAll = (made: MadePlan, assume: 'sent' | 'not-sent', confirm: number) => {
-  const { directory, plan } = made;
-  return withLock(made, (lock) =>
-    settleByWord({ directory, plan, lock }, { assume, confirm, person: 'ann' }, depsOf(made)),
+  return withLock(made, async (lock) =>
+    settleByWord(await lockedRun(made, lock), { assume, confirm, person: 'ann' }, depsOf(made)),
   );
 };
 export const numbersOf = ({ rows }: MadePlan) => rows.map(({ cells }) => cells[0]);

@@ -7,7 +7,7 @@ import type { Files } from '../../src/storage/files.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { retry } from '../retry/a-retry.js';
-import { depsOf, withLock } from '../settle/export/an-export.js';
+import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf, response } from './a-run.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
@@ -28,9 +28,8 @@ async function aFinishedRun(): Promise<MadePlan> {
 }
 
 const settle = (made: MadePlan) => {
-  const { directory, plan } = made;
   const word = { assume: 'not-sent', confirm: 2, person: 'ann' } as const;
-  return withLock(made, (lock) => settleByWord({ directory, plan, lock }, word, depsOf(made)));
+  return withLock(made, async (lock) => settleByWord(await lockedRun(made, lock), word, depsOf(made)));
 };
 const outputsOf = ({ disk, directory }: MadePlan) =>
   Object.fromEntries(Object.entries(disk.snapshot(directory)).filter(([name]) => /\.csv$|^summary/.test(name)));

@@ -3,7 +3,7 @@ import { writeReport } from '../../src/report/write-report.js';
 import { settleByWord, type Word } from '../../src/settle/operator-decision.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
-import { depsOf, withLock } from './export/an-export.js';
+import { depsOf, lockedRun, withLock } from './export/an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
 
@@ -16,9 +16,8 @@ async function aRunInDoubt(): Promise<MadePlan> {
 }
 
 const settle = (made: MadePlan, word: Pick<Word, 'assume' | 'confirm'>) => {
-  const { directory, plan } = made;
   const said = { ...word, person: 'ann on desk-7' };
-  return withLock(made, (lock) => settleByWord({ directory, plan, lock }, said, depsOf(made)));
+  return withLock(made, async (lock) => settleByWord(await lockedRun(made, lock), said, depsOf(made)));
 };
 const outputOf = ({ disk, directory }: MadePlan, name: string) =>
   linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);

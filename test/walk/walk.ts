@@ -9,7 +9,7 @@ import { lockDepsOf } from '../../src/commands/support/world.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
-import { InDoubtRows } from '../../src/registry/in-doubt-rows.js';
+import { readRunRows } from '../../src/report/read-run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { Violation } from '../simulation/watch.js';
@@ -274,8 +274,9 @@ export class Walk {
     const ids: string[] = [];
     await this.world.give(async ({ world }) => {
       if (world === undefined) return 1;
-      const { rows } = await InDoubtRows.read(world.files, directory, await readPlan(world.files, directory));
-      for (const { step, row } of rows.list()) ids.push(`${run}-${step}-${row}`);
+      const plan = await readPlan(world.files, directory);
+      const { rows } = await readRunRows(world.files, { directory, plan });
+      for (const { step, row } of rows.listInDoubt()) ids.push(`${run}-${step}-${row}`);
       return 0;
     });
     return ids;

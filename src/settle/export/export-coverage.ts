@@ -1,4 +1,4 @@
-import type { SentTime } from '../../registry/sent-record.js';
+import type { SentTime } from '../../journal/row-status/sent-times.js';
 import type { ExportRow } from './export-row.js';
 
 /** How far from its request a message may have been created; less than two clocks differ that show different time zones. */

@@ -1,9 +1,9 @@
+import type { RowStatusView } from '../../journal/row-status/row-status-view.js';
 import { messageIdPrefix, readMessageIndex } from '../../kinds/ids.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { readPlannedRows } from '../../plan/format/planned-rows.js';
-import type { InDoubtRows } from '../../registry/in-doubt-rows.js';
-import type { SentRecord } from '../../registry/sent-record.js';
+import type { RunRows } from '../../report/read-run-rows.js';
 import type { Files } from '../../storage/files.js';
 import type { Proof } from '../settle-rows.js';
 import { ExportSpan, findGap } from './export-coverage.js';
@@ -29,45 +29,42 @@ interface StepMatch {
 /** Joins the rows of an export with those of a run, by clientMessageId alone: umids repeat. */
 export class ExportMatch {
   readonly #plan: Plan;
-  readonly #record: SentRecord;
+  readonly #rows: RowStatusView;
   readonly #steps: ReadonlyMap<number, StepMatch>;
   /** Two numbers of known messages, or fewer where there are no more. */
   readonly #numbers: ReadonlySet<string>;
   readonly #span: ExportSpan;
   #fault: string | undefined;
 
-  static async create(
-    files: Files,
-    run: { directory: string; plan: Plan; rows: InDoubtRows; record: SentRecord; nowMs: number },
-  ): Promise<ExportMatch> {
-    const { directory, plan, rows, record, nowMs } = run;
+  /** `run`: read with the times of its messages. */
+  static async create(files: Files, run: RunRows, nowMs: number): Promise<ExportMatch> {
+    const { directory, plan, rows } = run;
     const numbers = new Set<string>();
     const steps = new Map<number, StepMatch>();
     for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
       const { number: step } = planned;
-      const unseen = Uint8Array.from(record.acceptedOf(step));
+      const unseen = new Uint8Array(planned.counts.planned);
       const doubts = new Map<number, Doubt>();
       for await (const { index, row } of readPlannedRows(files, directory, planned)) {
         const number = row.facts[0] ?? '';
-        if (unseen[index] === 1) {
+        if (rows.isKnownAccepted(step, index)) {
           if (numbers.size < 2) numbers.add(number);
           unseen[index] = markOf(number);
         }
-        if (rows.has(step, index))
+        if (rows.isInDoubt(step, index))
           doubts.set(index, { number, found: undefined, isContradicted: false, isAnswered: false });
       }
       steps.set(step, { prefix: messageIdPrefix(plan.id, step), doubts, unseen });
     }
-    return new ExportMatch(plan, record, { steps, numbers, span: new ExportSpan(nowMs) });
+    return new ExportMatch(run, { steps, numbers, span: new ExportSpan(nowMs) });
   }
 
   private constructor(
-    plan: Plan,
-    record: SentRecord,
+    { plan, rows }: RunRows,
     { steps, numbers, span }: { steps: ReadonlyMap<number, StepMatch>; numbers: ReadonlySet<string>; span: ExportSpan },
   ) {
     this.#plan = plan;
-    this.#record = record;
+    this.#rows = rows;
     this.#steps = steps;
     this.#numbers = numbers;
     this.#span = span;
@@ -115,7 +112,7 @@ export class ExportMatch {
     const mark = match.unseen[index] ?? 0;
     if (mark === 0 || !isOurs || row.isOutbound === false) return;
     match.unseen[index] = 0;
-    const time = this.#record.timeOf(step, index);
+    const time = this.#rows.sentTimeOf(step, index);
     if (time !== undefined) this.#span.addKnown(row, time, mark);
   }
 
@@ -127,7 +124,7 @@ export class ExportMatch {
     if (doubt.isContradicted) return 'the export holds its id with another number or subaccount';
     if (found !== undefined && !(doubt.isAnswered && isRejected(found))) return proofOf(found);
     if (doubt.isAnswered) return 'the export holds its id with a message that came in: it may be an answer to it';
-    const time = this.#record.timeOf(step, row);
+    const time = this.#rows.sentTimeOf(step, row);
     const gap =
       time === undefined
         ? 'its request has no time'

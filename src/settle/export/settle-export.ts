@@ -4,10 +4,7 @@ import type { Input } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { InputFile, InputReader, RecordReader } from '../../plan/plan-deps.js';
 import type { AppendDeps } from '../../registry/append-to-run.js';
-import { InDoubtRows } from '../../registry/in-doubt-rows.js';
-import { SentRecord } from '../../registry/sent-record.js';
-import type { Lock } from '../../storage/lock.js';
-import { type SettledCounts, settleRows } from '../settle-rows.js';
+import { type LockedRun, type SettledCounts, settleRows } from '../settle-rows.js';
 import { ExportMatch } from './export-match.js';
 import { bindExportColumns } from './export-row.js';
 
@@ -26,13 +23,12 @@ export interface ExportEnd {
  * rejected where it says so; one that it lacks was not sent, if the export shows that it would hold it (findGap). Others stay in doubt.
  */
 export async function settleByExport(
-  run: { directory: string; plan: Plan; lock: Lock; exported: readonly InputFile[] },
+  run: LockedRun,
+  exported: readonly InputFile[],
   deps: ExportDeps,
 ): Promise<ExportEnd> {
-  const { directory, plan, lock, exported } = run;
-  const { rows } = await InDoubtRows.read(deps.files, directory, plan);
-  const record = await SentRecord.read(deps.files, directory, plan);
-  const match = await ExportMatch.create(deps.files, { directory, plan, rows, record, nowMs: deps.clock.now() });
+  const { plan } = run;
+  const match = await ExportMatch.create(deps.files, run, deps.clock.now());
   const digests: string[] = [];
   for (const file of exported) digests.push(await readExport({ match, plan, file }, deps.reader));
   const left: Record<string, number> = {};
@@ -43,7 +39,7 @@ export async function settleByExport(
     return undefined;
   };
   const by = `export sha256 ${digests.join(' ')}`;
-  const settled = await settleRows({ directory, plan, lock, by, findProof }, deps);
+  const settled = await settleRows(run, { by, findProof }, deps);
   return { settled, left };
 }
 

@@ -64,6 +64,21 @@ export class JournalModel {
     this.open(0);
   }
 
+  /** Every planned row, with its request and the first row of that. */
+  list(): { step: number; row: number; request: number; first: number; is: ModelRow }[] {
+    return REQUESTS.flatMap((counts, at) => {
+      let end = 0;
+      return counts.flatMap((count, index) => {
+        const first = end;
+        end += count;
+        return Array.from({ length: count }, (_, each) => {
+          const row = first + each;
+          return { step: at + 1, row, request: index + 1, first, is: this.#row(at + 1, row) };
+        });
+      });
+    });
+  }
+
   open(pick: number): void {
     this.#host = `host-${pick % 3}`;
     this.#add(anOpen({ host: this.#host }));

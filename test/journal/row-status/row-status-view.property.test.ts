@@ -1,75 +1,93 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
+import { JournalWindow } from '../../../src/journal/journal-window.js';
 import { readRowStatus } from '../../../src/journal/read-row-status.js';
-import type { RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
-import type { Plan } from '../../../src/plan/format/plan-file.js';
-import { InDoubtRows } from '../../../src/registry/in-doubt-rows.js';
-import { RetryRows } from '../../../src/registry/retry-rows.js';
-import { SentRecord } from '../../../src/registry/sent-record.js';
-import type { Files } from '../../../src/storage/files.js';
+import type { OutcomePlaces } from '../../../src/journal/row-status/outcome-places.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
-import { anyJournal, type JournalModel, type ModelRow, SIZES } from './a-journal.js';
-
-async function readModel({ entries }: JournalModel): Promise<{ files: Files; rows: RowStatusView }> {
-  const lines = entries.map((entry, at) => encodeLine({ epoch: 1, seq: at + 1, durable: at, entry }));
-  const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) });
-  const { rows } = await readRowStatus(files, JOURNAL_PATH, { steps: SIZES, keepsPlaces: true });
-  return { files, rows };
-}
-
-function* listRows({ rows }: JournalModel): Generator<{ step: number; row: number; model: ModelRow }> {
-  for (const [at, of] of rows.entries()) for (const [row, model] of of.entries()) yield { step: at + 1, row, model };
-}
+import { anyJournal, SIZES } from './a-journal.js';
 
 test('the view of a run agrees with a plain model about every row, whatever the journal', async () => {
   await fc.assert(
     fc.asyncProperty(anyJournal, async (model) => {
-      const { rows } = await readModel(model);
-      const all = [...listRows(model)];
-      for (const { step, row, model: is } of all) {
-        expect(rows.standingOf(step, row)).toBe(is.movedTo === undefined ? is.standing : 'moved');
-        expect(rows.codeOf(step, row)).toBe(is.standing === 'accepted' ? '' : is.code);
-        expect(rows.movedTo(step, row)).toBe(is.movedTo);
-        expect(rows.isKnownAccepted(step, row)).toBe(is.standing === 'accepted' && !is.by.startsWith('person'));
-        expect(rows.sentTimeOf(step, row)).toEqual(is.sent);
-      }
-      const inDoubt = all.filter(({ model: { standing } }) => standing === 'in-doubt');
+      const { rows } = await readRowStatus(filesOf(model.entries), JOURNAL_PATH, { steps: SIZES, keepsPlaces: false });
+      const all = model.list();
+      const seen = all.map(({ step, row }) => ({
+        standing: rows.standingOf(step, row),
+        code: rows.codeOf(step, row),
+        movedTo: rows.movedTo(step, row),
+        isKnownAccepted: rows.isKnownAccepted(step, row),
+        sent: rows.sentTimeOf(step, row),
+      }));
+      const expected = all.map(({ is }) => ({
+        standing: is.movedTo === undefined ? is.standing : 'moved',
+        code: is.standing === 'accepted' ? '' : is.code,
+        movedTo: is.movedTo,
+        isKnownAccepted: is.standing === 'accepted' && !is.by.startsWith('person'),
+        sent: is.sent,
+      }));
+      expect(seen).toEqual(expected);
+      const inDoubt = all.filter(({ is }) => is.standing === 'in-doubt');
       expect([...rows.listInDoubt()]).toEqual(inDoubt.map(({ step, row }) => ({ step, row })));
       expect(rows.countInDoubt()).toBe(inDoubt.length);
-      expect(rows.countMoved()).toBe(all.filter(({ model: { movedTo } }) => movedTo !== undefined).length);
-      const own = all.filter(({ model: { standing, movedTo } }) => standing === 'rejected' && movedTo === undefined);
+      expect(rows.countMoved()).toBe(all.filter(({ is }) => is.movedTo !== undefined).length);
       const codes = new Map<string, number>();
-      for (const { model: is } of own) codes.set(is.code, (codes.get(is.code) ?? 0) + 1);
+      for (const { is } of all) {
+        if (is.standing === 'rejected' && is.movedTo === undefined) codes.set(is.code, (codes.get(is.code) ?? 0) + 1);
+      }
       expect(rows.countRejected()).toEqual(codes);
+      const ranges = rows.listRanges((step, row) => rows.standingOf(step, row) === 'open');
+      const open = ranges.flatMap(([step, first, count]) =>
+        Array.from({ length: count }, (_, at) => [step, first + at]),
+      );
+      expect(open).toEqual(all.filter(({ is }) => is.standing === 'open').map(({ step, row }) => [step, row]));
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 
-test('it answers as the classes did that each read the journal for itself', async () => {
-  const steps = SIZES.map(({ number, planned, requests }) => ({ number, kind: 'sms', counts: { planned, requests } }));
-  const plan = { steps, job: { steps: SIZES.map(() => ({ kind: 'sms', input: {} })) } } as unknown as Plan;
+test('places lead to the entries in the journal that say what the rows came to', async () => {
   await fc.assert(
-    fc.asyncProperty(anyJournal, async (model) => {
-      const { files, rows } = await readModel(model);
-      const inDoubt = (await InDoubtRows.read(files, '/run', plan)).rows;
-      const retry = (await RetryRows.read(files, '/run', plan)).rows;
-      const record = await SentRecord.read(files, '/run', plan);
-      expect([...rows.listInDoubt()]).toEqual([...inDoubt.list()]);
-      expect(rows.countInDoubt()).toBe(inDoubt.count);
-      expect(rows.countMoved()).toBe(retry.retried);
-      expect(rows.countRejected()).toEqual(retry.codes);
-      expect(rows.moves).toEqual(retry.given);
-      for (const { step, row } of listRows(model)) {
-        expect(rows.isInDoubt(step, row)).toBe(inDoubt.has(step, row));
-        expect(rows.standingOf(step, row) === 'rejected').toBe(retry.isRejected(step, row));
-        expect(rows.standingOf(step, row) === 'open').toBe(retry.isUntouched(step, row));
-        expect(rows.movedTo(step, row)).toBe(retry.givenTo(step, row));
-        expect(rows.isKnownAccepted(step, row)).toBe(record.acceptedOf(step)[row] === 1);
-        expect(rows.sentTimeOf(step, row)).toEqual(record.timeOf(step, row));
+    fc.asyncProperty(anyJournal, fc.integer({ min: 1, max: 400 }), async (model, windowBytes) => {
+      const files = filesOf(model.entries);
+      const { rows } = await readRowStatus(files, JOURNAL_PATH, { steps: SIZES, keepsPlaces: true });
+      const window = new JournalWindow(files, JOURNAL_PATH, windowBytes);
+      for (const each of model.list()) {
+        const { step, row, is } = each;
+        const places = rows.placesOf(step);
+        expect(places?.settlementOf(row) !== undefined).toBe(is.by !== '');
+        expect(places?.givenUp(row)?.code).toBe(is.code === 'given-up' ? 'given-up' : undefined);
+        expect(places?.isSettled(row)).toBe(is.by !== '' || is.code === 'given-up');
+        expect(places && (await readIds(window, places, each))).toEqual(is.ids.length === 0 ? [] : [is.ids]);
       }
+      await window.close();
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
+
+/** Ids that the entries say of a row: of its settlement, else of the outcomes of its request. */
+async function readIds(
+  window: JournalWindow,
+  places: OutcomePlaces,
+  { row, request, first }: { row: number; request: number; first: number },
+): Promise<unknown[]> {
+  const settlement = places.settlementOf(row);
+  if (settlement !== undefined) {
+    const entry = await window.readEntry(settlement);
+    return entry.type === 'settle' ? entry.rows.filter(([each]) => each === row).map((said) => said.slice(2)) : [];
+  }
+  const ids: unknown[] = [];
+  for (const { offset, first: from } of places.outcomesOf(request, first)) {
+    const entry = await window.readEntry(offset);
+    if (entry.type !== 'outcome' || entry.result.kind !== 'settled') throw new Error(`no outcome at ${offset}`);
+    const said = entry.result.outcomes.rows[row - from];
+    if (said !== undefined) ids.push(said.slice(1));
+  }
+  return ids;
+}
+
+function filesOf(entries: Parameters<typeof encodeLine>[0]['entry'][]) {
+  const lines = entries.map((entry, at) => encodeLine({ epoch: 1, seq: at + 1, durable: at, entry }));
+  return memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) });
+}

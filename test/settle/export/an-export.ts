@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path';
 import { findColumn } from '../../../src/input/own-columns.js';
 import { readRecords } from '../../../src/input/records.js';
+import { readRunRows } from '../../../src/report/read-run-rows.js';
 import { type ExportDeps, type ExportEnd, settleByExport } from '../../../src/settle/export/settle-export.js';
+import type { LockedRun } from '../../../src/settle/settle-rows.js';
 import { acquireLock, type Lock, type LockDeps } from '../../../src/storage/lock.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../../plan/a-plan.js';
 import { aRun, aScriptedService, failure } from '../../run/a-run.js';
@@ -80,6 +82,11 @@ export function depsOf({ disk }: Pick<MadePlan, 'disk'>): ExportDeps & LockDeps 
   };
 }
 
+/** The run as `settle` reads it. */
+export async function lockedRun({ directory, plan, disk }: MadePlan, lock: Lock): Promise<LockedRun> {
+  return { ...(await readRunRows(disk.files, { directory, plan }, { times: true })), lock };
+}
+
 /** Behind the lock of the run's job. */
 export async function withLock<T>({ directory, disk }: MadePlan, task: (lock: Lock) => Promise<T>): Promise<T> {
   const lock = await acquireLock(depsOf({ disk }), dirname(directory));
@@ -96,7 +103,6 @@ export function settleWith(made: MadePlan, ...texts: string[]): Promise<ExportEn
     const shown = `export-${index + 1}.csv`;
     return { path: join(aFolder({ [shown]: text }), shown), shown, format: 'csv' } as const;
   });
-  const { directory, plan } = made;
   const deps = { ...depsOf(made), clock: aLaterClock() };
-  return withLock(made, (lock) => settleByExport({ directory, plan, lock, exported }, deps));
+  return withLock(made, async (lock) => settleByExport(await lockedRun(made, lock), exported, deps));
 }

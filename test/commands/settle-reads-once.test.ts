@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { settleRun } from '../../src/commands/settle-run.js';
+import type { Host } from '../../src/commands/support/deps.js';
+import { thisWorld } from '../../src/commands/support/world.js';
+import type { Files } from '../../src/storage/files.js';
+import { aFolder } from '../plan/a-plan.js';
+import { FakeClock } from '../run/fake-clock.js';
+import { anExported, anExportOf, aRunInDoubt, csvOf, MINUTE, SENT_AT } from '../settle/export/an-export.js';
+
+test('settling by an export reads the journal once before it appends to it, and once more for the outputs', async () => {
+  const made = await aRunInDoubt();
+  const rows = [0, 1, 2, 3, 4, 5].map((row) => anExported(made, row));
+  const exported = join(aFolder({ 'export.csv': csvOf(anExportOf(rows)) }), 'export.csv');
+  const journal = `${made.directory}/journal.ndjson`;
+  const opened: string[] = [];
+  const files: Files = {
+    ...made.disk.files,
+    openRead: (path) => {
+      if (path === journal) opened.push('read');
+      return made.disk.files.openRead(path);
+    },
+    openAppend: (path) => {
+      if (path === journal) opened.push('append');
+      return made.disk.files.openAppend(path);
+    },
+  };
+  const clock = new FakeClock();
+  clock.wallMs = SENT_AT + 2880 * MINUTE;
+  let stdout = '';
+  const host: Host = {
+    env: {},
+    stdin: (async function* () {})(),
+    isStdoutTerminal: false,
+    isStderrTerminal: false,
+    writeStdout: async (text) => {
+      stdout += text;
+    },
+    writeStderr: () => {},
+    onSignal: () => () => {},
+    leave: () => {
+      throw new Error('left');
+    },
+    world: { ...thisWorld, files, clock },
+  };
+  const flags = { run: made.directory, exported: [exported], assume: undefined, confirm: undefined, json: true };
+  expect(await settleRun(flags, host)).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ settled: { accepted: 2 }, inDoubt: 0 });
+  expect(opened.slice(0, opened.indexOf('append'))).toEqual(['read']);
+  // Its entries, and the outcomes and settlements that they point to.
+  expect(opened.filter((what) => what === 'read')).toHaveLength(4);
+});
