@@ -16,6 +16,8 @@ export interface ApplyFlags {
   readonly ignoreChangedInputs: boolean;
   /** Rows that other runs of the job left in doubt do not count for the exit code. */
   readonly ignoreOpenDoubt?: boolean;
+  /** The job's directory was copied or put back, and is the job's from now on. */
+  readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 

@@ -21,6 +21,8 @@ import { onFirstSignal } from './terminal/signals.js';
 export interface PlanFlags {
   readonly job: string;
   readonly again: boolean;
+  /** The job's directory was copied or put back, and is the job's from now on. */
+  readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
@@ -71,11 +73,11 @@ function refusalOf(check: () => void): { readonly error: unknown } | undefined {
 }
 
 /** A signal ends it at once, and leaves no plan. */
-async function planUntilSignal(job: Job, { again }: PlanFlags, terminal: Host): Promise<PlanOutcome> {
+async function planUntilSignal(job: Job, { again, adopt }: PlanFlags, terminal: Host): Promise<PlanOutcome> {
   const signalled = new AbortController();
   const stopListening = onFirstSignal(terminal, () => signalled.abort());
   try {
-    return await planJobInput(terminal, job, { isAgain: again, signal: signalled.signal });
+    return await planJobInput(terminal, job, { isAgain: again, adopt, signal: signalled.signal });
   } finally {
     stopListening();
   }

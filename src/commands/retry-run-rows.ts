@@ -17,6 +17,7 @@ import { createPlanDeps, type Host, openLog, worldOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { namePerson } from './support/person.js';
 import { openNamedRun } from './support/run-directory.js';
+import { openJobRegistry } from './support/session.js';
 import { lockDepsOf } from './support/world.js';
 import { countOf, format } from './terminal/count-of.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
@@ -33,6 +34,8 @@ export interface RetryFlags {
   readonly code: string | undefined;
   /** A job file: what is sent is as it says now, and not as it said when the run was planned. */
   readonly job?: string | undefined;
+  /** The job's directory was copied or put back, and is the job's from now on. */
+  readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
@@ -48,7 +51,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   const choice = chooseRows(flags);
   const world = worldOf(host);
   const { files, clock, owner } = world;
-  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
+  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
   const job = flags.job === undefined ? undefined : assertSameJob(plan, await loadJob(flags.job));
   const about = { job: plan.job.name, retryOf: plan.id };
   name(about);
@@ -61,12 +64,20 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
     end = await placeDiskErrors(dirname(directory), async () => {
       const lock = await acquireLock(lockDepsOf(world), dirname(directory));
       try {
+        const registry = await openJobRegistry({
+          jobDirectory: dirname(directory),
+          lock,
+          log,
+          world,
+          adopt: flags.adopt,
+        });
+        await registry.assertOwn(plan.id);
         await assertPlanWhole(files, directory, plan);
         const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
         const deps = { files, clock, owner, plan: planDeps };
         const made = await retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(world) }, deps);
         const outputs = checkNames(files, () => lock.assertHeld());
-        await writeReport(outputs, directory, plan);
+        await registry.noteEnded(await writeReport(outputs, directory, plan));
         return made;
       } finally {
         await lock.release();

@@ -30,6 +30,8 @@ export interface RunFlags {
   readonly again: boolean;
   /** Rows that earlier runs left in doubt do not count for the exit code. */
   readonly ignoreOpenDoubt?: boolean;
+  /** The job's directory was copied or put back, and is the job's from now on. */
+  readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
@@ -58,7 +60,9 @@ async function runNamedJob(
   const done: Done = { summaries: [], leftOut: [] };
   try {
     await placeProblems({ file: flags.job, files: worldOf(host).files }, () =>
-      withSession(host, { job, jobDirectory }, (session) => runInSession(job, flags, { host, session, done })),
+      withSession(host, { job, jobDirectory, adopt: flags.adopt }, (session) =>
+        runInSession(job, flags, { host, session, done }),
+      ),
     );
   } catch (error) {
     // What was sent before the failure is told all the same. A stdout that takes nothing must not hide why it failed.
@@ -89,7 +93,7 @@ async function runInSession(
   const reading = { signal: stop.nothingNew, clock };
   const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
-    if (past.state === 'planned' || (past.state === 'finished' && (await isReported(files, past)))) continue;
+    if (past.state === 'planned' || (await hasEnded(past, session))) continue;
     log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
     const summary = await finishRun(past, history, { job, session });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
@@ -106,6 +110,7 @@ async function runInSession(
       log,
       jobDirectory,
       history: await readHistory(files, jobDirectory),
+      registry: session.registry,
       isAgain: flags.again,
       signal: stop.nothingNew,
       lock: session.lock,
@@ -126,13 +131,23 @@ async function runInSession(
   done.summaries.push(await applyAndReport(made.directory, made.plan, job));
 }
 
+/** Finished, with its outputs, and noted so. */
+async function hasEnded(past: PastRun, { registry, world }: Session): Promise<boolean> {
+  if (past.state !== 'finished') return false;
+  return registry.find(past.plan.id)?.ended?.state === 'finished' && (await isReported(world.files, past));
+}
+
 async function finishRun(
   past: PastRun,
   history: readonly PastRun[],
   { job, session }: { job: Job; session: Session },
 ): Promise<Summary> {
   const { world, jobDirectory } = session;
-  if (past.state === 'finished') return writeReport(world.files, past.directory, past.plan);
+  if (past.state === 'finished') {
+    const summary = await writeReport(world.files, past.directory, past.plan);
+    await session.registry.noteEnded(summary);
+    return summary;
+  }
   await assertNotRefused(world.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock, doing: 'finish the run' }, async () => {

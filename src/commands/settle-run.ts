@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
+import { withFields } from '../ports/log.js';
 import { countUnderWay } from '../registry/count-under-way.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
@@ -13,15 +14,16 @@ import { settleByWord } from '../settle/operator-decision.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, type SettledCounts } from '../settle/settle-rows.js';
 import { acquireLock } from '../storage/lock.js';
-import { type Host, worldOf } from './support/deps.js';
+import { type Host, openLog, worldOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { namePerson } from './support/person.js';
 import { openNamedRun } from './support/run-directory.js';
+import { openJobRegistry } from './support/session.js';
 import { lockDepsOf } from './support/world.js';
 import { countOf, format } from './terminal/count-of.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
-import { escapeText } from './terminal/terminal.js';
+import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 export interface SettleFlags {
   readonly run: string;
@@ -30,6 +32,8 @@ export interface SettleFlags {
   readonly assume: string | undefined;
   /** As typed: how many rows are in doubt. */
   readonly confirm: string | undefined;
+  /** The job's directory was copied or put back, and is the job's from now on. */
+  readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
@@ -48,10 +52,10 @@ export function settleRun(flags: SettleFlags, host: Host): Promise<number> {
 async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const means = chooseMeans(flags);
   const world = worldOf(host);
-  const { directory, plan } = await openNamedRun(flags.run, { files: world.files, begun: true });
+  const { directory, plan } = await openNamedRun(flags.run, { files: world.files, begun: true, adopt: flags.adopt });
   name({ job: plan.job.name, run: plan.id });
   const { end, underWay, summary } = await placeDiskErrors(dirname(directory), () =>
-    settleBehindLock(means, { directory, plan }, host),
+    settleBehindLock(means, { directory, plan, adopt: flags.adopt }, host),
   );
   const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
   if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
@@ -69,13 +73,16 @@ async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; nam
 
 async function settleBehindLock(
   means: Means,
-  { directory, plan }: { directory: string; plan: Plan },
+  { directory, plan, adopt }: { directory: string; plan: Plan; adopt: boolean | undefined },
   host: Host,
 ): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
   const world = worldOf(host);
   const { files, clock, owner } = world;
   const lock = await acquireLock(lockDepsOf(world), dirname(directory));
   try {
+    const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
+    const registry = await openJobRegistry({ jobDirectory: dirname(directory), lock, log, world, adopt });
+    await registry.assertOwn(plan.id);
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
     const readRun = async () => ({
@@ -94,7 +101,9 @@ async function settleBehindLock(
       await writeReport(outputs, directory, plan);
       throw tellReceived(error, received);
     }
-    return { end, underWay: countUnderWay(run.state, plan), summary: await writeReport(outputs, directory, plan) };
+    const summary = await writeReport(outputs, directory, plan);
+    await registry.noteEnded(summary);
+    return { end, underWay: countUnderWay(run.state, plan), summary };
   } finally {
     await lock.release();
   }

@@ -14,6 +14,8 @@ export type UserErrorCode =
   | 'plan-mismatch'
   /** A file of a plan is gone or was changed. */
   | 'plan-damaged'
+  /** The job's directory is not as its registry knows it: copied, put back, or cut. */
+  | 'registry-mismatch'
   | 'guard'
   | 'lock-held'
   | 'interrupted'

@@ -1,4 +1,4 @@
-import { basename, dirname, extname, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
@@ -10,6 +10,7 @@ import { readTree, type Tree } from './explain/tree.js';
 import { findUnquotedText } from './explain/unquoted-text.js';
 import { isMapping } from './explain/written-steps.js';
 import { fillJob } from './fill.js';
+import { followLinks } from './follow-links.js';
 import type { Job } from './job.js';
 import { findPosition } from './place.js';
 import { checkName } from './rules/check-name.js';
@@ -29,6 +30,8 @@ export interface LoadOptions {
    * asked for the access that they need.
    */
   readonly withoutSteps?: boolean;
+  /** Where the file itself lies, from which its paths and its default name follow; by default the path that was given. */
+  readonly file?: string;
 }
 
 /** Reads a job file. Refuses with one `bad-job` that carries every problem of the file, each with its line and column. */
@@ -60,11 +63,40 @@ export async function loadJob(
     throw refuse(`the system reports ${code}, expected a readable file`, 'Check its permissions.');
   }
   if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');
-  return parseJob(text, path, options);
+  const file = await followLinks(path);
+  const job = parseJob(text, path, { ...options, file });
+  if (file !== resolve(path)) await assertOneMemory(job, parseJob(text, path, options), { path, file, deps });
+  return job;
+}
+
+/** An older version kept the runs of a job that was called through a link beside the link: they would be sent once more. */
+async function assertOneMemory(
+  job: Job,
+  throughLink: Job,
+  { path, file, deps }: { path: string; file: string; deps: Pick<Files, 'stat'> },
+): Promise<void> {
+  const [own, old] = [job, throughLink].map(({ output, name }) => join(output.directory, name));
+  if (own === undefined || old === undefined || own === old) return;
+  const [found, foundOld] = [await deps.stat(own), await deps.stat(old)];
+  if (foundOld === undefined || (found !== undefined && found.inode === foundOld.inode)) return;
+  throw new UserError(
+    'bad-job',
+    `Cannot use the job ${path}: it is a link to ${file}, whose runs are kept in ${own}, and ${old} holds runs that were begun through the link`,
+    {
+      hint:
+        found === undefined
+          ? `Move that directory there: mv ${old} ${own}`
+          : `Name one of the two for good: \`output\` in the job as an absolute path.`,
+    },
+  );
 }
 
 /** The job that a text says; `file` is its path, from which places, the default name and the paths of the job follow. Refuses as `loadJob` does. */
-export function parseJob(text: string, file: string, { withoutSteps = false }: LoadOptions = {}): Job {
+export function parseJob(
+  text: string,
+  file: string,
+  { withoutSteps = false, file: own = file }: LoadOptions = {},
+): Job {
   const clean = text.replace(/^\uFEFF/, '');
   const yaml = readYaml(clean);
   const unquoted = () => findUnquotedText(clean);
@@ -72,7 +104,7 @@ export function parseJob(text: string, file: string, { withoutSteps = false }: L
 
   const tree = readTree(yaml.root);
   if (!isJobLike(tree.value)) throw refuseJob([NO_JOB], { file, text: clean });
-  const name = basename(file, extname(file));
+  const name = basename(own, extname(own));
   // What is no map of keys and values has no steps to pass over.
   const isPartial = withoutSteps && isMapping(tree.value);
   const checked = (isPartial ? writtenJobOfAnySteps : writtenJob).safeParse(tree.value);
@@ -91,7 +123,7 @@ export function parseJob(text: string, file: string, { withoutSteps = false }: L
     const named = nameCause(findings, unquoted(), tree);
     throw (isPartial ? refusePartOfJob : refuseJob)(named, { file, text: clean, tree });
   }
-  return fillJob(checked.data, { name, directory: dirname(resolve(file)) });
+  return fillJob(checked.data, { name, directory: dirname(resolve(own)) });
 }
 
 const writtenJobOfAnySteps = writtenJob.extend({

@@ -35,35 +35,50 @@ export async function makePlan(
   },
 ): Promise<PlanOutcome> {
   const { files } = deps;
-  const { jobDirectory, occurrence } = options;
+  const { jobDirectory } = options;
   await files.makeDirectory(jobDirectory);
   await removeLeftovers(files, jobDirectory);
   const problems = new ProblemList();
   const selection = await selectInputs(job, deps, { ...options, problems });
-  const leftOut = selection.steps.flatMap((step) => step.leftOut);
   try {
-    if (selection.steps.every((step) => step.inputs.length === 0)) {
-      problems.throwIfAny();
-      // Whoever has lost the lock may be looking at the run of another, which is not at its end.
-      await options.assertHeld();
-      return { made: undefined, leftOut };
-    }
-    assertTimes(selection, options.nowMs);
-    const id = identifyPlan(job, selection, occurrence);
-    const directory = join(jobDirectory, id);
-    const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
-    await files.remove(scratch);
-    await files.makeDirectory(scratch);
-    try {
-      const plan = await writePlan({ job, id, occurrence, selection }, { deps, problems, scratch, directory });
-      await options.assertHeld();
-      await replaceDraft(files, scratch, directory);
-      return { made: { plan, directory }, leftOut };
-    } finally {
-      await files.remove(scratch);
-    }
+    return await planSelection(job, selection, { deps, options, problems });
   } finally {
     if (selection.spool !== undefined) await files.remove(selection.spool);
+  }
+}
+
+/** Only when a file was read to its end is it known that its rows were taken in another writing: then all is planned without it. */
+async function planSelection(
+  job: Job,
+  selection: Selection,
+  context: { deps: PlanDeps; options: Parameters<typeof makePlan>[2]; problems: ProblemList },
+): Promise<PlanOutcome> {
+  const { deps, options, problems } = context;
+  const { files } = deps;
+  const { jobDirectory, occurrence } = options;
+  const leftOut = selection.steps.flatMap((step) => step.leftOut);
+  if (selection.steps.every((step) => step.inputs.length === 0)) {
+    problems.throwIfAny();
+    // A process that has lost the lock may be looking at the run of another, which is not at its end.
+    await options.assertHeld();
+    return { made: undefined, leftOut };
+  }
+  assertTimes(selection, options.nowMs);
+  const id = identifyPlan(job, selection, occurrence);
+  const directory = join(jobDirectory, id);
+  const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
+  await files.remove(scratch);
+  await files.makeDirectory(scratch);
+  try {
+    const steps = await planSteps({ job, id, occurrence, selection }, { deps, problems, scratch, directory });
+    const repeats = listRepeats(steps, options.findTaken);
+    if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
+    const plan = await writePlan({ job, id, occurrence, selection, steps }, { deps, scratch, directory });
+    await options.assertHeld();
+    await replaceDraft(files, scratch, directory);
+    return { made: { plan, directory }, leftOut };
+  } finally {
+    await files.remove(scratch);
   }
 }
 
@@ -88,10 +103,10 @@ export async function removeLeftovers(files: Files, jobDirectory: string): Promi
   }
 }
 
-async function writePlan(
+async function planSteps(
   { job, id, occurrence, selection }: { job: Job; id: string; occurrence: string; selection: Selection },
   context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string },
-): Promise<Plan> {
+): Promise<PlannedStep[]> {
   const { deps, problems, scratch } = context;
   const jobDirectory = dirname(context.directory);
   const fed = { files: deps.files, jobDirectory, plan: { id, occurrence, job } };
@@ -101,12 +116,52 @@ async function writePlan(
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }
   problems.throwIfAny();
+  return steps;
+}
+
+async function writePlan(
+  {
+    selection,
+    ...made
+  }: { job: Job; id: string; occurrence: string; selection: Selection; steps: readonly PlannedStep[] },
+  { deps, scratch, directory }: { deps: PlanDeps; scratch: string; directory: string },
+): Promise<Plan> {
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps };
-  await writePlace(deps.files, scratch, jobDirectory);
+  const plan: Plan = { format: PLAN_FORMAT, ...made };
+  await writePlace(deps.files, scratch, dirname(directory));
   await deps.files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
   await deps.files.syncDirectory(scratch);
   return plan;
+}
+
+interface Repeat extends LeftOut {
+  readonly step: number;
+  readonly index: number;
+}
+
+/** Files with the rows of one that a run took, or of an earlier one of the step. */
+function listRepeats(steps: readonly PlannedStep[], findTaken: FindTaken): Repeat[] {
+  return steps.flatMap(({ number, kind, inputs }) => {
+    const seen = new Map<string, string>();
+    return inputs.flatMap(({ file, rows, rowsSha256 }, index): Repeat[] => {
+      if (rowsSha256 === undefined || rows === 0) return [];
+      const [run, twin] = [findTaken(kind, rowsSha256), seen.get(rowsSha256)];
+      if (twin === undefined) seen.set(rowsSha256, file);
+      const about = { step: number, index, file };
+      if (run !== undefined)
+        return [{ ...about, reason: `has the rows of a file that run ${run} took, in another writing` }];
+      return twin === undefined ? [] : [{ ...about, reason: `has the same rows as ${twin}, in another writing` }];
+    });
+  });
+}
+
+function omitRepeats(selection: Selection, repeats: readonly Repeat[]): Selection {
+  const steps = selection.steps.map((step) => {
+    const own = repeats.filter((repeat) => repeat.step === step.number);
+    const inputs = step.inputs.filter((_, index) => !own.some((repeat) => repeat.index === index));
+    return { ...step, inputs, leftOut: [...step.leftOut, ...own.map(({ file, reason }) => ({ file, reason }))] };
+  });
+  return { ...selection, steps };
 }
 
 /** Standard input is kept in the run directory, where the next look at the input finds it. */

@@ -12,6 +12,7 @@ import type { InputRecord, PlanDeps, RecordReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { FedRows, type FedSource } from './reimport/fed-rows.js';
 import { findRefusal } from './reimport/own-outputs.js';
+import { RowsDigest } from './rows-digest.js';
 import type { DigestedInput, StepSelection } from './select.js';
 import { inheritCountry, loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
@@ -96,6 +97,8 @@ class StepPlanning {
   readonly #names: FoldedNames;
   readonly #fed: FedRows | undefined;
   readonly #tally = new Tally();
+  /** Of the file that is read. */
+  #digest = new RowsDigest();
 
   constructor(parts: {
     number: number;
@@ -124,6 +127,7 @@ class StepPlanning {
     const binding = new ColumnBinding(this.#planner, reader, format === 'ndjson');
     const from = this.#rows.next;
     this.#rows.beginFile(shown);
+    this.#digest = new RowsDigest();
     await problems.gather(shown, async () => {
       await reader.open();
       const source = { index, shown, path };
@@ -138,11 +142,14 @@ class StepPlanning {
     const { columns, notices } = reader;
     const { sha256, contentSha256, bytes } = input;
     const fedFrom = this.#fed?.takeRuns() ?? [];
+    // Rows that come back are known by their ids, whatever file they stand in.
+    const rowsSha256 = (reader.ownColumns ?? []).length > 0 ? undefined : this.#digest.finish(columns);
     return {
       file: shown,
       path,
       sha256,
       contentSha256,
+      rowsSha256,
       bytes,
       columns: [...columns],
       rows: this.#rows.next - from,
@@ -166,6 +173,7 @@ class StepPlanning {
     const target = { file: index, source, rows: this.#rows, tally: this.#tally, writer: this.#writer };
     for await (const block of blocks) {
       this.#checkSignal();
+      this.#digest.addRows(block.rows.cells);
       planBlock(block, drafts, target);
       await this.#endBatch();
     }
@@ -182,7 +190,10 @@ class StepPlanning {
       this.#checkSignal();
       const read = binding.rows;
       if (read === undefined) continue;
-      for (const record of batch) this.#planRow(record, { source, columns: reader.columns, read, fed });
+      for (const record of batch) {
+        this.#digest.addRow(record, reader.columns.length);
+        this.#planRow(record, { source, columns: reader.columns, read, fed });
+      }
       await this.#endBatch();
     }
   }

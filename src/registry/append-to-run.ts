@@ -6,7 +6,8 @@ import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Clock } from '../ports/clock.js';
 import type { Files } from '../storage/files.js';
-import type { Lock, Owner } from '../storage/lock.js';
+import type { Lock } from '../storage/lock.js';
+import type { Owner } from '../storage/lock-file.js';
 
 export interface AppendDeps {
   readonly files: Files;

@@ -1,6 +1,7 @@
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { isSameOccurrence } from '../plan/occurrence.js';
 import { countingFor, type OtherPlan } from '../plan/reimport/other-plans.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
@@ -50,7 +51,7 @@ export class HeldRows {
 
   /** The plan that a row was given to, where it cannot tell any more what became of it; one of another time is none. */
   #findGone(kind: string, { row, plan, rows }: { row: RowId; plan: Plan; rows: RowStatusView }): string | undefined {
-    if (this.#occurrence !== '' && this.#occurrence !== plan.occurrence) return undefined;
+    if (this.#occurrence !== '' && !isSameOccurrence(this.#occurrence, plan.occurrence)) return undefined;
     if (plan.steps.find(({ number }) => number === row.step)?.kind !== kind) return undefined;
     const given = rows.movedTo(row.step, row.index);
     return given === undefined || this.#plans.has(given) ? undefined : given;

@@ -27,6 +27,10 @@ export interface ApplyOptions {
   readonly job: Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
   readonly lock: Lock;
   readonly stop: StopSwitch;
+  /** How long ago another run of the job may have sent; undefined where none has. */
+  readonly othersSentMsAgo?: number | undefined;
+  /** Called once the journal stands, before anything is sent: others are to know that the run has begun. */
+  readonly announce: (journal: { readonly durableBytes: number }) => Promise<void>;
 }
 
 export interface ApplyEnd {
@@ -56,13 +60,14 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
   if (end.tornBytes > 0) {
     deps.onNotice(`The last ${end.tornBytes} bytes of the journal are incomplete and ignored (a crash while writing)`);
   }
-  const areas = new AreaUse(deps.clock, state, deps.owner.host);
+  const areas = new AreaUse(deps.clock, { state, host: deps.owner.host, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
   const journal = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch, state, snapshotEveryBytes });
   try {
     await assertInPlace(deps.files, directory, plan);
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
+    await options.announce(journal);
     await closeInFlight(state, journal, { plan, deps });
     await applySteps(options, deps, { state, journal, areas });
     const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
@@ -129,7 +134,7 @@ function assertTimes({ directory, plan, job }: ApplyOptions, state: RunState, no
 
 function isFinal(error: unknown): boolean {
   if (error instanceof InternalError) return error.code === 'write-failed';
-  return isLockLost(error);
+  return isLockLost(error) || (error instanceof UserError && error.code === 'registry-mismatch');
 }
 
 function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {

@@ -5,7 +5,7 @@ import type { LogFields } from '../ports/log.js';
 import type { Authorize } from '../service/authorize.js';
 import type { Transport } from '../service/transport.js';
 import type { Files } from '../storage/files.js';
-import type { Owner } from '../storage/lock.js';
+import type { Owner } from '../storage/lock-file.js';
 
 /** Everything that a run reaches outside of itself. */
 export interface RunDeps {

@@ -9,7 +9,8 @@ import type { Receipt } from '../report/receipt.js';
 import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
-import { acquireLock, type Lock, type LockDeps } from '../storage/lock.js';
+import { acquireLock, type Lock } from '../storage/lock.js';
+import type { LockDeps } from '../storage/lock-file.js';
 import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 /** What came of joining the receipts to their run. */

@@ -36,8 +36,15 @@ export interface FileFacts {
   readonly isFile: boolean;
   readonly isDirectory: boolean;
   readonly modifiedMs: number;
-  /** The same for as long as a file or directory lives, wherever it is moved on its disk; a copy has another. */
+  /** The same for as long as a file or directory lives, wherever it is moved on its disk; a copy has another. 0: not known. */
   readonly inode: number;
+  readonly device: number;
+  /** When it was made, to a fraction of a microsecond; 0 where the file system does not say. Nothing can set it. */
+  readonly bornMs: number;
+  /** When its content, name, owner or mode last changed, by the clock of the file system; 0: not known. Nothing can set it. */
+  readonly changedMs: number;
+  /** Of its permissions, such as 0o600. */
+  readonly mode: number;
 }
 
 export interface ReadFile {
@@ -198,7 +205,11 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         isFile: found.isFile(),
         isDirectory: found.isDirectory(),
         modifiedMs: Number(found.mtimeMs),
-        inode: Number(found.ino),
+        inode: known(found.ino),
+        device: known(found.dev),
+        bornMs: known(found.birthtimeMs),
+        changedMs: known(found.ctimeMs),
+        mode: known(found.mode) & 0o777,
       };
     },
     makeDirectory: async (path) => {
@@ -269,6 +280,10 @@ async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
 
 function toBytes(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+function known(figure: number | bigint | undefined): number {
+  return Number(figure ?? 0);
 }
 
 /** As the system words its own. */

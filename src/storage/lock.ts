@@ -1,8 +1,17 @@
-import { join } from 'node:path';
-import { InternalError, UserError } from '../domain/errors.js';
-import type { Clock } from '../ports/clock.js';
+import { isDeepStrictEqual } from 'node:util';
+import { UserError } from '../domain/errors.js';
 import { shareNext } from './coalesce.js';
-import type { Files } from './files.js';
+import {
+  freeInMs,
+  isWritten,
+  LEASE_MS,
+  type LockDeps,
+  type LockFile,
+  type Owner,
+  ownedMsAgo,
+  pathOf,
+  readHighest,
+} from './lock-file.js';
 
 /**
  * One runner per job at a time, on a local disk or a shared volume, without flock.
@@ -24,27 +33,16 @@ export interface Lock {
   /** The part of `assertHeld` that needs no disk: for the last moment before a request leaves. */
   assertFresh(): void;
   release(): Promise<void>;
-}
-
-export interface Owner {
-  /** Host name with what tells two containers of that name apart. */
-  readonly host: string;
-  readonly pid: number;
-  /** Random, one a process: tells a restarted container from itself, where host and pid are the same. */
-  readonly instance: string;
-}
-
-export interface LockDeps {
-  readonly files: Files;
-  readonly clock: Clock;
-  readonly owner: Owner;
-  readonly isProcessAlive: (pid: number) => boolean;
-}
-
-interface LockFile extends Owner {
-  readonly epoch: number;
-  readonly renewedAt: number;
-  readonly state: 'held' | 'released';
+  /** How long ago the last owner may still have been at work; undefined where there was none. */
+  readonly lastOwnedMsAgo: number | undefined;
+  /** How long files were, by their paths in the directory, as the last owner noted it; nothing where none did. */
+  readonly lastKnown: Readonly<Record<string, number>>;
+  /** How far the file system's clock was ahead of the last owner's; undefined where that is not known. */
+  readonly lastDiskAheadMs: number | undefined;
+  /** From now on, each time that our file is written, it notes how long files are. */
+  attest(measure: () => Readonly<Record<string, number>>): void;
+  /** Writes our file now. */
+  note(): Promise<void>;
 }
 
 /** On both clocks: the monotonic one stands still while a machine sleeps, the wall clock may be set back. */
@@ -53,11 +51,10 @@ interface Moment {
   readonly atMs: number;
 }
 
-export const LEASE_MS = 60_000;
 /** Renewals between two lease ends; one may fail or be late without harm. */
 const RENEW_EVERY_MS = LEASE_MS / 4;
-/** An empty lock that is older is nobody's: who makes one writes it at once. */
-const TAKING_MS = 2_000;
+/** How often it is looked at whether the files have grown, which is then noted. */
+const NOTE_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
@@ -66,11 +63,13 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   const current = await readHighest(deps, directory);
   if (current !== undefined) assertFree(deps, current);
   const epoch = (current?.epoch ?? 0) + 1;
-  const content = (state: LockFile['state']) =>
-    `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state })}\n`;
+  const lastKnown = current?.known ?? {};
+  const content = (state: LockFile['state'], about: Pick<LockFile, 'known' | 'diskAheadMs'>) =>
+    `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state, ...about })}\n`;
+  const carried = { known: lastKnown, diskAheadMs: current?.diskAheadMs };
   const path = pathOf(directory, epoch);
   const taken = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
-  if (!(await deps.files.createExclusive(path, content('held')))) {
+  if (!(await deps.files.createExclusive(path, content('held', carried)))) {
     throw takenMeanwhile(path);
   }
   // A taker that was paused since it looked may have made anew the file of an epoch that came and went.
@@ -84,7 +83,19 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     throw takenMeanwhile(path);
   }
   for (let old = current?.lowest ?? epoch; old < epoch; old++) await deps.files.remove(pathOf(directory, old));
-  return holdLock(deps, { directory, epoch, taken, content });
+  const changedMs = (await deps.files.stat(path))?.changedMs ?? 0;
+  const diskAheadMs = changedMs === 0 ? undefined : changedMs - taken.atMs;
+  const lastOwnedMsAgo = current === undefined ? undefined : ownedMsAgo(deps, current);
+  return holdLock(deps, {
+    directory,
+    epoch,
+    taken,
+    content,
+    lastOwnedMsAgo,
+    lastKnown,
+    lastDiskAheadMs: current?.diskAheadMs,
+    diskAheadMs,
+  });
 }
 
 /** Who holds the job now; undefined when nobody does. */
@@ -95,7 +106,12 @@ export async function readLockOwner(deps: LockDeps, directory: string): Promise<
 
 function holdLock(
   deps: LockDeps,
-  own: { directory: string; epoch: number; taken: Moment; content: (state: LockFile['state']) => string },
+  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastKnown' | 'lastDiskAheadMs'> & {
+    directory: string;
+    taken: Moment;
+    diskAheadMs: number | undefined;
+    content: (state: LockFile['state'], about: Pick<LockFile, 'known' | 'diskAheadMs'>) => string;
+  },
 ): Lock {
   const path = pathOf(own.directory, own.epoch);
   const next = pathOf(own.directory, own.epoch + 1);
@@ -103,6 +119,9 @@ function holdLock(
   let renewed = own.taken;
   let isWriting = false;
   let isLost = false;
+  let noted = own.lastKnown;
+  let atOpen = own.lastKnown;
+  let measure = () => noted;
 
   const assertFresh = () => {
     const { clock } = deps;
@@ -126,11 +145,15 @@ function holdLock(
   });
 
   /** Writes our file where it stands. One that was cleared away meanwhile, and so was made anew, goes away again. */
-  const write = async (state: LockFile['state']) => {
+  const writeNow = async (state: LockFile['state']) => {
     if (isLost || !(await isHighest())) throw lostLock();
     isWriting = true;
     try {
-      await deps.files.writeWhole(path, own.content(state));
+      const known = measure();
+      // That of the one who wrote the files last.
+      const diskAheadMs = isDeepStrictEqual(known, atOpen) ? own.lastDiskAheadMs : own.diskAheadMs;
+      await deps.files.writeWhole(path, own.content(state, { known, diskAheadMs }));
+      noted = known;
       if (!(await isHighest())) isLost = true;
     } finally {
       isWriting = false;
@@ -139,11 +162,19 @@ function holdLock(
     await deps.files.remove(path);
     throw lostLock();
   };
+  let last: Promise<void> = Promise.resolve();
+  /** One after the other. */
+  const write = (state: LockFile['state']) => {
+    last = last.catch(() => {}).then(() => writeNow(state));
+    return last;
+  };
 
   const renew = async () => {
     while (!stop.signal.aborted) {
-      await deps.clock.sleep(RENEW_EVERY_MS, stop.signal);
+      await deps.clock.sleep(NOTE_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
+      const ageMs = deps.clock.monotonicMs() - renewed.monotonicMs;
+      if (ageMs < RENEW_EVERY_MS && isDeepStrictEqual(measure(), noted)) continue;
       const start: Moment = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
       try {
         assertFresh();
@@ -158,8 +189,16 @@ function holdLock(
 
   return {
     epoch: own.epoch,
+    lastOwnedMsAgo: own.lastOwnedMsAgo,
+    lastKnown: own.lastKnown,
+    lastDiskAheadMs: own.lastDiskAheadMs,
     assertHeld,
     assertFresh,
+    attest: (files) => {
+      measure = files;
+      atOpen = files();
+    },
+    note: () => write('held'),
     release: async () => {
       stop.abort();
       await renewing;
@@ -192,15 +231,6 @@ function lostLock(): UserError {
   });
 }
 
-/** How long the lock is its owner's for certain: zero or less when it may be taken. */
-function freeInMs(deps: LockDeps, current: LockFile): number {
-  if (current.state === 'released') return 0;
-  const isOnThisHost = current.host === deps.owner.host;
-  const isEarlierSelf = current.pid === deps.owner.pid && current.instance !== deps.owner.instance;
-  if (isOnThisHost && (isEarlierSelf || !deps.isProcessAlive(current.pid))) return 0;
-  return current.renewedAt + LEASE_MS - deps.clock.now();
-}
-
 function assertFree(deps: LockDeps, current: LockFile): void {
   const leftMs = freeInMs(deps, current);
   if (leftMs <= 0) return;
@@ -213,46 +243,4 @@ function assertFree(deps: LockDeps, current: LockFile): void {
   throw new UserError('lock-held', `Cannot run this job: process ${current.pid} on ${host} is running it`, {
     hint: `Wait until it ends; if that process is gone, the job is free in ${Math.ceil(leftMs / 1000)} s.`,
   });
-}
-
-async function readHighest(
-  { files }: Pick<LockDeps, 'files'>,
-  directory: string,
-): Promise<(LockFile & { lowest: number; isEmpty?: boolean }) | undefined> {
-  const epochs = (await files.list(directory)).flatMap((name) => {
-    const match = /^lock-(\d+)\.json$/.exec(name);
-    return match === null ? [] : [Number(match[1])];
-  });
-  if (epochs.length === 0) return undefined;
-  const epoch = Math.max(...epochs);
-  const path = pathOf(directory, epoch);
-  const lowest = Math.min(...epochs);
-  const found = parseLock(await files.readText(path));
-  if (found !== undefined) return { ...found, epoch, lowest };
-  const stat = await files.stat(path);
-  const isEmpty = stat?.bytes === 0;
-  // Torn by a crash: held until a lease has passed since. Empty: its taker died, or is just about to write it.
-  const renewedAt = (stat?.modifiedMs ?? 0) - (isEmpty ? LEASE_MS - TAKING_MS : 0);
-  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt, state: 'held', isEmpty };
-}
-
-/** Whether the taker of an empty lock came to write it after all. */
-async function isWritten({ files }: Pick<LockDeps, 'files'>, directory: string, epoch: number): Promise<boolean> {
-  return ((await files.stat(pathOf(directory, epoch)))?.bytes ?? 0) > 0;
-}
-
-function parseLock(text: string | undefined): LockFile | undefined {
-  try {
-    const value = JSON.parse(text ?? '');
-    if (typeof value !== 'object' || value === null) return undefined;
-    const { host, pid, renewedAt } = value;
-    return typeof host === 'string' && typeof pid === 'number' && typeof renewedAt === 'number' ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function pathOf(directory: string, epoch: number): string {
-  if (!Number.isSafeInteger(epoch)) throw new InternalError('unexpected', 'Cannot name the lock: epoch out of range');
-  return join(directory, `lock-${String(epoch).padStart(6, '0')}.json`);
 }

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import { UserError } from '../domain/errors.js';
-import { brief, json, NAMED_RUN, textArgument, textOption, type VerbContext } from './verb.js';
+import { adopt, brief, json, NAMED_RUN, textArgument, textOption, type VerbContext } from './verb.js';
 
 const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
   brief(command, `${verb} <run>`, terminal).positional('run', textArgument(NAMED_RUN));
@@ -43,11 +43,12 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
               'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time',
             ),
             confirm: textOption('With --assume: how many rows are in doubt; another number is refused'),
+            adopt,
             json,
           })
           .example('$0 settle out/spring-sale/k3v9q2m8x4aa --export messages.csv', '')
           .example('$0 settle out/spring-sale/k3v9q2m8x4aa --assume not-sent --confirm 12', ''),
-      ({ run, export: exported, assume, confirm, json }) =>
+      ({ run, export: exported, assume, confirm, adopt, json }) =>
         finish(
           import('../commands/settle-run.js').then(({ settleRun }) =>
             settleRun(
@@ -56,6 +57,7 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
                 exported: takeAll('export', exported),
                 assume: takeOne('assume', assume),
                 confirm: takeOne('confirm', confirm),
+                adopt,
                 json,
               },
               terminal,
@@ -80,15 +82,23 @@ export function addAfterRunVerbs(cli: Argv, context: VerbContext): Argv {
             job: textOption(
               'Job file whose text, sender and times are used now, in place of those that the run was planned with',
             ),
+            adopt,
             json,
           })
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')
           .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', ''),
-      ({ run, only, code, job, json }) =>
+      ({ run, only, code, job, adopt, json }) =>
         finish(
           import('../commands/retry-run-rows.js').then(({ retryRows }) =>
             retryRows(
-              { run, only: takeOne('only', only) ?? '', code: takeOne('code', code), job: takeOne('job', job), json },
+              {
+                run,
+                only: takeOne('only', only) ?? '',
+                code: takeOne('code', code),
+                job: takeOne('job', job),
+                adopt,
+                json,
+              },
               terminal,
             ),
           ),

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import { addAfterRunVerbs } from './after-run.js';
-import { type AddVerbs, brief, json, NAMED_RUN, textArgument, type VerbContext } from './verb.js';
+import { type AddVerbs, adopt, brief, json, NAMED_RUN, textArgument, type VerbContext } from './verb.js';
 
 const again = { describe: 'Send files again that the job has already sent', type: 'boolean', default: false } as const;
 const ignoreOpenDoubt = {
@@ -31,12 +31,12 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
       'Plan and apply a job; the same command again resumes where it stopped',
       (command) =>
         jobArgument(command, 'run', context)
-          .options({ again, 'ignore-open-doubt': ignoreOpenDoubt, json })
+          .options({ again, 'ignore-open-doubt': ignoreOpenDoubt, adopt, json })
           .example('$0 run jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'),
-      ({ job, again, ignoreOpenDoubt, json }) =>
+      ({ job, again, ignoreOpenDoubt, adopt, json }) =>
         finish(
           import('../commands/run-job.js').then(({ runJob }) =>
-            runJob({ job, again, ignoreOpenDoubt, json }, terminal),
+            runJob({ job, again, ignoreOpenDoubt, adopt, json }, terminal),
           ),
         ),
     )
@@ -53,10 +53,10 @@ function addPlanVerbs(cli: Argv, context: VerbContext): Argv {
       'Read and check all input, write the exact requests, and show what would happen; sends nothing',
       (command) =>
         jobArgument(command, 'plan', context)
-          .options({ again, json })
+          .options({ again, adopt, json })
           .example('$0 plan jobs/spring-sale.yaml', 'then: volley apply'),
-      ({ job, again, json }) =>
-        finish(import('../commands/plan-job.js').then(({ planJob }) => planJob({ job, again, json }, terminal))),
+      ({ job, again, adopt, json }) =>
+        finish(import('../commands/plan-job.js').then(({ planJob }) => planJob({ job, again, adopt, json }, terminal))),
     );
 }
 
@@ -76,13 +76,14 @@ function addRunVerbs(cli: Argv, context: VerbContext): Argv {
               default: false,
             },
             'ignore-open-doubt': ignoreOpenDoubt,
+            adopt,
             json,
           })
           .example('$0 apply out/spring-sale/k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
-      ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, json }) =>
+      ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, adopt, json }) =>
         finish(
           import('../commands/apply-run.js').then(({ applyRun }) =>
-            applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, json }, terminal),
+            applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, adopt, json }, terminal),
           ),
         ),
     )

@@ -18,6 +18,14 @@ export const json = {
   type: 'boolean',
 } as const;
 
+/** Of verbs that send, or that decide what is sent. */
+export const adopt = {
+  describe:
+    "Use the job's directory from now on though it was copied, put back from a backup, or cut; noted with your name",
+  type: 'boolean',
+  default: false,
+} as const;
+
 /** The argument of a verb on a run. */
 export const NAMED_RUN =
   'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run';

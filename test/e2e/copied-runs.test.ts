@@ -1,20 +1,8 @@
 import { cpSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
+import { aJob, numbersOf, people } from './a-job.js';
+import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-
-/** A run of 30 rows in batches of 10 that died while its second request was under way. */
-async function aStoppedRun(): Promise<{ workspace: Workspace; run: string }> {
-  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: ONE_BY_ONE })] }));
-  const running = workspace.start(['run', 'job.yaml']);
-  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-  running.signal('SIGKILL');
-  await running.ended;
-  workspace.setFaults();
-  return { workspace, run: workspace.runs()[0] ?? '' };
-}
 
 /** Its batch in flight is in doubt, and the rest is sent: each number at most once. */
 async function expectSentOnce(workspace: Workspace): Promise<void> {

@@ -160,5 +160,5 @@ function readSummary(disk: MemoryDisk, job: Job): Summary {
 }
 
 function runsOf(disk: MemoryDisk, job: Job): string[] {
-  return disk.list(`/out/${job.name}`).filter((name) => !name.startsWith('.') && !name.startsWith('lock-'));
+  return disk.list(`/out/${job.name}`).filter((name) => !name.startsWith('.') && !/^(lock-|registry)/.test(name));
 }

@@ -49,7 +49,10 @@ async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
     await watch('plan', !isTerminal, (terminal) => planJob({ job, again: false, json: undefined }, terminal));
     await watch('run', isTerminal, (terminal) => runJob({ job, again: false, json: undefined }, terminal));
     const out = join(directory, 'out/sale');
-    const flags = { run: join(out, readdirSync(out).find((name) => !name.startsWith('lock-')) ?? ''), json: undefined };
+    const flags = {
+      run: join(out, readdirSync(out).find((name) => !/^(lock-|registry)/.test(name)) ?? ''),
+      json: undefined,
+    };
     for (const mode of [true, false]) {
       await watch('status', mode, (terminal) => showStatus(flags, terminal));
       await watch('report', mode, (terminal) => reportRun(flags, terminal));

@@ -34,7 +34,17 @@ describe('loadJob', () => {
 
   test('refuses a file that the disk does not give', async () => {
     const failure = Object.assign(new Error('no'), { code: 'EACCES' });
-    const stat = async () => ({ bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0, inode: 0 });
+    const stat = async () => ({
+      bytes: 1,
+      isFile: true,
+      isDirectory: false,
+      modifiedMs: 0,
+      inode: 0,
+      device: 0,
+      bornMs: 0,
+      changedMs: 0,
+      mode: 0o600,
+    });
     await expect(loadJob('/a.yaml', { stat, readText: () => Promise.reject(failure) })).rejects.toThrow(
       'Cannot read the job /a.yaml: the system reports EACCES',
     );

@@ -1,7 +1,8 @@
 import { createFsFromVolume, Volume } from 'memfs';
 import { expect } from 'vitest';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
-import { acquireLock, type LockDeps, type Owner } from '../../src/storage/lock.js';
+import { acquireLock } from '../../src/storage/lock.js';
+import type { LockDeps, Owner } from '../../src/storage/lock-file.js';
 import { FakeClock } from './fake-clock.js';
 
 export const DIRECTORY = '/out/job';

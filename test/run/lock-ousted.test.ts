@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Files } from '../../src/storage/files.js';
-import { LEASE_MS, type Lock } from '../../src/storage/lock.js';
+import type { Lock } from '../../src/storage/lock.js';
+import { LEASE_MS } from '../../src/storage/lock-file.js';
 import { aJobDirectory, LOST, pathOf } from './a-job-directory.js';
 import { FakeClock } from './fake-clock.js';
 

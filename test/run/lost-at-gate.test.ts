@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { acquireLock, LEASE_MS, type LockDeps } from '../../src/storage/lock.js';
+import { acquireLock } from '../../src/storage/lock.js';
+import { LEASE_MS, type LockDeps } from '../../src/storage/lock-file.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { LOST, lostAtGate } from './a-lost-lock.js';
 import { aRun, aScriptedService, duplicatesAmong, entriesOf, reportOf } from './a-run.js';

@@ -72,7 +72,19 @@ describe('inputs of an unfinished run', () => {
       return digestOf(known.file, known.sha256);
     };
     const stat = async (path: string) =>
-      find(path) === undefined ? undefined : { bytes: 1, isFile: true, isDirectory: false, modifiedMs: 0, inode: 0 };
+      find(path) === undefined
+        ? undefined
+        : {
+            bytes: 1,
+            isFile: true,
+            isDirectory: false,
+            modifiedMs: 0,
+            inode: 0,
+            device: 0,
+            bornMs: 0,
+            changedMs: 0,
+            mode: 0o600,
+          };
     const digestInput = async (path: string) => {
       asked.push(path);
       return { sha256: find(path)! };

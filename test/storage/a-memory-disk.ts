@@ -66,8 +66,16 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
     },
   });
 
+  const files = createFiles(watched);
   const disk: MemoryDisk = {
-    files: createFiles(watched),
+    files: {
+      ...files,
+      // Times in memory are of the real clock: tests have their own.
+      stat: async (path) => {
+        const found = await files.stat(path);
+        return found === undefined ? undefined : { ...found, bornMs: 0, changedMs: 0 };
+      },
+    },
     get operations() {
       return operations;
     },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Files } from '../../src/storage/files.js';
-import { acquireLock, LEASE_MS, type Lock, readLockOwner } from '../../src/storage/lock.js';
+import { acquireLock, type Lock, readLockOwner } from '../../src/storage/lock.js';
+import { LEASE_MS } from '../../src/storage/lock-file.js';
 import { aJobDirectory, DIRECTORY, LOST, pathOf } from '../run/a-job-directory.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk } from './a-memory-disk.js';

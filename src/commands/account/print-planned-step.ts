@@ -96,9 +96,7 @@ const MOST_BRIEF = 3;
 
 /** `’ (U+2019 RIGHT SINGLE QUOTATION MARK)` is `’`. */
 function shortenNames(counts: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(counts).map(([name, count]) => [name.replace(/^(\P{C}+) \(.*\)$/u, '$1'), count]),
-  );
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name.split(' (', 1)[0] ?? name, count]));
 }
 
 /** The commonest two in words, the rest as one figure. */

@@ -1,7 +1,9 @@
 import { isRowStep, type Job } from '../../job/job.js';
 import { makePlan, type PlanOutcome } from '../../plan/make-plan.js';
+import { nameAgain, readAgain } from '../../plan/occurrence.js';
 import type { Log } from '../../ports/log.js';
-import { createFindTaken, type PastRun } from '../../registry/history.js';
+import type { PastRun } from '../../registry/history.js';
+import type { Registry } from '../../registry/registry.js';
 import { createHeldReader } from '../../retry/held-reader.js';
 import { HeldRows } from '../../retry/held-rows.js';
 import { ReceivedRows } from '../../retry/received-rows.js';
@@ -21,15 +23,16 @@ export async function planNewInput(
     log: Log;
     jobDirectory: string;
     history: readonly PastRun[];
+    registry: Registry;
     isAgain: boolean;
     signal: AbortSignal;
     lock: Pick<Lock, 'assertHeld'>;
   },
 ): Promise<PlanOutcome> {
-  const { host, log, jobDirectory, history } = context;
+  const { host, log, jobDirectory, history, registry } = context;
   const { files } = worldOf(host);
   const view = await createProgressView(host, log);
-  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, history, worldOf(host).clock.now());
+  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, worldOf(host).clock.now());
   const received = new ReceivedRows(files, jobDirectory);
   try {
     const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
@@ -45,7 +48,7 @@ export async function planNewInput(
         occurrence,
         nowMs: worldOf(host).clock.now(),
         assertHeld: () => context.lock.assertHeld(),
-        findTaken: createFindTaken(history, { occurrence, service: job.service }),
+        findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
       },
     );
     if (outcome.made !== undefined) await assertGiven(files, { plan: outcome.made.plan, jobDirectory, history });
@@ -65,18 +68,9 @@ export async function planNewInput(
 }
 
 /** What tells two plans for the same files apart; see `Plan.occurrence`. The day is that of the host's time zone. */
-function nameOccurrence(repeat: Job['repeat'], history: readonly PastRun[], nowMs: number): string {
+function nameOccurrence(repeat: Job['repeat'], { occurrences }: Registry, nowMs: number): string {
   if (repeat === 'never') return '';
-  if (repeat === 'always') {
-    // Not a count: old runs are deleted.
-    const numbers = history.map((run) => (run.state === 'planned' ? 0 : readAgain(run.plan.occurrence)));
-    return `again-${Math.max(0, ...numbers) + 1}`;
-  }
+  if (repeat === 'always') return nameAgain(Math.max(0, ...occurrences.map(readAgain)) + 1);
   const now = new Date(nowMs);
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
-}
-
-/** The first time, and each day, count as the first. */
-function readAgain(occurrence: string): number {
-  return Number(/^again-(\d+)$/.exec(occurrence)?.[1] ?? 1);
 }

@@ -17,14 +17,18 @@ export interface OpenedRun {
  * The run directory that an argument names, links followed, with its plan. Refuses one that does not stand where it was
  * made, `<output>/<job>/<plan id>`: lock and history stand beside it, and a copy would send everything once more.
  */
-export async function openRunDirectory(written: string, files: Files = nodeFiles): Promise<OpenedRun> {
+export async function openRunDirectory(
+  written: string,
+  files: Files = nodeFiles,
+  { adopt = false }: { adopt?: boolean | undefined } = {},
+): Promise<OpenedRun> {
   const directory = await followLinks(resolve(written));
   const found = await files.stat(directory);
   if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
   if (!found.isDirectory) {
     throw refuse(written, 'it is a file, expected a run directory', 'To send a job: volley run, with its file.');
   }
-  return openRun(directory, files);
+  return openRun(directory, files, adopt);
 }
 
 /**
@@ -33,7 +37,11 @@ export async function openRunDirectory(written: string, files: Files = nodeFiles
  */
 export async function openNamedRun(
   written: string,
-  { files = nodeFiles, begun = false }: { files?: Files; begun?: boolean } = {},
+  {
+    files = nodeFiles,
+    begun = false,
+    adopt = false,
+  }: { files?: Files; begun?: boolean; adopt?: boolean | undefined } = {},
 ): Promise<OpenedRun> {
   const path = await followLinks(resolve(written));
   const found = await files.stat(path);
@@ -41,10 +49,10 @@ export async function openNamedRun(
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
   if (!found.isDirectory) {
     const jobDirectory = jobDirectoryOf(await loadJob(written));
-    return openRun(await findNewest(jobDirectory, { files, begun, written }), files);
+    return openRun(await findNewest(jobDirectory, { files, begun, written }), files, adopt);
   }
-  if (await isRunDirectory(path, files)) return openRun(path, files);
-  return openRun(await findNewest(path, { files, begun, written }), files);
+  if (await isRunDirectory(path, files)) return openRun(path, files, adopt);
+  return openRun(await findNewest(path, { files, begun, written }), files, adopt);
 }
 
 /** By its plan, or by what is left of a run whose plan is gone. */
@@ -79,7 +87,7 @@ async function findNewest(
   return newest.directory;
 }
 
-async function openRun(directory: string, files: Files): Promise<OpenedRun> {
+async function openRun(directory: string, files: Files, adopt: boolean): Promise<OpenedRun> {
   const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
   assertOwnName(directory, plan);
   const jobDirectory = dirname(directory);
@@ -90,7 +98,8 @@ async function openRun(directory: string, files: Files): Promise<OpenedRun> {
       'Give the directory that `volley plan` or `volley run` printed; a copy of it would send everything again.',
     );
   }
-  await assertOwnPlace(files, directory);
+  // What a person adopts is asked for again behind the lock, by the job's registry.
+  if (!adopt) await assertOwnPlace(files, directory);
   return { directory, plan };
 }
 

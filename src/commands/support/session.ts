@@ -1,12 +1,14 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
-import type { Plan } from '../../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import { checkGuards } from '../../plan/guards.js';
 import type { PlanOutcome } from '../../plan/make-plan.js';
 import { type Log, type LogFields, withFields } from '../../ports/log.js';
-import { assertNotTaken, readHistory } from '../../registry/history.js';
+import { readHistory } from '../../registry/history.js';
 import { readOpenDoubt } from '../../registry/open-doubt.js';
+import { openRegistry } from '../../registry/open-registry.js';
+import { type Registry, watchJournal } from '../../registry/registry.js';
 import { EXIT } from '../../report/exit-code.js';
 import { checkNames } from '../../report/name-check.js';
 import { addNotDelivered } from '../../report/not-delivered.js';
@@ -24,6 +26,7 @@ import { SecretKeeper } from '../terminal/terminal.js';
 import { type Host, openLog, worldOf } from './deps.js';
 import { jobDirectoryOf } from './job-directory.js';
 import { type OpenService, openService } from './open-service.js';
+import { namePerson } from './person.js';
 import { planNewInput } from './plan-new-input.js';
 import { openRunDirectory } from './run-directory.js';
 import { lockDepsOf, type World } from './world.js';
@@ -38,6 +41,7 @@ export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 export interface Session {
   readonly jobDirectory: string;
   readonly lock: Lock;
+  readonly registry: Registry;
   readonly log: Log;
   readonly stop: StopSwitch;
   readonly world: World;
@@ -48,7 +52,7 @@ export interface Session {
 export async function planJobInput(
   host: Host,
   job: Job,
-  { isAgain, signal }: { isAgain: boolean; signal: AbortSignal },
+  { isAgain, signal, adopt }: { isAgain: boolean; signal: AbortSignal; adopt?: boolean | undefined },
 ): Promise<PlanOutcome> {
   const jobDirectory = jobDirectoryOf(job);
   const world = worldOf(host);
@@ -57,8 +61,9 @@ export async function planJobInput(
     const lock = await acquireLock(lockDepsOf(world), jobDirectory);
     try {
       return await endSoonAfter({ signal, clock: world.clock }, async () => {
+        const registry = await openJobRegistry({ jobDirectory, lock, log, world, adopt });
         const history = await readHistory(world.files, jobDirectory);
-        return planNewInput(job, { host, log, jobDirectory, history, isAgain, signal, lock });
+        return planNewInput(job, { host, log, jobDirectory, history, registry, isAgain, signal, lock });
       });
     } finally {
       await lock.release();
@@ -76,15 +81,18 @@ export async function applyRunDirectory(
   {
     confirm,
     ignoreChangedInputs,
+    adopt,
     name = () => {},
   }: {
     confirm: string | undefined;
     ignoreChangedInputs: boolean;
+    /** What was done to the job's directory is accepted. */
+    adopt?: boolean | undefined;
     /** Hears which run of which job it is, before anything else is done. */
     name?: (about: { job: string; run: string }) => void;
   },
 ): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
-  const { directory, plan } = await openRunDirectory(run, worldOf(host).files);
+  const { directory, plan } = await openRunDirectory(run, worldOf(host).files, { adopt });
   name({ job: plan.job.name, run: plan.id });
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
@@ -92,14 +100,16 @@ export async function applyRunDirectory(
     });
   }
   checkGuards(plan, plan.job.guards);
-  const summary = await withSession(host, { job: plan.job, jobDirectory: dirname(directory) }, async (session) => {
-    const { jobDirectory, world } = session;
+  const about = { job: plan.job, jobDirectory: dirname(directory), adopt };
+  const summary = await withSession(host, about, async (session) => {
+    const { jobDirectory, registry, world } = session;
     const reading = { signal: session.stop.nothingNew, clock: world.clock, doing: 'apply the plan' };
     await endSoonAfter(reading, async () => {
+      await registry.assertOwn(plan.id);
       const history = await readHistory(world.files, jobDirectory);
       const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, world);
-      assertNotTaken(plan, history);
+      registry.assertNotTaken(plan);
       await assertGiven(world.files, { plan, jobDirectory, history });
     });
     return session.applyAndReport(directory, plan, plan.job);
@@ -111,7 +121,7 @@ export async function applyRunDirectory(
 /** Takes the job's lock for the length of the task. A signal stops the run; a second one leaves at once. */
 export async function withSession<T>(
   host: Host,
-  { job, jobDirectory }: { job: Job; jobDirectory: string },
+  { job, jobDirectory, adopt }: { job: Job; jobDirectory: string; adopt?: boolean | undefined },
   task: (session: Session) => Promise<T>,
 ): Promise<T> {
   const secrets = new SecretKeeper();
@@ -124,14 +134,34 @@ export async function withSession<T>(
     return await placeDiskErrors(jobDirectory, async () => {
       const lock = await acquireLock(lockDepsOf(world), jobDirectory);
       try {
+        const registry = await openJobRegistry({ jobDirectory, lock, log, world, adopt });
         // Behind the lock: an embedded sandbox keeps its state in the job's directory.
         const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
         try {
-          const applyAndReport: Session['applyAndReport'] = (directory, plan, settings) => {
+          let sentUntilMs: number | undefined;
+          const applyAndReport: Session['applyAndReport'] = async (directory, plan, settings) => {
             run = plan.id;
-            return applyThenReport({ directory, plan, settings, lock, stop, service, host, log, world });
+            const othersSentMsAgo =
+              sentUntilMs === undefined ? lock.lastOwnedMsAgo : world.clock.monotonicMs() - sentUntilMs;
+            try {
+              return await applyThenReport({
+                directory,
+                plan,
+                settings,
+                lock,
+                registry,
+                othersSentMsAgo,
+                stop,
+                service,
+                host,
+                log,
+                world,
+              });
+            } finally {
+              sentUntilMs = world.clock.monotonicMs();
+            }
           };
-          const done = await task({ jobDirectory, lock, log, stop, world, applyAndReport });
+          const done = await task({ jobDirectory, lock, registry, log, stop, world, applyAndReport });
           await tellWaiting(jobDirectory, { log, world });
           return done;
         } finally {
@@ -144,6 +174,24 @@ export async function withSession<T>(
   } finally {
     stopListening();
   }
+}
+
+/** The job's memory, behind its lock. */
+export function openJobRegistry({
+  jobDirectory,
+  lock,
+  log,
+  world,
+  adopt = false,
+}: {
+  jobDirectory: string;
+  lock: Lock;
+  log: Log;
+  world: World;
+  adopt?: boolean | undefined;
+}): Promise<Registry> {
+  const adoptedBy = adopt ? namePerson(world) : undefined;
+  return openRegistry(world, { jobDirectory, lock, adoptedBy, onNotice: (notice) => log.warn(notice) });
 }
 
 /** Rows that were given to a plan are sent by nobody else: who forgets to apply it loses them. */
@@ -194,24 +242,35 @@ async function applyThenReport(context: {
   plan: Plan;
   settings: RunSettings;
   lock: Lock;
+  registry: Registry;
+  othersSentMsAgo: number | undefined;
   stop: StopSwitch;
   service: OpenService;
   host: Host;
   log: Log;
   world: World;
 }): Promise<Summary> {
-  const { directory, plan, settings, lock, stop, service, host, log, world } = context;
+  const { directory, plan, settings, registry, stop, service, host, log, world } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = world;
   const [{ applyPlan }, { writeReport }, createLane] = await Promise.all([
     import('../../run/apply-plan.js'),
     import('../../report/write-report.js'),
     world.loadLane(),
   ]);
+  const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
   const view = await createProgressView(host, log);
   try {
-    await takeOverPrepared({ directory, plan, lock }, { files, clock, owner });
+    await takeOverPrepared({ directory, plan, lock: context.lock }, { files, clock, owner });
     await applyPlan(
-      { directory, plan, job: { ...settings, service: service.settings }, lock, stop },
+      {
+        directory,
+        plan,
+        job: { ...settings, service: service.settings },
+        lock,
+        stop,
+        othersSentMsAgo: context.othersSentMsAgo,
+        announce: (journal) => registry.noteBegun(plan, journal),
+      },
       {
         files,
         clock,
@@ -236,5 +295,7 @@ async function applyThenReport(context: {
   // No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
-  return writeReport(whileHeld, directory, plan);
+  const summary = await writeReport(whileHeld, directory, plan);
+  await registry.noteEnded(summary);
+  return summary;
 }

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../ports/clock.js';
 import type { RunDeps } from '../../run/run-deps.js';
 import type { Transport } from '../../service/transport.js';
 import { type Files, nodeFiles } from '../../storage/files.js';
-import type { LockDeps, Owner } from '../../storage/lock.js';
+import type { LockDeps, Owner } from '../../storage/lock-file.js';
 
 /** All that commands on a job run on; a simulation of them has a world of its own. What is heavy is loaded where it is needed. */
 export interface World {

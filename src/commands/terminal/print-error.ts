@@ -1,4 +1,11 @@
-import { InternalError, type Problem, ServiceError, type ServiceErrorCode, UserError } from '../../domain/errors.js';
+import {
+  InternalError,
+  type Problem,
+  ServiceError,
+  type ServiceErrorCode,
+  UserError,
+  type UserErrorCode,
+} from '../../domain/errors.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Summary } from '../../report/summary.js';
@@ -165,11 +172,13 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {
   'bad-answer': EXIT.stopped,
 };
 
+const STOPPED: ReadonlySet<string> = new Set<UserErrorCode>(['guard', 'plan-damaged', 'registry-mismatch']);
+
 /** The exit code of a command that threw; README.md, "Exit codes". */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof UserError) {
     if (error.code === 'lock-held' || error.code === 'interrupted') return EXIT.again;
-    return error.code === 'guard' || error.code === 'plan-damaged' ? EXIT.stopped : EXIT.notStarted;
+    return STOPPED.has(error.code) ? EXIT.stopped : EXIT.notStarted;
   }
   if (error instanceof ServiceError) return EXIT_OF_SERVICE_ERROR[error.code];
   // A disk that was full may have room again; nothing was sent without its intent on disk.

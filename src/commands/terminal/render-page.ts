@@ -50,7 +50,10 @@ function joinItems(lines: readonly string[]): string[] {
 
 function styleText(text: string, screen: Screen): string {
   return text
-    .replace(/\[([^\]]+)\]\(([^)]+)\)/g, (_, words: string, target: string) => `${words}${pointTo(target, screen)}`)
+    .replace(
+      /\[([^\][]{1,200})\]\(([^)]{1,200})\)/g,
+      (_, words: string, target: string) => `${words}${pointTo(target, screen)}`,
+    )
     .replace(/\*\*(.+?)\*\*/g, (marked, words: string) => (screen.hasColor ? paint(screen, 'bold', words) : marked))
     .replaceAll('\\|', '|');
 }

@@ -1,24 +1,25 @@
 import { basename, dirname, join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Files } from '../../storage/files.js';
+import { type Identity, identityOf, isSameIdentity } from '../../storage/identity.js';
 import type { Plan } from './plan-file.js';
 
 /** Beside plan.json, which is the same for the same input wherever it is made. */
 const PLACE_FILE = 'place.json';
 
 /** Where a plan was made: the directory of its job, by its path and by what stays the same when it is moved. */
-interface Place {
+interface Place extends Partial<Identity> {
   readonly jobDirectory: string;
   readonly inode: number;
 }
 
 export async function writePlace(files: Files, directory: string, jobDirectory: string): Promise<void> {
-  const place: Place = { jobDirectory, inode: await readInode(files, jobDirectory) };
-  await files.writeWhole(join(directory, PLACE_FILE), `${JSON.stringify(place)}\n`);
-}
-
-async function readInode(files: Files, directory: string): Promise<number> {
-  return (await files.stat(directory))?.inode ?? 0;
+  const found = await files.stat(jobDirectory);
+  const identity = found === undefined ? { inode: 0 } : identityOf(jobDirectory, found);
+  await files.writeWhole(
+    join(directory, PLACE_FILE),
+    `${JSON.stringify({ jobDirectory, ...identity } satisfies Place)}\n`,
+  );
 }
 
 /** A run under another name beside its own would be sent as if it were one more. */
@@ -41,7 +42,10 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
   const place = await readPlace(files, directory);
   const jobDirectory = dirname(directory);
   if (place === undefined || place.jobDirectory === jobDirectory) return;
-  if ((await readInode(files, jobDirectory)) === place.inode) return;
+  const found = await files.stat(jobDirectory);
+  // Those of older versions have the inode alone.
+  const made = { path: place.jobDirectory, device: 0, bornMs: 0, ...place };
+  if (place.inode !== 0 && found !== undefined && isSamePlace(made, identityOf(jobDirectory, found))) return;
   throw new UserError(
     'bad-plan',
     `Cannot use ${directory}: it is a copy of the one in ${place.jobDirectory}, where its run may be resumed`,
@@ -49,6 +53,10 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
       hint: `Resume it there, or move the directory instead of copying it. If the other is gone for good, remove ${PLACE_FILE} here.`,
     },
   );
+}
+
+function isSamePlace(made: Identity, now: Identity): boolean {
+  return made.bornMs === 0 ? made.inode === now.inode : isSameIdentity(made, now);
 }
 
 /** Undefined for plans of older versions, and for a file that a person emptied. */

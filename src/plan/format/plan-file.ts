@@ -90,6 +90,8 @@ export interface PlannedInput {
   readonly sha256: string;
   /** Unpacked; the same as `sha256` for a file that is not packed. */
   readonly contentSha256: string;
+  /** Of its rows, however they are written (rows-digest.ts); absent in plans of earlier versions, and for rows that came back by their ids. */
+  readonly rowsSha256?: string | undefined;
   readonly bytes: number;
   readonly columns: readonly string[];
   /** For each of them, its place among the columns of the step. */

@@ -4,6 +4,7 @@ import type { Files } from '../../storage/files.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan, rowsFile } from '../format/plan-file.js';
 import { readRowLines } from '../format/planned-files.js';
 import { decodeRowLine } from '../format/row-line.js';
+import { isSameOccurrence } from '../occurrence.js';
 import { RefusedRows } from './refused-rows.js';
 
 /** A plan in the directory of a job. */
@@ -151,10 +152,13 @@ export function countingFor(
   const account = accountOf(job);
   return plans.filter(
     ({ plan }) =>
-      plan.id !== id && accountOf(plan.job) === account && (occurrence === '' || plan.occurrence === occurrence),
+      plan.id !== id &&
+      accountOf(plan.job) === account &&
+      (occurrence === '' || isSameOccurrence(plan.occurrence, occurrence)),
   );
 }
 
-function accountOf({ service: { sandbox, account, subAccountId } }: Pick<Plan['job'], 'service'>): string {
+/** Sandbox, account and subaccount, as one text. */
+export function accountOf({ service: { sandbox, account, subAccountId } }: Pick<Plan['job'], 'service'>): string {
   return JSON.stringify([sandbox, account, subAccountId]);
 }

@@ -12,10 +12,16 @@ export class AreaUse {
   readonly #lastSentMs = new Map<Area, number>();
 
   /** `state`: as processes before this one left it, before this one adds to it; which area they last sent to is not told. */
-  constructor(clock: Clock, state: RunState, host: string) {
+  constructor(
+    clock: Clock,
+    { state, host, othersSentMsAgo }: { state: RunState; host: string; othersSentMsAgo?: number | undefined },
+  ) {
     this.#clock = clock;
-    const agoMs = sentMsAgo(state, clock.now(), host);
-    this.#beforeMs = agoMs === undefined ? undefined : clock.monotonicMs() - agoMs;
+    const agoMs = Math.min(
+      sentMsAgo(state, clock.now(), host) ?? Number.POSITIVE_INFINITY,
+      othersSentMsAgo ?? Number.POSITIVE_INFINITY,
+    );
+    this.#beforeMs = Number.isFinite(agoMs) ? clock.monotonicMs() - agoMs : undefined;
   }
 
   /** How long ago at the least; undefined when nothing was ever sent. */

@@ -1,0 +1,23 @@
+/**
+ * What tells two plans for the same files apart: '' where files are sent once, a date (`repeat: per-day`), or `again-<n>`, the n-th
+ * time that they are sent. The first time is '' and `again-1`: the two are one.
+ */
+export function isSameOccurrence(one: string, other: string): boolean {
+  return foldFirst(one) === foldFirst(other);
+}
+
+/** One for the first time, and for each day. */
+export function readAgain(occurrence: string): number {
+  return Number(/^again-(\d+)$/.exec(occurrence)?.[1] ?? 1);
+}
+
+/** The occurrence of the n-th time. */
+export function nameAgain(n: number): string {
+  return `again-${n}`;
+}
+
+function foldFirst(occurrence: string): string {
+  return occurrence === FIRST ? '' : occurrence;
+}
+
+const FIRST = nameAgain(1);

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import { writePlace } from '../plan/format/place.js';
+import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
+import { accountOf } from '../plan/reimport/other-plans.js';
+import type { Files } from '../storage/files.js';
+import type { Lock } from '../storage/lock.js';
+import { splitLines } from '../storage/split-lines.js';
+import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
+import { isReported, type PastRun, readHistory } from './history.js';
+import { identify, Registry, type RegistryDeps, refuseDirectory } from './registry.js';
+import {
+  type AdoptedEntry,
+  type BegunEntry,
+  decodeRegistryLine,
+  type EndedEntry,
+  REGISTRY_FILE,
+  REGISTRY_VERSION,
+} from './registry-entry.js';
+import { RegistryState } from './registry-state.js';
+
+export interface OpenOptions {
+  readonly jobDirectory: string;
+  readonly lock: Lock;
+  /** A person who says that the directory, whatever was done to it, is the job's from now on. */
+  readonly adoptedBy?: string | undefined;
+  /** One sentence that a person should know. */
+  readonly onNotice: (notice: string) => void;
+}
+
+/**
+ * Opens a job's registry behind the job's lock; makes it where there is none, from the runs of an older version. Refuses, with
+ * 'registry-mismatch', what is not as the last runner left it, unless a person adopts it.
+ */
+export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Promise<Registry> {
+  const { jobDirectory, lock, adoptedBy } = options;
+  const { state, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
+  await lock.assertHeld();
+  const registry = new Registry(deps, { jobDirectory, lock, state, isTorn });
+  const lostBytes = state.registry === undefined ? lock.lastKnown[REGISTRY_FILE] : undefined;
+  const faults = await listFaults(deps.files, { state, jobDirectory, lock });
+  if (lostBytes !== undefined) {
+    faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
+  }
+  if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
+  if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
+  if (state.registry === undefined) await makeRegistry(registry, deps, options);
+  if (faults.length > 0 && adoptedBy !== undefined) await adopt(registry, deps, { ...options, adoptedBy, faults });
+  await registry.attest();
+  return registry;
+}
+
+async function listFaults(
+  files: Files,
+  of: { state: RegistryState; jobDirectory: string; lock: Lock },
+): Promise<Fault[]> {
+  const faults = await findRegistryFaults(files, of);
+  for (const run of of.state.listUnfinished()) faults.push(...(await findRunFaults(files, { ...of, run })));
+  return faults;
+}
+
+/** Refuses a line that is damaged; passes over those that were never whole. */
+async function readRegistry(files: Files, path: string): Promise<{ state: RegistryState; isTorn: boolean }> {
+  const state = new RegistryState();
+  let isTorn = false;
+  if ((await files.stat(path)) === undefined) return { state, isTorn };
+  const file = await files.openRead(path);
+  let number = 0;
+  try {
+    for await (const { bytes, isWhole } of splitLines(file, 0)) {
+      number += 1;
+      const entry = isWhole ? decodeRegistryLine(bytes) : undefined;
+      isTorn = !isWhole && bytes.length > 0;
+      if (entry !== undefined) state.apply(entry);
+      else if (isWhole && bytes.at(-1) === CLOSING_BRACE) {
+        throw new UserError('registry-mismatch', `Cannot use ${path}: line ${number} is damaged`, {
+          hint: 'Nothing was sent. Put it back from a backup, or remove it; then the same command with --adopt goes on, with what the runs themselves know.',
+        });
+      }
+    }
+  } finally {
+    await file.close();
+  }
+  return { state, isTorn };
+}
+
+const CLOSING_BRACE = '}'.charCodeAt(0);
+
+async function makeRegistry(
+  registry: Registry,
+  { files, clock }: RegistryDeps,
+  { jobDirectory, onNotice }: OpenOptions,
+): Promise<void> {
+  const path = join(jobDirectory, REGISTRY_FILE);
+  const history = await readHistory(files, jobDirectory);
+  // Made empty first: it is to hold its own inode.
+  await (await files.openAppend(path)).close();
+  const begun = history.filter(({ state }) => state !== 'planned');
+  const entries = [];
+  for (const run of begun) entries.push(...(await describePast(files, run, clock.now())));
+  const made = { registry: await identify(files, path), directory: await identify(files, jobDirectory) };
+  await registry.append({ type: 'made', at: clock.now(), version: REGISTRY_VERSION, ...made }, ...entries);
+  if (begun.length > 0) {
+    onNotice(
+      `${REGISTRY_FILE} is made from the ${begun.length} runs in ${jobDirectory}: what runs that are gone had taken is not known`,
+    );
+  }
+}
+
+/** A run that began before there was a registry. */
+async function describePast(files: Files, run: PastRun, at: number): Promise<(BegunEntry | EndedEntry)[]> {
+  const { plan, directory } = run;
+  const planText = (await files.readText(join(directory, PLAN_FILE))) ?? '';
+  const begun: BegunEntry = {
+    type: 'begun',
+    at,
+    plan: plan.id,
+    planSha256: createHash('sha256').update(planText).digest('hex'),
+    account: accountOf(plan.job),
+    occurrence: plan.occurrence,
+    retryOf: plan.retryOf?.run ?? null,
+    files: plan.steps.flatMap(({ kind, number, inputs }) =>
+      inputs.map(({ file, contentSha256, rowsSha256 }) => {
+        return { file, kind, step: number, content: contentSha256, rows: rowsSha256 ?? null };
+      }),
+    ),
+    directory: await identify(files, directory),
+    journal: await identify(files, join(directory, JOURNAL_FILE)),
+  };
+  if (run.state !== 'finished' || !(await isReported(files, run))) return [begun];
+  const journal = await files.stat(join(directory, JOURNAL_FILE));
+  const { startedAt, endedAt, exitCode, balance } = JSON.parse(
+    (await files.readText(join(directory, 'summary.json'))) ?? '{}',
+  );
+  const ended: EndedEntry = {
+    type: 'ended',
+    at,
+    plan: plan.id,
+    state: 'finished',
+    exitCode,
+    counts: { ...balance },
+    startedAt,
+    endedAt,
+    journalBytes: journal?.bytes ?? 0,
+  };
+  return [begun, ended];
+}
+
+async function adopt(
+  registry: Registry,
+  { files, clock }: RegistryDeps,
+  { jobDirectory, adoptedBy, faults, onNotice }: OpenOptions & { adoptedBy: string; faults: readonly Fault[] },
+): Promise<void> {
+  const runs: AdoptedEntry['runs'][number][] = [];
+  for (const { begun } of registry.state.listUnfinished()) {
+    const directory = join(jobDirectory, begun.plan);
+    const identifyIfThere = async (path: string) =>
+      (await files.stat(path)) === undefined ? null : identify(files, path);
+    runs.push({
+      plan: begun.plan,
+      directory: await identifyIfThere(directory),
+      journal: await identifyIfThere(join(directory, JOURNAL_FILE)),
+    });
+  }
+  await registry.append({
+    type: 'adopted',
+    at: clock.now(),
+    by: adoptedBy,
+    why: faults.map(({ where, message }) => `${where}: ${message}`),
+    registry: await identify(files, join(jobDirectory, REGISTRY_FILE)),
+    directory: await identify(files, jobDirectory),
+    runs,
+  });
+  onNotice(`${jobDirectory} is adopted by ${adoptedBy}: ${faults.map(({ message }) => message).join('; ')}`);
+}
+
+/** Plans that were never begun are of this directory too, from now on. */
+async function writePlaces(files: Files, jobDirectory: string): Promise<void> {
+  for (const name of await files.list(jobDirectory)) {
+    const directory = join(jobDirectory, name);
+    const isPlan = !name.startsWith('.') && (await files.stat(join(directory, PLAN_FILE))) !== undefined;
+    if (isPlan) await writePlace(files, directory, jobDirectory);
+  }
+}

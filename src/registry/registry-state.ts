@@ -1,0 +1,88 @@
+import { isSameOccurrence } from '../plan/occurrence.js';
+import type { Identity } from '../storage/identity.js';
+import type { BegunEntry, EndedEntry, RegistryEntry } from './registry-entry.js';
+
+/** A run as the registry knows it. */
+export interface KnownRun {
+  readonly begun: BegunEntry;
+  readonly ended: EndedEntry | undefined;
+  /** Where it is now; undefined where a person adopted a directory without it. */
+  readonly directory: Identity | undefined;
+  /** Undefined: it is to begin anew. */
+  readonly journal: Identity | undefined;
+}
+
+/** What a file is asked for: by whom it may have been taken. */
+export interface TakenScope {
+  readonly account: string;
+  /** '': any run counts; else those of the same time alone. */
+  readonly occurrence: string;
+}
+
+/** The job's memory, as all entries of its registry tell it. Pure. */
+export class RegistryState {
+  readonly #runs = new Map<string, KnownRun>();
+  #registry: Identity | undefined;
+  #directory: Identity | undefined;
+  #lastAt = 0;
+
+  get registry(): Identity | undefined {
+    return this.#registry;
+  }
+
+  get directory(): Identity | undefined {
+    return this.#directory;
+  }
+
+  /** Of the last entry. */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  get runs(): ReadonlyMap<string, KnownRun> {
+    return this.#runs;
+  }
+
+  apply(entry: RegistryEntry): void {
+    this.#lastAt = Math.max(this.#lastAt, entry.at);
+    if (entry.type === 'begun') {
+      const { directory, journal } = entry;
+      this.#runs.set(entry.plan, { begun: entry, ended: undefined, directory, journal });
+      return;
+    }
+    if (entry.type === 'ended') {
+      const run = this.#runs.get(entry.plan);
+      if (run !== undefined) this.#runs.set(entry.plan, { ...run, ended: entry });
+      return;
+    }
+    this.#registry = entry.registry;
+    this.#directory = entry.directory;
+    if (entry.type === 'made') return;
+    for (const { plan, directory, journal } of entry.runs) {
+      const run = this.#runs.get(plan);
+      if (run === undefined) continue;
+      this.#runs.set(plan, { ...run, directory: directory ?? undefined, journal: journal ?? undefined });
+    }
+  }
+
+  /** Runs that have not come to their end, in the order in which they began. */
+  listUnfinished(): KnownRun[] {
+    return [...this.#runs.values()].filter(
+      ({ ended, directory }) => ended?.state !== 'finished' && directory !== undefined,
+    );
+  }
+
+  /** Id of the run that took a file, by its bytes or by its rows; undefined where none did. The latest, where several did. */
+  findTaken(kind: string, digest: string, { account, occurrence }: TakenScope): string | undefined {
+    let found: string | undefined;
+    for (const { begun } of this.#runs.values()) {
+      if (begun.retryOf !== null || begun.account !== account) continue;
+      if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) continue;
+      const isTaken = begun.files.some(
+        (file) => file.kind === kind && (file.content === digest || file.rows === digest),
+      );
+      if (isTaken) found = begun.plan;
+    }
+    return found;
+  }
+}

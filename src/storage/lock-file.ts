@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { InternalError } from '../domain/errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Files } from './files.js';
+
+export interface Owner {
+  /** Host name with what tells two containers of that name apart. */
+  readonly host: string;
+  readonly pid: number;
+  /** Random, one a process: tells a restarted container from itself, where host and pid are the same. */
+  readonly instance: string;
+}
+
+export interface LockDeps {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly owner: Owner;
+  readonly isProcessAlive: (pid: number) => boolean;
+}
+
+/** What `lock-<epoch>.json` holds. */
+export interface LockFile extends Owner {
+  readonly epoch: number;
+  readonly renewedAt: number;
+  readonly state: 'held' | 'released';
+  /** How long files were when it was written: see `Lock.lastKnown`. Absent in files of older versions. */
+  readonly known?: Readonly<Record<string, number>>;
+  /** How far the file system's clock was ahead of its owner's; absent until that was measured. */
+  readonly diskAheadMs?: number | undefined;
+}
+
+export const LEASE_MS = 60_000;
+/** An empty lock that is older is nobody's: who makes one writes it at once. */
+const TAKING_MS = 2_000;
+
+/** Zero, just now, where nothing better is known: of one that died, and by the clock of another host. */
+export function ownedMsAgo(deps: LockDeps, { state, host, renewedAt }: LockFile): number {
+  return state === 'released' && host === deps.owner.host ? Math.max(0, deps.clock.now() - renewedAt) : 0;
+}
+
+/** How long the lock is its owner's for certain: zero or less when it may be taken. */
+export function freeInMs(deps: LockDeps, current: LockFile): number {
+  if (current.state === 'released') return 0;
+  const isOnThisHost = current.host === deps.owner.host;
+  const isEarlierSelf = current.pid === deps.owner.pid && current.instance !== deps.owner.instance;
+  if (isOnThisHost && (isEarlierSelf || !deps.isProcessAlive(current.pid))) return 0;
+  return current.renewedAt + LEASE_MS - deps.clock.now();
+}
+
+/** The lock file of the highest epoch, and the lowest epoch that has one. */
+export async function readHighest(
+  { files }: Pick<LockDeps, 'files'>,
+  directory: string,
+): Promise<(LockFile & { lowest: number; isEmpty?: boolean }) | undefined> {
+  const epochs = (await files.list(directory)).flatMap((name) => {
+    const match = /^lock-(\d+)\.json$/.exec(name);
+    return match === null ? [] : [Number(match[1])];
+  });
+  if (epochs.length === 0) return undefined;
+  const epoch = Math.max(...epochs);
+  const path = pathOf(directory, epoch);
+  const lowest = Math.min(...epochs);
+  const found = parseLock(await files.readText(path));
+  if (found !== undefined) return { ...found, epoch, lowest };
+  const stat = await files.stat(path);
+  const isEmpty = stat?.bytes === 0;
+  // Torn by a crash: held until a lease has passed since. Empty: its taker died, or is just about to write it.
+  const renewedAt = (stat?.modifiedMs ?? 0) - (isEmpty ? LEASE_MS - TAKING_MS : 0);
+  return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt, state: 'held', isEmpty };
+}
+
+/** Whether the taker of an empty lock came to write it after all. */
+export async function isWritten(
+  { files }: Pick<LockDeps, 'files'>,
+  directory: string,
+  epoch: number,
+): Promise<boolean> {
+  return ((await files.stat(pathOf(directory, epoch)))?.bytes ?? 0) > 0;
+}
+
+function parseLock(text: string | undefined): LockFile | undefined {
+  try {
+    const value = JSON.parse(text ?? '');
+    if (typeof value !== 'object' || value === null) return undefined;
+    const { host, pid, renewedAt } = value;
+    return typeof host === 'string' && typeof pid === 'number' && typeof renewedAt === 'number' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function pathOf(directory: string, epoch: number): string {
+  if (!Number.isSafeInteger(epoch)) throw new InternalError('unexpected', 'Cannot name the lock: epoch out of range');
+  return join(directory, `lock-${String(epoch).padStart(6, '0')}.json`);
+}
