@@ -1,12 +1,9 @@
 import { join } from 'node:path';
-import { type Problem, UserError } from '../domain/errors.js';
-import type { ServiceSettings } from '../job/job.js';
 import { findLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } from '../journal/entry-format.js';
 import { readRunState } from '../journal/state-reader.js';
 import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { restoreTaken } from '../plan/replace-draft.js';
-import type { FindTaken } from '../plan/select.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines, splitLines } from '../storage/split-lines.js';
@@ -48,58 +45,6 @@ async function holdsPlan(files: Files, directory: string): Promise<boolean> {
   const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
   if ((await isThere(PLAN_FILE)) || (await restoreTaken(files, directory))) return true;
   return isThere(JOURNAL_FILE);
-}
-
-/**
- * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
- * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
- * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round. What another
- * account took, such as one for trials, does not count for this one.
- */
-export function createFindTaken(
-  history: readonly PastRun[],
-  { occurrence, service }: { occurrence: string; service: AccountOfJob },
-): FindTaken {
-  const taken = new Map<string, string>();
-  for (const { plan, state } of history) {
-    // A plan that retries rows takes no file: the run that it has them from did.
-    if (state === 'planned' || plan.retryOf !== undefined || !isSameAccount(plan.job.service, service)) continue;
-    if (occurrence !== '' && plan.occurrence !== occurrence) continue;
-    for (const step of plan.steps) {
-      for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
-    }
-  }
-  return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
-}
-
-type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'subAccountId'>;
-
-function isSameAccount(one: AccountOfJob, other: AccountOfJob): boolean {
-  return one.sandbox === other.sandbox && one.account === other.account && one.subAccountId === other.subAccountId;
-}
-
-/**
- * Refuses to begin a plan whose files another run took after it was made: they would be sent twice.
- * A plan that was begun already took its files itself; one that retries rows of another run takes none.
- */
-export function assertNotTaken(plan: Plan, history: readonly PastRun[]): void {
-  if (plan.retryOf !== undefined) return;
-  if (history.some((run) => run.plan.id === plan.id && run.state !== 'planned')) return;
-  const findTaken = createFindTaken(history, {
-    occurrence: plan.occurrence,
-    service: plan.job.service,
-  });
-  const problems = plan.steps.flatMap(({ kind, inputs }) =>
-    inputs.flatMap(({ file, contentSha256 }): Problem[] => {
-      const run = findTaken(kind, contentSha256);
-      return run === undefined ? [] : [{ where: file, message: `was sent by run ${run} since the plan was made` }];
-    }),
-  );
-  if (problems.length === 0) return;
-  throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
-    hint: 'Make a new plan; `volley plan --again` if they are to be sent again.',
-    problems,
-  });
 }
 
 const TAIL_BYTES = 1 << 16;

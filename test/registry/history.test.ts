@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { encodeLine } from '../../src/journal/entry-format.js';
-import { createFindTaken, readHistory } from '../../src/registry/history.js';
+import { readHistory } from '../../src/registry/history.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aCsvOf, aFolder, aJob, anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, aScriptedService, failure } from '../run/a-run.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+import { createFindTaken } from './find-taken-in-history.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(3) });
 const planOn = (disk: MemoryDisk, occurrence = '') => aPlan({ files, disk, occurrence });

@@ -1,0 +1,31 @@
+import type { ServiceSettings } from '../../src/job/job.js';
+import type { FindTaken } from '../../src/plan/select.js';
+import type { PastRun } from '../../src/registry/history.js';
+
+/**
+ * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
+ * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
+ * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round. What another
+ * account took, such as one for trials, does not count for this one.
+ */
+export function createFindTaken(
+  history: readonly PastRun[],
+  { occurrence, service }: { occurrence: string; service: AccountOfJob },
+): FindTaken {
+  const taken = new Map<string, string>();
+  for (const { plan, state } of history) {
+    // A plan that retries rows takes no file: the run that it has them from did.
+    if (state === 'planned' || plan.retryOf !== undefined || !isSameAccount(plan.job.service, service)) continue;
+    if (occurrence !== '' && plan.occurrence !== occurrence) continue;
+    for (const step of plan.steps) {
+      for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
+    }
+  }
+  return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
+}
+
+type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'subAccountId'>;
+
+function isSameAccount(one: AccountOfJob, other: AccountOfJob): boolean {
+  return one.sandbox === other.sandbox && one.account === other.account && one.subAccountId === other.subAccountId;
+}

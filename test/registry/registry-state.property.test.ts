@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/plan/format/plan-file.js';
+import { accountOf } from '../../src/plan/reimport/other-plans.js';
+import type { PastRun } from '../../src/registry/history.js';
+import type { BegunEntry } from '../../src/registry/registry-entry.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
+import { createFindTaken } from './find-taken-in-history.js';
+
+const kind = fc.constantFrom('sms', 'contacts');
+const content = fc.constantFrom('c1', 'c2', 'c3');
+const occurrence = fc.constantFrom('', '2026-11-21', '2026-11-22', 'again-2', 'again-3');
+const service = fc.record({
+  sandbox: fc.boolean(),
+  account: fc.constantFrom('acme', 'umbrella'),
+  subAccountId: fc.constantFrom('acme_hq', 'acme_sg'),
+});
+const aRun = fc.record({
+  state: fc.constantFrom<PastRun['state']>('planned', 'unfinished', 'finished'),
+  occurrence,
+  service,
+  isRetry: fc.boolean(),
+  files: fc.array(fc.record({ kind, content }), { maxLength: 3 }),
+});
+
+/** As far as it is looked at here. */
+function planOf(
+  id: string,
+  run: { occurrence: string; service: object; isRetry: boolean; files: readonly File[] },
+): Plan {
+  return {
+    id,
+    occurrence: run.occurrence,
+    job: { service: run.service },
+    ...(run.isRetry ? { retryOf: { run: 'other', only: 'rejected', codes: [] } } : {}),
+    steps: run.files.map((file, index) => {
+      return { number: index + 1, kind: file.kind, inputs: [{ file: 'people.csv', contentSha256: file.content }] };
+    }),
+  } as unknown as Plan;
+}
+
+interface File {
+  readonly kind: string;
+  readonly content: string;
+}
+
+const NOWHERE = { path: '', device: 0, inode: 0, bornMs: 0 };
+
+function begunOf({ id, occurrence, job, retryOf, steps }: Plan): BegunEntry {
+  return {
+    type: 'begun',
+    at: 0,
+    plan: id,
+    planSha256: '',
+    account: accountOf(job),
+    occurrence,
+    retryOf: retryOf?.run ?? null,
+    files: steps.flatMap(({ kind, number, inputs }) =>
+      inputs.map(({ file, contentSha256 }) => ({ file, kind, step: number, content: contentSha256, rows: null })),
+    ),
+    directory: NOWHERE,
+    journal: NOWHERE,
+  };
+}
+
+test('the registry answers who took a file as a look at every plan of the job does', () => {
+  fc.assert(
+    fc.property(
+      fc.array(aRun, { maxLength: 8 }),
+      kind,
+      content,
+      occurrence,
+      service,
+      (runs, kind, content, occurrence, service) => {
+        const history = runs.map((run, index): PastRun => {
+          const id = `run${index}`;
+          return { directory: `/out/sale/${id}`, plan: planOf(id, run), state: run.state };
+        });
+        const state = new RegistryState();
+        for (const { plan, state: reached } of history) if (reached !== 'planned') state.apply(begunOf(plan));
+        const account = accountOf({ service } as Plan['job']);
+        expect(state.findTaken(kind, content, { account, occurrence })).toBe(
+          createFindTaken(history, { occurrence, service })(kind, content),
+        );
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test.each([
+  ['', 'again-1'],
+  ['again-1', ''],
+  ['again-1', 'again-1'],
+])('a run of %j has taken its files for %j: both are the first time', (taken, asked) => {
+  const service = { sandbox: false, account: 'acme', subAccountId: 'acme_hq' };
+  const plan = planOf('run1', { occurrence: taken, service, isRetry: false, files: [{ kind: 'sms', content: 'c1' }] });
+  const state = new RegistryState();
+  state.apply(begunOf(plan));
+  expect(state.findTaken('sms', 'c1', { account: accountOf(plan.job), occurrence: asked })).toBe('run1');
+});
