@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { findLine } from '../journal/entry-format.js';
-import { JOURNAL_FILE } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
+import { readSealed } from '../plan/format/sealed-json.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import { splitLines } from '../storage/split-lines.js';
-import { REGISTRY_FILE } from './registry-entry.js';
+import { digestPlan, REGISTRY_FILE } from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
 
 export interface Fault {
@@ -55,6 +56,11 @@ export async function findRunFaults(
   }
   if (!isSameIdentity(directory, identityOf(where, found))) {
     return [{ where, message: `it is a copy of the directory of the run that began ${timeOf(begun.at)}` }];
+  }
+  const planText = (await files.readText(join(where, PLAN_FILE))) ?? '';
+  // One that is gone or damaged is refused for that.
+  if (readSealed(planText)?.isSealed === true && digestPlan(planText) !== begun.planSha256) {
+    return [{ where: join(where, PLAN_FILE), message: `it is not the plan that began ${timeOf(begun.at)}` }];
   }
   if (journal === undefined) return [];
   const path = join(where, JOURNAL_FILE);

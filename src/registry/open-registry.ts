@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { writePlace } from '../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
-import { accountOf } from '../plan/reimport/other-plans.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import { splitLines } from '../storage/split-lines.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
 import { isReported, type PastRun, readHistory } from './history.js';
-import { identify, Registry, type RegistryDeps, refuseDirectory } from './registry.js';
+import { describeBegun, identify, Registry, type RegistryDeps, refuseDirectory } from './registry.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -103,7 +101,7 @@ async function makeRegistry(
   await registry.append({ type: 'made', at: clock.now(), version: REGISTRY_VERSION, ...made }, ...entries);
   if (begun.length > 0) {
     onNotice(
-      `${REGISTRY_FILE} is made from the ${begun.length} runs in ${jobDirectory}: what runs that are gone had taken is not known`,
+      `${REGISTRY_FILE} is made from the ${begun.length === 1 ? 'one run' : `${begun.length} runs`} in ${jobDirectory}: what runs that are gone had taken is not known`,
     );
   }
 }
@@ -111,23 +109,7 @@ async function makeRegistry(
 /** A run that began before there was a registry. */
 async function describePast(files: Files, run: PastRun, at: number): Promise<(BegunEntry | EndedEntry)[]> {
   const { plan, directory } = run;
-  const planText = (await files.readText(join(directory, PLAN_FILE))) ?? '';
-  const begun: BegunEntry = {
-    type: 'begun',
-    at,
-    plan: plan.id,
-    planSha256: createHash('sha256').update(planText).digest('hex'),
-    account: accountOf(plan.job),
-    occurrence: plan.occurrence,
-    retryOf: plan.retryOf?.run ?? null,
-    files: plan.steps.flatMap(({ kind, number, inputs }) =>
-      inputs.map(({ file, contentSha256, rowsSha256 }) => {
-        return { file, kind, step: number, content: contentSha256, rows: rowsSha256 ?? null };
-      }),
-    ),
-    directory: await identify(files, directory),
-    journal: await identify(files, join(directory, JOURNAL_FILE)),
-  };
+  const begun = await describeBegun(files, { plan, directory, at });
   if (run.state !== 'finished' || !(await isReported(files, run))) return [begun];
   const journal = await files.stat(join(directory, JOURNAL_FILE));
   const { startedAt, endedAt, exitCode, balance } = JSON.parse(

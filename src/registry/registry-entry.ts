@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Identity } from '../storage/identity.js';
 
@@ -79,6 +80,11 @@ export interface AdoptedEntry {
     readonly directory: Identity | null;
     readonly journal: Identity | null;
   }[];
+}
+
+/** SHA-256, in hex, of the text of a plan.json. */
+export function digestPlan(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 const PREFIX = '{"crc":"';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { InternalError, type Problem, UserError } from '../domain/errors.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
@@ -9,7 +8,14 @@ import type { Files } from '../storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import { findRunFaults } from './find-faults.js';
-import { END_OF_TORN_LINE, encodeRegistryLine, REGISTRY_FILE, type RegistryEntry } from './registry-entry.js';
+import {
+  type BegunEntry,
+  digestPlan,
+  END_OF_TORN_LINE,
+  encodeRegistryLine,
+  REGISTRY_FILE,
+  type RegistryEntry,
+} from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
 
 export interface RegistryDeps {
@@ -92,23 +98,7 @@ export class Registry {
     if (known?.journal !== undefined) return;
     const { files, clock } = this.#deps;
     const directory = join(this.#jobDirectory, plan.id);
-    const planText = (await files.readText(join(directory, PLAN_FILE))) ?? '';
-    await this.append({
-      type: 'begun',
-      at: clock.now(),
-      plan: plan.id,
-      planSha256: createHash('sha256').update(planText).digest('hex'),
-      account: accountOf(plan.job),
-      occurrence: plan.occurrence,
-      retryOf: plan.retryOf?.run ?? null,
-      files: plan.steps.flatMap(({ kind, number, inputs }) =>
-        inputs.map(({ file, contentSha256, rowsSha256 }) => {
-          return { file, kind, step: number, content: contentSha256, rows: rowsSha256 ?? null };
-        }),
-      ),
-      directory: await identify(files, directory),
-      journal: await identify(files, join(directory, JOURNAL_FILE)),
-    });
+    await this.append(await describeBegun(files, { plan, directory, at: clock.now() }));
     await this.#lock.note();
   }
 
@@ -179,6 +169,30 @@ export class Registry {
       await file.close();
     }
   }
+}
+
+/** A run that has a plan and a journal. */
+export async function describeBegun(
+  files: Files,
+  { plan, directory, at }: { plan: Plan; directory: string; at: number },
+): Promise<BegunEntry> {
+  const planText = (await files.readText(join(directory, PLAN_FILE))) ?? '';
+  return {
+    type: 'begun',
+    at,
+    plan: plan.id,
+    planSha256: digestPlan(planText),
+    account: accountOf(plan.job),
+    occurrence: plan.occurrence,
+    retryOf: plan.retryOf?.run ?? null,
+    files: plan.steps.flatMap(({ kind, number, inputs }) =>
+      inputs.map(({ file, contentSha256, rowsSha256 }) => {
+        return { file, kind, step: number, content: contentSha256, rows: rowsSha256 ?? null };
+      }),
+    ),
+    directory: await identify(files, directory),
+    journal: await identify(files, join(directory, JOURNAL_FILE)),
+  };
 }
 
 export async function identify(files: Files, path: string): Promise<Identity> {

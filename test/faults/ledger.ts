@@ -34,7 +34,7 @@ export class Ledger {
     if (path.endsWith('/conversations')) return this.#takeConversation(body as { user: { phone: string } });
     if (path.endsWith('/sessions')) return this.#startSession(body as { destination: string });
     if (method === 'GET') return this.#lookAtSession(path.split('/').at(-1) ?? '', query);
-    return this.#make(path.split('/').at(-1) ?? '');
+    return this.#make(path.split('/').at(-1) ?? '', body as { name: string });
   }
 
   #takeBatch({ clientBatchId, messages }: Batch): HonestAnswer {
@@ -70,9 +70,9 @@ export class Ledger {
     return ok({ uid, status: this.done.has(uid) ? 'VERIFIED' : 'WAITING', attempt: 0 });
   }
 
-  #make(what: string): HonestAnswer {
+  #make(what: string, { name }: { name: string }): HonestAnswer {
     this.made.push(what);
-    return ok({ id: this.#newId() });
+    return ok({ id: this.#newId(), name });
   }
 
   #do(row: string, id = this.#newId()): string {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { firstSeedOf, readCommit } from './first-seed.js';
 import { simulate } from './simulate.js';
 
-const SEEDS = 500;
+const SEEDS = 1000;
 const FROM = firstSeedOf(readCommit(import.meta.dirname));
 
 test(`${SEEDS} simulated jobs come through kills, power cuts, signals, rivals and faults: nothing twice, nothing lost`, async () => {

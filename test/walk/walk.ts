@@ -58,8 +58,14 @@ export class Walk {
     this.#files += 1;
   }
 
+  #adopts = false;
+
   async run(death?: Death): Promise<void> {
-    await this.#give('run', (host) => runLoadedJob(this.job, { again: false, json: true }, host), death);
+    await this.#give(
+      'run',
+      (host) => runLoadedJob(this.job, { again: false, adopt: this.#adopts, json: true }, host),
+      death,
+    );
   }
 
   async plan(death?: Death): Promise<void> {
@@ -67,7 +73,13 @@ export class Walk {
   }
 
   async apply(run: string, death?: Death): Promise<void> {
-    const flags = { run: `${JOB}/${run}`, confirm: undefined, ignoreChangedInputs: true, json: true };
+    const flags = {
+      run: `${JOB}/${run}`,
+      confirm: undefined,
+      ignoreChangedInputs: true,
+      adopt: this.#adopts,
+      json: true,
+    };
     await this.#give(`apply ${run}`, (host) => applyRun(flags, host), death);
   }
 
@@ -76,7 +88,7 @@ export class Walk {
   }
 
   async retry(run: string, only: string, code: string | undefined, death?: Death): Promise<void> {
-    const flags = { run: `${JOB}/${run}`, only, code, json: true };
+    const flags = { run: `${JOB}/${run}`, only, code, adopt: this.#adopts, json: true };
     const ended = await this.#give(
       `retry ${run} --only ${only} ${code ?? ''}`,
       (host) => retryRows(flags, host),
@@ -145,6 +157,8 @@ export class Walk {
     if (source === undefined || !this.runs.names.includes(source) || !this.runs.isBegun(run) || this.#kept.has(run))
       return;
     this.#kept.add(source);
+    // One that was not at its end is missed by every command until a person says that it is gone.
+    this.#adopts ||= !this.runs.stateOf(run).isFinished;
     this.counts.forgotten += 1;
     const remove = async ({ world }: Host) => {
       await world?.files.remove(`${JOB}/${run}`);
@@ -200,13 +214,13 @@ export class Walk {
 
   #planInput(host: Host): Promise<number> {
     const { signal } = new AbortController();
-    return planJobInput(host, this.job, { isAgain: false, signal }).then(() => 0);
+    return planJobInput(host, this.job, { isAgain: false, signal, adopt: this.#adopts }).then(() => 0);
   }
 
   async #settle(run: string, means: object, death?: Death): Promise<void> {
     const flags = { ...{ exported: undefined, assume: undefined, confirm: undefined }, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
-    const settle = (host: Host) => settleRun({ run: `${JOB}/${run}`, json: true, ...flags }, host);
+    const settle = (host: Host) => settleRun({ run: `${JOB}/${run}`, adopt: this.#adopts, json: true, ...flags }, host);
     const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, settle, death);
     if (stdout === '') return;
     const { accepted, rejected, notSent } = JSON.parse(stdout).settled;

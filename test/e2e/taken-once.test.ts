@@ -1,0 +1,146 @@
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { expectRefused } from './expect-refused.js';
+import { readFailure } from './failure.js';
+
+/** A run of so many rows that is at its end. */
+async function aFinishedRun(rows = 20): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(rows));
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(0);
+  return { workspace, run: workspace.runs()[0] ?? '' };
+}
+
+describe.concurrent('what was sent is known', () => {
+  test('after the journal of a finished run was deleted', async () => {
+    const { workspace, run } = await aFinishedRun();
+    unlinkSync(workspace.path(`out/sale/${run}/journal.ndjson`));
+    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    await expectRefused(workspace, ['apply', `out/sale/${run}`], 'is gone');
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
+  test('after the directory of its run was deleted; new files are sent', async () => {
+    const { workspace, run } = await aFinishedRun();
+    rmSync(workspace.path(`out/sale/${run}`), { recursive: true });
+    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    workspace.write('people.csv', people(5, 100));
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(5, 100)]);
+  });
+
+  test('by an old plan of --again: the first time has two names', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(20));
+    workspace.writeJob(aJob(workspace));
+    expect((await workspace.volley('plan', 'job.yaml', '--again')).code).toBe(0);
+    const [old] = workspace.runs();
+    expect((await workspace.run()).code).toBe(0);
+    const { error } = readFailure(await workspace.volley('apply', `out/sale/${old}`));
+    expect([error.code, JSON.stringify(error)]).toEqual(['plan-mismatch', expect.stringContaining('was taken by run')]);
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+    expect((await workspace.run('--again')).code).toBe(0);
+    expect(await workspace.destinations()).toHaveLength(40);
+  });
+
+  test('by whatever link the job is called; a file of a ConfigMap stays where it is shown', async () => {
+    const { workspace } = await aFinishedRun();
+    mkdirSync(workspace.path('links'));
+    symlinkSync('../job.yaml', workspace.path('links/other.yaml'));
+    symlinkSync(workspace.directory, workspace.path('links/here'));
+    for (const link of ['links/other.yaml', 'links/here/job.yaml']) {
+      expect(JSON.parse((await workspace.volley('run', link)).stdout).state, link).toBe('nothing-new');
+    }
+    // As Kubernetes shows it: job.yaml → ..data/job.yaml, ..data → ..2026_11_22.
+    mkdirSync(workspace.path('config/..2026_11_22'), { recursive: true });
+    renameSync(workspace.path('job.yaml'), workspace.path('config/..2026_11_22/job.yaml'));
+    renameSync(workspace.path('people.csv'), workspace.path('config/people.csv'));
+    renameSync(workspace.path('out'), workspace.path('config/out'));
+    symlinkSync('..2026_11_22', workspace.path('config/..data'));
+    symlinkSync('..data/job.yaml', workspace.path('config/job.yaml'));
+    expect(JSON.parse((await workspace.volley('run', 'config/job.yaml')).stdout).state).toBe('nothing-new');
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
+  test('is refused through a link beside which an older version kept runs of its own', async () => {
+    const { workspace } = await aFinishedRun();
+    mkdirSync(workspace.path('links'));
+    symlinkSync('../job.yaml', workspace.path('links/job.yaml'));
+    cpSync(workspace.path('out'), workspace.path('links/out'), { recursive: true });
+    const { error, exitCode } = readFailure(await workspace.volley('run', 'links/job.yaml'));
+    expect([exitCode, error.message]).toEqual([
+      2,
+      expect.stringContaining('holds runs that were begun through the link'),
+    ]);
+  });
+});
+
+describe.concurrent('a file that was saved anew', () => {
+  const text = people(20);
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  const [, ...persons] = rows;
+  test.each<[string, string, string | Buffer]>([
+    ['with a byte order mark', 'people.csv', `\uFEFF${text}`],
+    ['with CRLF', 'people.csv', text.replaceAll('\n', '\r\n')],
+    ['with semicolons', 'people.csv', text.replaceAll(',', ';')],
+    ['with tabs', 'people.csv', text.replaceAll(',', '\t')],
+    ['with quotes', 'people.csv', rows.map((row) => row.map((cell) => `"${cell}"`).join(',')).join('\n')],
+    ['as UTF-16', 'people.csv', Buffer.from(`\uFEFF${text}`, 'utf16le')],
+    ['with a blank line', 'people.csv', text.replace('\n', '\n\n')],
+    ['as NDJSON', 'people.ndjson', persons.map(([name, mobile]) => `${JSON.stringify({ name, mobile })}\n`).join('')],
+  ])('%s is the same file', async (_how, name, content) => {
+    const { workspace } = await aFinishedRun();
+    rmSync(workspace.path('people.csv'));
+    workspace.write(name, content);
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.*' } })] }));
+    const { state, leftOut } = JSON.parse((await workspace.run()).stdout);
+    expect([state, leftOut]).toEqual([
+      'nothing-new',
+      [{ file: name, reason: expect.stringContaining('in another writing') }],
+    ]);
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
+  test('beside one with the same rows is left out, and both with other rows are sent', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('a-people.csv', text);
+    workspace.write('b-people.csv', text.replaceAll('\n', '\r\n'));
+    workspace.write('c-people.csv', people(5, 100));
+    workspace.writeJob(
+      aJob(workspace, { steps: [anSmsStep({ input: { files: '*-people.csv' }, duplicates: 'keep' })] }),
+    );
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(5, 100)]);
+  });
+
+  test('with one cell changed is another one', async () => {
+    const { workspace } = await aFinishedRun();
+    workspace.write('people.csv', text.replace(numberOf(7), numberOf(99)));
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toHaveLength(40);
+  });
+});
+
+test('a directory of an older version gets a registry from its runs, and says so', async () => {
+  const { workspace } = await aFinishedRun();
+  unlinkSync(workspace.path('out/sale/registry.ndjson'));
+  const [lock = ''] = readdirSync(workspace.path('out/sale')).filter((name) => name.startsWith('lock-'));
+  const { known: _known, ...old } = JSON.parse(workspace.read(`out/sale/${lock}`));
+  workspace.write(`out/sale/${lock}`, JSON.stringify(old));
+  const { stdout, stderr } = await workspace.run();
+  expect(JSON.parse(stdout).state).toBe('nothing-new');
+  expect(stderr).toContain('registry.ndjson is made from the one run in');
+});
+
+test('a registry that was deleted is not made anew without a word', async () => {
+  const { workspace } = await aFinishedRun();
+  unlinkSync(workspace.path('out/sale/registry.ndjson'));
+  await expectRefused(workspace, ['run', 'job.yaml'], 'it is gone');
+  expect(JSON.parse((await workspace.run('--adopt')).stdout).state).toBe('nothing-new');
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { openRegistry } from '../../src/registry/open-registry.js';
+import { decodeRegistryLine, encodeRegistryLine } from '../../src/registry/registry-entry.js';
+import type { Lock } from '../../src/storage/lock.js';
+import { FakeClock } from '../run/fake-clock.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+
+const PATH = '/out/sale/registry.ndjson';
+
+function aLock(lastKnown: Lock['lastKnown'] = {}): Lock {
+  return {
+    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastKnown, lastDiskAheadMs: undefined },
+    ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
+    ...{ attest: () => {}, note: async () => {} },
+  };
+}
+
+async function open(disk: MemoryDisk, more: { lock?: Lock; adoptedBy?: string; notices?: string[] } = {}) {
+  const { lock = aLock(), adoptedBy, notices = [] } = more;
+  await disk.files.makeDirectory('/out/sale');
+  return openRegistry(
+    { files: disk.files, clock: new FakeClock() },
+    { jobDirectory: '/out/sale', lock, adoptedBy, onNotice: (notice) => notices.push(notice) },
+  );
+}
+
+describe('a registry', () => {
+  test('is made where there is none, and read as it was written', async () => {
+    const disk = aMemoryDisk();
+    const notices: string[] = [];
+    await open(disk, { notices });
+    const text = disk.readText(PATH);
+    const entry = decodeRegistryLine(Buffer.from(text.trimEnd()));
+    expect(entry).toMatchObject({ type: 'made', version: 1, directory: { path: '/out/sale' } });
+    expect(encodeRegistryLine(entry as never).toString()).toBe(text);
+    await open(disk);
+    expect([disk.readText(PATH), notices]).toEqual([text, []]);
+  });
+
+  test('that is shorter than the last owner noted, or gone, is refused until a person adopts it', async () => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    const lock = aLock({ 'registry.ndjson': 100_000 });
+    await expect(open(disk, { lock })).rejects.toMatchObject({ code: 'registry-mismatch' });
+    const gone = aMemoryDisk();
+    await expect(open(gone, { lock })).rejects.toMatchObject({ code: 'registry-mismatch' });
+    expect(gone.has(PATH)).toBe(false);
+    await open(disk, { lock, adoptedBy: 'ann on desk-7' });
+    expect(disk.readText(PATH)).toContain('"by":"ann on desk-7"');
+  });
+
+  test.each([
+    ['a line that was never whole', '{"crc":"00000000","type":"ended","pl'],
+    ['zeros of a sector that was never written', '\0\0\0\0'],
+  ])('goes on behind %s', async (_what, tear) => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    disk.write(PATH, disk.readText(PATH) + tear);
+    await open(disk, { lock: aLock({ 'registry.ndjson': 100_000 }), adoptedBy: 'ann' });
+    expect((await open(disk)).state.registry).toBeDefined();
+    expect(disk.readText(PATH)).toContain(`${tear}~\n{"crc"`);
+  });
+
+  test('of which a bit was flipped is refused, with the line', async () => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    disk.write(PATH, disk.readText(PATH).replace('/out/sale', '/out/sala'));
+    await expect(open(disk)).rejects.toThrow('line 1 is damaged');
+  });
+
+  test('whose disk fails at any operation is an error, and whole at the next', async () => {
+    const count = await countOperations();
+    expect(count).toBeGreaterThan(5);
+    for (let n = 1; n <= count; n++) {
+      const disk = aMemoryDisk();
+      await disk.files.makeDirectory('/out/sale');
+      disk.failAt(n);
+      const failed = await open(disk).catch((error) => error.code);
+      expect(['EIO', undefined], `operation ${n}`).toContain(typeof failed === 'string' ? failed : undefined);
+      expect((await open(disk)).state.registry, `after operation ${n}`).toBeDefined();
+    }
+  });
+});
+
+async function countOperations(): Promise<number> {
+  const disk = aMemoryDisk();
+  await disk.files.makeDirectory('/out/sale');
+  const before = disk.operations;
+  await open(disk);
+  return disk.operations - before;
+}
