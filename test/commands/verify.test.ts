@@ -84,7 +84,7 @@ describe('volley verify start', () => {
     [{ template: '{brand}: {code}' }, /--brand is missing/],
     [{ brand: 'x'.repeat(31) }, /--brand .*30 characters/],
     [{ source: 'more than eleven' }, /--source .*11 characters/],
-    [{ number: 'abc' }, /no code was sent\. The argument does not hold a phone number/],
+    [{ number: 'abc' }, /no code was sent\. The argument does not contain a phone number/],
     [{ number: '90000001' }, /country/],
     [{ number: '90000001', country: 'Atlantis' }, /two-letter/],
     [{ number: '+65123' }, /few digits/],

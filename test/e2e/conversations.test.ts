@@ -72,7 +72,7 @@ test.concurrent('what the service would refuse is rejected when it is planned, w
   expect(readOutput(summary, 1, 'rejections').map((row) => [row.case, row._stage, row._field, row._reason])).toEqual([
     ['2', 'normalize', 'user', 'user.additionalProperties[0] needs both a key and a value'],
     ['3', 'normalize', 'history', 'history.messages[0] has an authorType other than user or bot'],
-    ['4', 'normalize', 'user', 'There is no user'],
+    ['4', 'normalize', 'user', 'The user is missing'],
   ]);
   expect(await handedOver(workspace)).toHaveLength(1);
 });

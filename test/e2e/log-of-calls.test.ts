@@ -108,7 +108,7 @@ describe('stderr alone tells why a command ended', () => {
 
     const ended = await workspace.volley(...verb.split(' '), ...given);
 
-    expectSaid(ended, { code: 2, level: 'error', reason: /Cannot /, fields: { command: verb } });
+    expectSaid(ended, { code: 2, level: 'error', reason: /Cannot |problems? in /, fields: { command: verb } });
     expect(JSON.parse(ended.stdout)).toMatchObject({ exitCode: 2, state: 'refused' });
   });
 

@@ -134,7 +134,9 @@ export async function withSession<T>(
     return await placeDiskErrors(jobDirectory, async () => {
       const lock = await acquireLock(lockDepsOf(world), jobDirectory);
       try {
-        const registry = await openJobRegistry({ jobDirectory, lock, log, world, adopt });
+        // What it reads may lie on a disk that does not answer.
+        const opening = { signal: stop.nothingNew, clock: world.clock, doing: 'open the job' };
+        const registry = await endSoonAfter(opening, () => openJobRegistry({ jobDirectory, lock, log, world, adopt }));
         // Behind the lock: an embedded sandbox keeps its state in the job's directory.
         const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
         try {
