@@ -106,7 +106,7 @@ function explainLength(national: string, plans: readonly NumberingPlan[], where:
   if (total > MAX_DIGITS || plans.every(({ maxLength }) => national.length > maxLength)) {
     return refuse('too-long', `The number has too many digits for ${where}.`);
   }
-  return refuse('bad-number', `${where} has no such number; check its digits.`);
+  return refuse('bad-number', `There is no such number in ${where}; check its digits.`);
 }
 
 function nameOf(plan: NumberingPlan): string {
