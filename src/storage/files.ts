@@ -205,11 +205,11 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         isFile: found.isFile(),
         isDirectory: found.isDirectory(),
         modifiedMs: Number(found.mtimeMs),
-        inode: known(found.ino),
-        device: known(found.dev),
-        bornMs: known(found.birthtimeMs),
-        changedMs: known(found.ctimeMs),
-        mode: known(found.mode) & 0o777,
+        inode: Number(found.ino ?? 0),
+        device: Number(found.dev ?? 0),
+        bornMs: Number(found.birthtimeMs ?? 0),
+        changedMs: Number(found.ctimeMs ?? 0),
+        mode: Number(found.mode ?? 0) & 0o777,
       };
     },
     makeDirectory: async (path) => {
@@ -280,10 +280,6 @@ async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
 
 function toBytes(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-}
-
-function known(figure: number | bigint | undefined): number {
-  return Number(figure ?? 0);
 }
 
 /** As the system words its own. */

@@ -6,7 +6,7 @@ import { type IPersistentVolumeClaim, PersistentVolumeClaim } from 'kubernetes-m
 import { type ISecret, Secret } from 'kubernetes-models/v1/Secret';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { DRAIN_MS } from '../../src/commands/support/session.js';
+import { DRAIN_MS } from '../../src/commands/terminal/drain-on-signal.js';
 import { isRowStep } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { EXIT } from '../../src/report/exit-code.js';

@@ -1,5 +1,5 @@
 import { type Problem, UserError } from '../../domain/errors.js';
-import { findPlace } from '../../job/place.js';
+import { findPlace } from '../../job/explain/find-place.js';
 import type { Files } from '../../storage/files.js';
 
 /** Runs a task on the job of a file, if it is of one; what it refuses of that job is named with the line of the file on which it is written. */

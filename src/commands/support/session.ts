@@ -4,12 +4,11 @@ import type { Job } from '../../job/job.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import { checkGuards } from '../../plan/guards.js';
 import type { PlanOutcome } from '../../plan/make-plan.js';
-import { type Log, type LogFields, withFields } from '../../ports/log.js';
+import { type Log, withFields } from '../../ports/log.js';
 import { readHistory } from '../../registry/history.js';
 import { readOpenDoubt } from '../../registry/open-doubt.js';
 import { openRegistry } from '../../registry/open-registry.js';
 import { type Registry, watchJournal } from '../../registry/registry.js';
-import { EXIT } from '../../report/exit-code.js';
 import { checkNames } from '../../report/name-check.js';
 import { addNotDelivered } from '../../report/not-delivered.js';
 import type { OpenDoubt, Summary } from '../../report/summary.js';
@@ -20,8 +19,9 @@ import { StopSwitch } from '../../run/stop.js';
 import { acquireLock, type Lock } from '../../storage/lock.js';
 import { countOf } from '../terminal/count-of.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
+import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { createProgressView } from '../terminal/progress.js';
-import { endSoonAfter, onFirstSignal } from '../terminal/signals.js';
+import { endSoonAfter } from '../terminal/signals.js';
 import { SecretKeeper } from '../terminal/terminal.js';
 import { type Host, openLog, worldOf } from './deps.js';
 import { jobDirectoryOf } from './job-directory.js';
@@ -30,9 +30,6 @@ import { namePerson } from './person.js';
 import { planNewInput } from './plan-new-input.js';
 import { openRunDirectory } from './run-directory.js';
 import { lockDepsOf, type World } from './world.js';
-
-/** After a first signal, how long what is in flight is awaited. A pod's grace period must be longer. */
-export const DRAIN_MS = 30_000;
 
 /** What of a job holds while a plan is applied; what is sent is the plan's alone. */
 export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
@@ -129,7 +126,7 @@ export async function withSession<T>(
   const log = withFields(openLog(host, secrets), () => ({ job: job.name, run }));
   const stop = new StopSwitch();
   const world = worldOf(host);
-  const stopListening = listenForSignals(host, log, stop);
+  const stopListening = drainOnSignal(host, { log, stop, clock: world.clock });
   try {
     return await placeDiskErrors(jobDirectory, async () => {
       const lock = await acquireLock(lockDepsOf(world), jobDirectory);
@@ -205,25 +202,6 @@ async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; wor
       { run: plan.id },
     );
   }
-}
-
-const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
-
-function listenForSignals(host: Host, log: Log, stop: StopSwitch): () => void {
-  const { clock } = worldOf(host);
-  const ended = new AbortController();
-  const sayLeft = (name: string) =>
-    log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
-  const first = (name: string) => {
-    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
-    stop.request('interrupted', name);
-    void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
-  };
-  const off = onFirstSignal(host, first, sayLeft);
-  return () => {
-    off();
-    ended.abort();
-  };
 }
 
 /** Refuses where an input of an unfinished run is another by now. */

@@ -1,6 +1,6 @@
-import type { Path } from './explain/finding.js';
-import { readYaml } from './explain/read-yaml.js';
-import { readTree } from './explain/tree.js';
+import type { Path } from './finding.js';
+import { readYaml } from './read-yaml.js';
+import { readTree } from './tree.js';
 
 /** Where in a job file a part of the job is written: `job.yaml:7:5`; of what is not there, its nearest parent. Undefined for a text that is no YAML. */
 export function findPlace({ text, file }: { text: string; file: string }, path: Path): string | undefined {
