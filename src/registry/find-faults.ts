@@ -30,9 +30,10 @@ export async function findRegistryFaults(
   const faults: Fault[] = [];
   if (own === undefined || registry === undefined || known === undefined || directory === undefined) return faults;
   if (!isSameIdentity(known, identityOf(jobDirectory, directory))) {
+    const where = known.path === jobDirectory ? 'that stood here' : `in ${known.path}`;
     faults.push({
       where: jobDirectory,
-      message: `it is a copy of the directory in which the job's registry was made, ${known.path}`,
+      message: `it is a copy of the directory ${where}, in which the registry was made`,
     });
   }
   if (!isSameIdentity(registry, identityOf(path, own))) {
