@@ -196,7 +196,7 @@ describe.concurrent('stderr alone tells why a run ended', () => {
       /^run begins\n[\s\S]*^! step 1 \(sms\): 10 rows are in doubt[\s\S]*\n! run ends with exit code 3 /m,
     );
     expect(failed.stderr).toMatch(
-      /^✗ run ends with exit code 2 .*\nCannot read the job none\.yaml.*\nCheck the path\.\n$/,
+      /^✗ run ends with exit code 2 after [\d.]+ s\nCannot read the job none\.yaml.*\nCheck the path\.\n$/,
     );
   });
 });

@@ -39,7 +39,9 @@ export async function logCommand(
   const end = ({ exitCode, reason }: CommandEnd, more: LogFields = {}) => {
     if (!isLogged) return;
     const seconds = Math.round(clock.monotonicMs() - startMs) / 1000;
-    const message = `${command} ends with exit code ${exitCode} after ${seconds} s: ${reason}`;
+    // An error is printed in full below a line for people.
+    const why = format === 'pretty' && 'code' in more ? '' : `: ${reason}`;
+    const message = `${command} ends with exit code ${exitCode} after ${seconds} s${why}`;
     log[LEVEL_OF_EXIT[exitCode] ?? 'error'](message, { event: 'end', ...known, exitCode, seconds, reason, ...more });
   };
   try {
