@@ -6,12 +6,12 @@ import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
 import { addGatewayVerbs } from './gateway.js';
 import { addHelpVerb, rewriteHelp } from './help.js';
-import { addJobVerbs } from './job.js';
+import { addJobVerbs } from './job-verbs.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { addSchemaVerb } from './schema.js';
 import { addServerVerbs } from './server.js';
 import { brief, DRY_RUN, type VerbContext } from './verb.js';
-import { addVerifyVerbs } from './verify.js';
+import { addVerifyVerbs } from './verification.js';
 
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
 export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {

@@ -5,7 +5,7 @@ import { setCampaign, showCampaign } from '../../src/commands/campaign.js';
 import { postChat, readChat } from '../../src/commands/chat.js';
 import { changeConversation, makeChannel, makeWebhook, sendToConversation } from '../../src/commands/gateway.js';
 import type { Terminal } from '../../src/commands/terminal/terminal.js';
-import { checkVerification, startVerification } from '../../src/commands/verify.js';
+import { checkVerification, startVerification } from '../../src/commands/verification.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, NUMBER, STEERING } from './canaries.js';

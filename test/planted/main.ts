@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
+import { REGISTRY_BUGS } from './registry-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
@@ -124,7 +125,9 @@ const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
   process.argv.slice(2).filter((word) => !word.startsWith('--')),
 ];
-const bugs = [...PLANNING_BUGS, ...RUNNING_BUGS].filter(({ name }) => only === undefined || name.includes(only));
+const bugs = [...PLANNING_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS].filter(
+  ({ name }) => only === undefined || name.includes(only),
+);
 const startMs = performance.now();
 if (!flags.includes('--tests-are-green')) {
   await assertGreen(bugs);

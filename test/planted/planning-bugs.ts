@@ -36,18 +36,4 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
     replace: '  } catch',
     tests: ['test/plan/replace-draft.test.ts'],
   },
-  {
-    name: 'a file that was saved anew is another one',
-    file: 'src/plan/plan-step.ts',
-    find: '        this.#digest.addRow(record, reader.columns.length);\n',
-    replace: '        this.#digest.addRow({ cells: [String(Math.random())] }, 1);\n',
-    tests: ['test/e2e/taken-once.test.ts'],
-  },
-  {
-    name: 'the first time has two names',
-    file: 'src/plan/occurrence.ts',
-    find: "  return occurrence === FIRST ? '' : occurrence;",
-    replace: '  return occurrence;',
-    tests: ['test/registry/registry-state.property.test.ts'],
-  },
 ];

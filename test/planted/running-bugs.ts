@@ -307,18 +307,4 @@ class Agent extends Plain {
     replace: '    if (inDoubt === null) runs.push(',
     tests: ['test/registry/open-doubt.test.ts'],
   },
-  {
-    name: 'a copy that got the inode of one that is gone is taken for it',
-    file: 'src/storage/identity.ts',
-    find: '  if (one.bornMs !== 0 && other.bornMs !== 0) return one.bornMs === other.bornMs;\n',
-    replace: '',
-    tests: ['test/storage/identity.test.ts'],
-  },
-  {
-    name: 'an older copy of the registry is not noticed',
-    file: 'src/registry/find-faults.ts',
-    find: '  if (own.bytes >= knownBytes) return [];',
-    replace: '  if (own.bytes >= 0 * knownBytes) return [];',
-    tests: ['test/registry/open-registry.test.ts'],
-  },
 ];

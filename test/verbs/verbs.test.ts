@@ -3,11 +3,11 @@ import yargs, { type Argv } from 'yargs';
 import { addCampaignVerbs } from '../../src/verbs/campaign.js';
 import { addChatVerbs } from '../../src/verbs/chat.js';
 import { addGatewayVerbs } from '../../src/verbs/gateway.js';
-import { addJobVerbs } from '../../src/verbs/job.js';
+import { addJobVerbs } from '../../src/verbs/job-verbs.js';
 import { addSchemaVerb } from '../../src/verbs/schema.js';
 import { addServerVerbs } from '../../src/verbs/server.js';
 import type { VerbContext } from '../../src/verbs/verb.js';
-import { addVerifyVerbs } from '../../src/verbs/verify.js';
+import { addVerifyVerbs } from '../../src/verbs/verification.js';
 import { aCaller, aSandbox, aServer, aService } from '../commands/a-single-call.js';
 
 const GROUPS = [

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type CheckFlags, checkVerification, type StartFlags, startVerification } from '../../src/commands/verify.js';
+import {
+  type CheckFlags,
+  checkVerification,
+  type StartFlags,
+  startVerification,
+} from '../../src/commands/verification.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { VerificationEntry } from '../../src/sandbox/verification/verification-entry.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';

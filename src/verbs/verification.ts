@@ -22,7 +22,7 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 verify start +6591234567 --brand ACME --job jobs/number-check.yaml', ''),
         ({ number, country, brand, template, source, job, json }) =>
           finish(
-            import('../commands/verify.js').then(({ startVerification }) =>
+            import('../commands/verification.js').then(({ startVerification }) =>
               startVerification({ number, country, brand, template, source, job, json }, terminal),
             ),
           ),
@@ -42,7 +42,7 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 verify check 0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', ''),
         ({ session, code, job, json }) =>
           finish(
-            import('../commands/verify.js').then(({ checkVerification }) =>
+            import('../commands/verification.js').then(({ checkVerification }) =>
               checkVerification({ session, code, job, json }, terminal),
             ),
           ),

@@ -1,0 +1,32 @@
+import type { PlantedBug } from './planted-bug.js';
+
+export const REGISTRY_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a file that was saved anew is another one',
+    file: 'src/plan/plan-step.ts',
+    find: '        this.#digest.addRow(record, reader.columns.length);\n',
+    replace: '        this.#digest.addRow({ cells: [String(Math.random())] }, 1);\n',
+    tests: ['test/e2e/taken-once.test.ts'],
+  },
+  {
+    name: 'the first time has two names',
+    file: 'src/plan/occurrence.ts',
+    find: "  return occurrence === FIRST ? '' : occurrence;",
+    replace: '  return occurrence;',
+    tests: ['test/registry/registry-state.property.test.ts'],
+  },
+  {
+    name: 'a copy that got the inode of one that is gone is taken for it',
+    file: 'src/storage/identity.ts',
+    find: '  if (one.bornMs !== 0 && other.bornMs !== 0) return one.bornMs === other.bornMs;\n',
+    replace: '',
+    tests: ['test/storage/identity.test.ts'],
+  },
+  {
+    name: 'an older copy of the registry is not noticed',
+    file: 'src/registry/find-faults.ts',
+    find: '  if (own.bytes >= knownBytes) return [];',
+    replace: '  if (own.bytes >= 0 * knownBytes) return [];',
+    tests: ['test/registry/open-registry.test.ts'],
+  },
+];
