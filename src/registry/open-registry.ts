@@ -135,14 +135,16 @@ async function adopt(
   { jobDirectory, adoptedBy, faults, onNotice }: OpenOptions & { adoptedBy: string; faults: readonly Fault[] },
 ): Promise<void> {
   const runs: AdoptedEntry['runs'][number][] = [];
-  for (const { begun } of registry.state.listUnfinished()) {
+  const identifyIfThere = async (path: string) =>
+    (await files.stat(path)) === undefined ? null : identify(files, path);
+  for (const { begun, ended, journal } of registry.state.runs.values()) {
     const directory = join(jobDirectory, begun.plan);
-    const identifyIfThere = async (path: string) =>
-      (await files.stat(path)) === undefined ? null : identify(files, path);
+    // A finished run that lost its journal stays refused: begun anew it would send everything again.
+    const lost = ended?.state === 'finished' ? (journal ?? null) : null;
     runs.push({
       plan: begun.plan,
       directory: await identifyIfThere(directory),
-      journal: await identifyIfThere(join(directory, JOURNAL_FILE)),
+      journal: (await identifyIfThere(join(directory, JOURNAL_FILE))) ?? lost,
     });
   }
   await registry.append({

@@ -74,7 +74,7 @@ export interface AdoptedEntry {
   readonly why: readonly string[];
   readonly registry: Identity;
   readonly directory: Identity;
-  /** Unfinished runs as they are now; those without a journal begin anew. */
+  /** All runs as they are now; unfinished ones without a journal begin anew. */
   readonly runs: readonly {
     readonly plan: string;
     readonly directory: Identity | null;
