@@ -17,3 +17,8 @@ export function formatNextStep(
   const lines = wrapText(`Next: ${escapeText(what)}`, screen.columns).join('\n');
   return command === undefined ? `${lines}\n` : `${lines}\n  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
+
+/** Whether an account fits a screen of 40 lines, less those that show what was typed; a longer one is written more briefly. */
+export function fitsScreen(account: string): boolean {
+  return account.split('\n').length <= 38;
+}

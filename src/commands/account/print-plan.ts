@@ -3,7 +3,7 @@ import type { Plan, PlannedStep } from '../../plan/format/plan-file.js';
 import { PLAIN_SCREEN, type Screen, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
-import { formatHeadline, formatNextStep } from './account-lines.js';
+import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { type FigureColumn, formatFigures } from './figure-table.js';
 import { formatPlannedStep, formatPlannedStepBriefly, listFirstRows } from './print-planned-step.js';
 
@@ -33,15 +33,12 @@ export function formatPlan(
   const account = (steps: string, isBrief: boolean) =>
     `${[formatHeadline(head, 'bold', screen), ...to].join('\n')}\n\n${table}\n\n${steps}\n${formatEnd(plan, directory, { screen, isRefused, isBrief })}`;
   const whole = account(plan.steps.map((step) => formatPlannedStep(step, view)).join('\n'), false);
-  if (whole.split('\n').length <= MOST_LINES) return whole;
+  if (fitsScreen(whole)) return whole;
   const first = plan.steps.find(({ counts }) => counts.messages > 0);
   const briefly = (step: PlannedStep) =>
     formatPlannedStepBriefly(step, { ...view, mostExamples: step === first ? step.examples.length : 1 });
   return account(plan.steps.map(briefly).join(''), true);
 }
-
-/** A screen of 40 lines, less those that show what was typed. */
-const MOST_LINES = 38;
 
 const COLUMNS: readonly FigureColumn[] = [
   { title: 'read' },
@@ -85,7 +82,7 @@ function formatEnd(
   const place = isBrief && !isRefused && !isEmpty(plan) ? '' : `The plan is in ${escapeText(path)}\n`;
   const report = escapeText(showCommand(screen, 'report', path));
   const rejected = plan.steps.some(({ counts }) => counts.rejected > 0);
-  const look = rejected ? `Rejected rows, as files: ${report}\n` : '';
+  const look = rejected ? `Rejected rows, as files:\n  ${report}\n` : '';
   if (isRefused) return `${place}${look}`;
   if (isEmpty(plan)) return `${place}${look}There is nothing in it to send.\n`;
   const command = showCommand(screen, 'apply', path, '--confirm', plan.id);

@@ -5,7 +5,7 @@ import { countOf, format } from '../terminal/count-of.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
-import { formatHeadline, formatNextStep } from './account-lines.js';
+import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { formatBalances } from './balance-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
 import { nextStep } from './next-step.js';
@@ -17,13 +17,25 @@ export interface SummaryView {
   readonly screen?: Screen;
 }
 
-/** The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. */
-export function formatSummary(summary: Summary, { isSandbox, job, screen = PLAIN_SCREEN }: SummaryView): string {
+/**
+ * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. What
+ * would not fit one screen has fewer examples.
+ */
+export function formatSummary(summary: Summary, view: SummaryView): string {
+  const whole = formatAccount(summary, view, false);
+  return fitsScreen(whole) ? whole : formatAccount(summary, view, true);
+}
+
+function formatAccount(
+  summary: Summary,
+  { isSandbox, job, screen = PLAIN_SCREEN }: SummaryView,
+  isBrief: boolean,
+): string {
   const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
   const next = nextStep(summary, job, screen);
   const sections = [
     `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
-    summary.steps.map((step) => formatStep(step, screen)).join(''),
+    summary.steps.map((step) => formatStep(step, screen, isBrief)).join(''),
     wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
       (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
     next === undefined ? '' : formatNextStep(next, screen),
@@ -59,7 +71,7 @@ const EXPLAINED = [
 const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
 
 /** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
-function formatStep(step: StepSummary, screen: Screen): string {
+function formatStep(step: StepSummary, screen: Screen, isBrief: boolean): string {
   const { balance, reasons, skips, files, action } = step;
   const name = `${step.number} ${escapeText(step.kind)}`;
   if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
@@ -71,7 +83,7 @@ function formatStep(step: StepSummary, screen: Screen): string {
     if (rows === 0 || own.length === 0) return [];
     const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, 0);
     const count = paint(screen, style, `${format(rows)} ${title}`);
-    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen)];
+    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief)];
   });
   if (balance.skipped === 0) return explained.join('');
   return `${explained.join('')}${head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped')}`;
