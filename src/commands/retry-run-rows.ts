@@ -16,6 +16,7 @@ import { formatCounts } from './account/print-planned-step.js';
 import { createPlanDeps, type Host, openLog, worldOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { namePerson } from './support/person.js';
+import { placeProblems } from './support/place-problems.js';
 import { openNamedRun } from './support/run-directory.js';
 import { openJobRegistry } from './support/session.js';
 import { lockDepsOf } from './support/world.js';
@@ -75,7 +76,9 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
         await assertPlanWhole(files, directory, plan);
         const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
         const deps = { files, clock, owner, plan: planDeps };
-        const made = await retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(world) }, deps);
+        const made = await placeProblems({ file: flags.job, files }, () =>
+          retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(world) }, deps),
+        );
         const outputs = checkNames(files, () => lock.assertHeld());
         await registry.noteEnded(await writeReport(outputs, directory, plan));
         return made;

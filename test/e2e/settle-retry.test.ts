@@ -159,6 +159,25 @@ test('rows that the service refused are retried by their code, and those that th
   expect(await workspace.destinations()).toEqual(numbersOf(12));
 });
 
+test('a retry under a job with a time that has passed names the line of that time, and makes no plan: exit 2', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(4));
+  workspace.writeJob(aJob(workspace));
+  workspace.setFaults({ kind: 'reject-rows', nth: 1 });
+  const { summary } = await workspace.run();
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: '2020-01-01T10:00:00Z' };
+  const written = JSON.stringify(aJob(workspace, { steps: [anSmsStep({ template })] }), null, 2);
+  workspace.write('later.yaml', written);
+  const line = written.split('\n').findIndex((each) => each.includes('"scheduled"')) + 1;
+
+  const retry = ['retry', summary.directory, '--only', 'rejected', '--job', 'later.yaml'];
+  const { code, stderr } = await workspace.volley(...retry);
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(new RegExp(`later\\.yaml:${line}(:\\d+)?: .*scheduled`));
+  expect(workspace.runs()).toEqual([summary.plan]);
+});
+
 test('batches that were passed on before a proxy said 408, 460 or 499 are in doubt, and sent once', async () => {
   const faults = [408, 460, 499].map((status, index) => ({ kind: 'status-after', status, nth: index + 2 }) as const);
   const workspace = await aWorkspace(...faults);
