@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { sayFailure } from './commands/terminal/error-line.js';
+import { formatFailureLine } from './commands/terminal/error-line.js';
 import type { Failure } from './commands/terminal/print-error.js';
 import type { Terminal } from './commands/terminal/terminal.js';
 
@@ -78,7 +78,7 @@ function listenForSignals(): void {
       for (const listener of listeners) listener(name);
       if (listeners.size > 0) return;
       const message = `Cannot finish: the process received ${name}`;
-      terminal.writeStderr(sayFailure({ message, exitCode: 75, code: 'interrupted' }, terminal));
+      terminal.writeStderr(formatFailureLine({ message, exitCode: 75, code: 'interrupted' }, terminal));
       terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
     });
   }
@@ -174,14 +174,14 @@ function fail(error: unknown): void {
 
 /** In the place of print-error.ts where it could not be loaded. The error's own words may hold what nobody masks here. */
 const WITHOUT_FILES: Pick<Printer, 'formatFailed' | 'describeFailure'> = {
-  formatFailed: (error, terminal) => sayFailure(sayWithoutFiles(error), terminal),
+  formatFailed: (error, terminal) => formatFailureLine(describeWithoutFiles(error), terminal),
   describeFailure: (error) => {
-    const { code, exitCode, message, hint } = sayWithoutFiles(error);
+    const { code, exitCode, message, hint } = describeWithoutFiles(error);
     return { state: exitCode === 75 ? 'stopped' : 'failed', exitCode, error: { code, message, hint, problems: [] } };
   },
 };
 
-function sayWithoutFiles(error: unknown): { code: string; exitCode: number; message: string; hint: string } {
+function describeWithoutFiles(error: unknown): { code: string; exitCode: number; message: string; hint: string } {
   if (isOfSystem(error)) {
     const { code, syscall } = error;
     const message = `Cannot continue: the system refused ${syscall} (${code})`;

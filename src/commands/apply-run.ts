@@ -1,4 +1,4 @@
-import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
+import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
@@ -36,7 +36,7 @@ async function applyNamed(
   const { service, failOn } = plan.job;
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
   const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
-  const exitCode = gravestOf([summary.exitCode, doubt]);
+  const exitCode = worstExitCode([summary.exitCode, doubt]);
   const screen = screenOf(terminal);
   await printResult(terminal, flags, {
     json: { ...describeRunEnd(summary), exitCode, openDoubt },

@@ -3,7 +3,7 @@ import { EXIT } from '../report/exit-code.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
 import { callService } from './support/call-service.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { keepGiven, refuseBlank } from './support/omit-undefined.js';
+import { omitUndefined, refuseBlank } from './support/omit-undefined.js';
 import { countOf } from './terminal/count-of.js';
 import { printResult } from './terminal/print.js';
 import { escapeText, type Terminal } from './terminal/terminal.js';
@@ -29,7 +29,7 @@ async function readNamed(flags: ReadFlags, { terminal, name }: LoggedTerminal): 
   const pageSize = parsePageSize(flags.pageSize);
   refuseBlank('read the chat', { '--room': room });
   const messages = await callService(terminal, { ...flags, nameFields: name, area: 'chat' }, ({ call }) =>
-    call(readMessages, keepGiven({ room, pageSize })),
+    call(readMessages, omitUndefined({ room, pageSize })),
   );
   const json = { room: room ?? null, messages: messages.map(toJson) };
   const lines = messages.map((message) => `${escapeText(describe(message))}\n`).join('');
@@ -55,7 +55,7 @@ async function postNamed(flags: PostFlags, { terminal, name }: LoggedTerminal): 
   const { text, room } = flags;
   refuseBlank('post a chat message', { 'the text': text, '--room': room });
   const { parsed } = await callService(terminal, { ...flags, nameFields: name, area: 'chat' }, ({ call }) =>
-    call(postMessage, { messageRaw: text, ...keepGiven({ room }) }),
+    call(postMessage, { messageRaw: text, ...omitUndefined({ room }) }),
   );
   const where = room === undefined ? 'the room of the key' : `room ${room}`;
   const json = { room: room ?? null, parsed: parsed ?? null };

@@ -4,7 +4,7 @@ import { areasOf } from '../kinds/kinds.js';
 import { checkInputHead, checkListHead } from '../plan/check-head.js';
 import { ProblemList } from '../plan/problems.js';
 import { listTimeFaults } from '../plan/time-faults.js';
-import { type Host, worldOf } from './support/deps.js';
+import { type Host, runtimeOf } from './support/deps.js';
 import { placeProblem } from './support/place-problems.js';
 import { readSecrets } from './support/read-secrets.js';
 import { printResult } from './terminal/print.js';
@@ -89,7 +89,7 @@ async function checkTimes(
     const isFed = isRowStep(step) && (step.input.files.includes('-') || steps[index]?.files.length !== 0);
     return isFed ? [{ number: index + 1, step }] : [];
   });
-  const { clock, files } = worldOf(host);
+  const { clock, files } = runtimeOf(host);
   const faults = listTimeFaults(withFiles, clock.now());
   if (faults.length === 0) return;
   const text = await files.readText(file).catch(() => undefined);

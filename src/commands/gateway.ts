@@ -5,7 +5,7 @@ import { type ConversationUser, sendMessage, updateConversation } from '../servi
 import { createChannel, createWebhook } from '../service/areas/gateway-settings.js';
 import { callService } from './support/call-service.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { keepGiven, refuseBlank } from './support/omit-undefined.js';
+import { omitUndefined, refuseBlank } from './support/omit-undefined.js';
 import { printResult } from './terminal/print.js';
 import { escapeText, type Terminal } from './terminal/terminal.js';
 
@@ -33,7 +33,7 @@ async function webhookNamed(flags: WebhookFlags, { terminal, name: nameFields }:
   refuseBlank('create a webhook', { 'its name': name, '--api-version': version });
   assertUrl(url);
   const { webhookId } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
-    call(createWebhook, { name, url, ...keepGiven({ version }) }),
+    call(createWebhook, { name, url, ...omitUndefined({ version }) }),
   );
   const text = `Created webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`;
   await printResult(terminal, flags, { json: { webhookId, name }, text });
@@ -60,7 +60,7 @@ async function channelNamed(flags: ChannelFlags, { terminal, name: nameFields }:
   const { name, webhook, queue, description } = flags;
   refuseBlank('create a channel', { 'its name': name, '--webhook': webhook, '--queue': queue });
   const { channelId } = await callService(terminal, { ...flags, nameFields, area: 'gateway' }, ({ call }) =>
-    call(createChannel, { name, webhookId: webhook, queue, ...keepGiven({ description }) }),
+    call(createChannel, { name, webhookId: webhook, queue, ...omitUndefined({ description }) }),
   );
   const text = `Created channel ${escapeText(name)}: ${escapeText(channelId)}\n`;
   await printResult(terminal, flags, { json: { channelId, name }, text });
@@ -87,7 +87,7 @@ export function changeConversation(flags: UpdateFlags, terminal: Terminal): Prom
 async function updateNamed(flags: UpdateFlags, { terminal, name: nameFields }: LoggedTerminal): Promise<CommandEnd> {
   const { conversation, queue, name, email, phone, language } = flags;
   refuseBlank('update a conversation', { '--queue': queue });
-  const user: ConversationUser = keepGiven({ name, email, phone, language });
+  const user: ConversationUser = omitUndefined({ name, email, phone, language });
   if (queue === undefined && Object.keys(user).length === 0) {
     throw new UserError('bad-flag', 'Cannot update a conversation: no change is given, expected at least one flag', {
       hint: 'Give --queue, --name, --email, --phone or --language.',

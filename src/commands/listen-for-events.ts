@@ -16,8 +16,8 @@ import { acquireLock, readLockOwner } from '../storage/lock.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
 import { describeJoined, ReceiptJoining } from './support/receipt-joining.js';
 import { openRunDirectory } from './support/run-directory.js';
-import { lockDepsOf, thisWorld } from './support/world.js';
-import { placeAsGiven, placeDiskErrors } from './terminal/disk-error.js';
+import { lockDepsOf, nodeRuntime } from './support/runtime.js';
+import { passDiskErrors, placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { onFirstSignal } from './terminal/signals.js';
 import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
@@ -65,7 +65,7 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
   const stopping = watchSignals(terminal);
   try {
     const placing =
-      run === undefined ? placeAsGiven : <T>(task: () => Promise<T>) => placeDiskErrors(dirname(run.directory), task);
+      run === undefined ? passDiskErrors : <T>(task: () => Promise<T>) => placeDiskErrors(dirname(run.directory), task);
     let joining: ReceiptJoining | undefined;
     const onWritten = ({ kind }: StoredEvent) => {
       if (kind === 'receipt') joining?.noteReceipt();
@@ -113,7 +113,7 @@ function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () =
 }
 
 function startJoining(run: { directory: string; plan: Plan }, log: Log): ReceiptJoining {
-  const deps = lockDepsOf(thisWorld);
+  const deps = lockDepsOf(nodeRuntime);
   return new ReceiptJoining({ clock: systemClock, log, join: () => joinReceipts(run, deps) });
 }
 
@@ -158,7 +158,7 @@ async function chooseSecret(
 async function lockFile(output: string): Promise<OutputLock> {
   const path = await findRealPath(output);
   const directory = join(dirname(path), `.${basename(path)}.lock`);
-  const deps = lockDepsOf(thisWorld);
+  const deps = lockDepsOf(nodeRuntime);
   try {
     const lock = await acquireLock(deps, directory);
     return {

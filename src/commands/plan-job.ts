@@ -8,7 +8,7 @@ import { explainDoubt, explainPlan } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatPlan, summarizePlan } from './account/print-plan.js';
 import { formatIdle } from './run-job.js';
-import { type Host, worldOf } from './support/deps.js';
+import { type Host, runtimeOf } from './support/deps.js';
 import { jobDirectoryOf } from './support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { placeProblems } from './support/place-problems.js';
@@ -37,12 +37,12 @@ async function planNamed(
 ): Promise<CommandEnd> {
   const job = await loadJob(flags.job);
   name({ job: job.name });
-  const { made, leftOut } = await placeProblems({ file: flags.job, files: worldOf(terminal).files }, () =>
+  const { made, leftOut } = await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, () =>
     planUntilSignal(job, flags, terminal),
   );
   if (made === undefined) {
     const directory = jobDirectoryOf(job);
-    const openDoubt = await readOpenDoubt(worldOf(terminal).files, directory, { isSandbox: job.service.sandbox });
+    const openDoubt = await readOpenDoubt(runtimeOf(terminal).files, directory, { isSandbox: job.service.sandbox });
     const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, error: null, leftOut, openDoubt };
     const screen = screenOf(terminal);
     const text = `${formatIdle(job, leftOut, { path: flags.job, screen })}${formatOpenDoubt(openDoubt, [], screen)}`;
@@ -55,7 +55,7 @@ async function planNamed(
   const { reason, fields } = explainPlan(plan);
   name(fields);
   const refusal = refusalOf(() => checkGuards(plan, job.guards));
-  const nowMs = worldOf(terminal).clock.now();
+  const nowMs = runtimeOf(terminal).clock.now();
   const text = formatPlan(plan, directory, { nowMs, screen: screenOf(terminal), isRefused: refusal !== undefined });
   const end = refusal === undefined ? { exitCode: EXIT.ok, error: null } : describeFailure(refusal.error);
   await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory, nowMs), ...end }, text });

@@ -6,10 +6,10 @@ import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
-import { type Host, worldOf } from './support/deps.js';
+import { type Host, runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { openNamedRun } from './support/run-directory.js';
-import { lockDepsOf } from './support/world.js';
+import { lockDepsOf } from './support/runtime.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { describeRunEnd } from './terminal/print-error.js';
@@ -26,13 +26,13 @@ export function reportRun(flags: ReportFlags, host: Host): Promise<number> {
 }
 
 async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
-  const { files } = worldOf(host);
+  const { files } = runtimeOf(host);
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
   name({ job: plan.job.name, run: plan.id });
   const isSandbox = plan.job.service.sandbox;
   const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
     const summary = await writeReport(files, directory, plan);
-    const isRunning = (await readLockOwner(lockDepsOf(worldOf(host)), dirname(directory))) !== undefined;
+    const isRunning = (await readLockOwner(lockDepsOf(runtimeOf(host)), dirname(directory))) !== undefined;
     return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
   });
   const screen = screenOf(host);

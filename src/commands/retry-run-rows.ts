@@ -13,13 +13,13 @@ import { acquireLock } from '../storage/lock.js';
 import { explainPlan } from './account/explain-end.js';
 import { formatPlan, summarizePlan } from './account/print-plan.js';
 import { formatCounts } from './account/print-planned-step.js';
-import { createPlanDeps, type Host, openLog, worldOf } from './support/deps.js';
+import { createPlanDeps, type Host, openLog, runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { namePerson } from './support/person.js';
 import { placeProblems } from './support/place-problems.js';
 import { openNamedRun } from './support/run-directory.js';
+import { lockDepsOf } from './support/runtime.js';
 import { openJobRegistry } from './support/session.js';
-import { lockDepsOf } from './support/world.js';
 import { countOf, format } from './terminal/count-of.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
@@ -50,8 +50,8 @@ export function retryRows(flags: RetryFlags, host: Host): Promise<number> {
 
 async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const choice = chooseRows(flags);
-  const world = worldOf(host);
-  const { files, clock, owner } = world;
+  const runtime = runtimeOf(host);
+  const { files, clock, owner } = runtime;
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
   const job = flags.job === undefined ? undefined : assertSameJob(plan, await loadJob(flags.job));
   const about = { job: plan.job.name, retryOf: plan.id };
@@ -63,13 +63,13 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   let end: RetryEnd;
   try {
     end = await placeDiskErrors(dirname(directory), async () => {
-      const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+      const lock = await acquireLock(lockDepsOf(runtime), dirname(directory));
       try {
         const registry = await openJobRegistry({
           jobDirectory: dirname(directory),
           lock,
           log,
-          world,
+          runtime,
           adopt: flags.adopt,
         });
         await registry.assertOwn(plan.id);
@@ -77,7 +77,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
         const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
         const deps = { files, clock, owner, plan: planDeps };
         const made = await placeProblems({ file: flags.job, files }, () =>
-          retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(world) }, deps),
+          retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(runtime) }, deps),
         );
         const outputs = checkNames(files, () => lock.assertHeld());
         await registry.noteEnded(await writeReport(outputs, directory, plan));

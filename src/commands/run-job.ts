@@ -4,7 +4,7 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/select.js';
 import { isReported, type PastRun, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
-import { EXIT, exitCodeOfOpenDoubt, gravestOf } from '../report/exit-code.js';
+import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { assertGiven } from '../retry/retry-given.js';
@@ -13,7 +13,7 @@ import { joinSettings } from '../run/resume.js';
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
-import { type Host, worldOf } from './support/deps.js';
+import { type Host, runtimeOf } from './support/deps.js';
 import { jobDirectoryOf } from './support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { placeProblems } from './support/place-problems.js';
@@ -59,7 +59,7 @@ async function runNamedJob(
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
   try {
-    await placeProblems({ file: flags.job, files: worldOf(host).files }, () =>
+    await placeProblems({ file: flags.job, files: runtimeOf(host).files }, () =>
       withSession(host, { job, jobDirectory, adopt: flags.adopt }, (session) =>
         runInSession(job, flags, { host, session, done }),
       ),
@@ -89,7 +89,7 @@ async function runInSession(
   { host, session, done }: { host: Host; session: Session; done: Done },
 ): Promise<void> {
   const { jobDirectory, log, stop, applyAndReport } = session;
-  const { files, clock } = session.world;
+  const { files, clock } = session.runtime;
   const reading = { signal: stop.nothingNew, clock };
   const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
@@ -132,9 +132,9 @@ async function runInSession(
 }
 
 /** Finished, with its outputs, and noted so. */
-async function hasEnded(past: PastRun, { registry, world }: Session): Promise<boolean> {
+async function hasEnded(past: PastRun, { registry, runtime }: Session): Promise<boolean> {
   if (past.state !== 'finished') return false;
-  return registry.find(past.plan.id)?.ended?.state === 'finished' && (await isReported(world.files, past));
+  return registry.find(past.plan.id)?.ended?.state === 'finished' && (await isReported(runtime.files, past));
 }
 
 async function finishRun(
@@ -142,17 +142,17 @@ async function finishRun(
   history: readonly PastRun[],
   { job, session }: { job: Job; session: Session },
 ): Promise<Summary> {
-  const { world, jobDirectory } = session;
+  const { runtime, jobDirectory } = session;
   if (past.state === 'finished') {
-    const summary = await writeReport(world.files, past.directory, past.plan);
+    const summary = await writeReport(runtime.files, past.directory, past.plan);
     await session.registry.noteEnded(summary);
     return summary;
   }
-  await assertNotRefused(world.files, past);
+  await assertNotRefused(runtime.files, past);
   const settings = joinSettings(past.plan, job);
-  await endSoonAfter({ signal: session.stop.nothingNew, clock: world.clock, doing: 'finish the run' }, async () => {
-    await assertUnchanged(past.plan, world);
-    await assertGiven(world.files, { plan: past.plan, jobDirectory, history });
+  await endSoonAfter({ signal: session.stop.nothingNew, clock: runtime.clock, doing: 'finish the run' }, async () => {
+    await assertUnchanged(past.plan, runtime);
+    await assertGiven(runtime.files, { plan: past.plan, jobDirectory, history });
   });
   return session.applyAndReport(past.directory, past.plan, settings);
 }
@@ -167,10 +167,10 @@ async function printDone(
   { flags, host, name }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields },
 ): Promise<CommandEnd> {
   const directory = jobDirectoryOf(job);
-  const openDoubt = await readOpenDoubt(worldOf(host).files, directory, { isSandbox: job.service.sandbox });
+  const openDoubt = await readOpenDoubt(runtimeOf(host).files, directory, { isSandbox: job.service.sandbox });
   const own = summaries.map(({ plan }) => plan);
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
-  const exitCode = gravestOf([
+  const exitCode = worstExitCode([
     ...summaries.map((summary) => summary.exitCode),
     flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
   ]);

@@ -10,16 +10,16 @@ import { readRunRows } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { type ExportEnd, settleByExport } from '../settle/export/settle-export.js';
-import { settleByWord } from '../settle/operator-decision.js';
+import { settleByDecision } from '../settle/operator-decision.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, type SettledCounts } from '../settle/settle-rows.js';
 import { acquireLock } from '../storage/lock.js';
-import { type Host, openLog, worldOf } from './support/deps.js';
+import { type Host, openLog, runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { namePerson } from './support/person.js';
 import { openNamedRun } from './support/run-directory.js';
+import { lockDepsOf } from './support/runtime.js';
 import { openJobRegistry } from './support/session.js';
-import { lockDepsOf } from './support/world.js';
 import { countOf, format } from './terminal/count-of.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
@@ -51,8 +51,8 @@ export function settleRun(flags: SettleFlags, host: Host): Promise<number> {
 
 async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const means = chooseMeans(flags);
-  const world = worldOf(host);
-  const { directory, plan } = await openNamedRun(flags.run, { files: world.files, begun: true, adopt: flags.adopt });
+  const runtime = runtimeOf(host);
+  const { directory, plan } = await openNamedRun(flags.run, { files: runtime.files, begun: true, adopt: flags.adopt });
   name({ job: plan.job.name, run: plan.id });
   const { end, underWay, summary } = await placeDiskErrors(dirname(directory), () =>
     settleBehindLock(means, { directory, plan, adopt: flags.adopt }, host),
@@ -76,12 +76,12 @@ async function settleBehindLock(
   { directory, plan, adopt }: { directory: string; plan: Plan; adopt: boolean | undefined },
   host: Host,
 ): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
-  const world = worldOf(host);
-  const { files, clock, owner } = world;
-  const lock = await acquireLock(lockDepsOf(world), dirname(directory));
+  const runtime = runtimeOf(host);
+  const { files, clock, owner } = runtime;
+  const lock = await acquireLock(lockDepsOf(runtime), dirname(directory));
   try {
     const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
-    const registry = await openJobRegistry({ jobDirectory: dirname(directory), lock, log, world, adopt });
+    const registry = await openJobRegistry({ jobDirectory: dirname(directory), lock, log, runtime, adopt });
     await registry.assertOwn(plan.id);
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
@@ -99,7 +99,7 @@ async function settleBehindLock(
     } catch (error) {
       if (received.accepted + received.rejected === 0) throw error;
       await writeReport(outputs, directory, plan);
-      throw tellReceived(error, received);
+      throw reportReceived(error, received);
     }
     const summary = await writeReport(outputs, directory, plan);
     await registry.noteEnded(summary);
@@ -112,7 +112,7 @@ async function settleBehindLock(
 const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';
 
 /** What was asked for is refused; that the receipts settled rows before it stands. */
-function tellReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
+function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
   if (!(error instanceof UserError)) return error;
   const { code, message, problems } = error;
   const hint = `Delivery receipts have settled ${countOf(accepted + rejected, 'row')} by now; look at the in-doubt files of the run again.`;
@@ -143,13 +143,13 @@ function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
 }
 
 async function settleBy(means: Means, run: LockedRun, host: Host): Promise<ExportEnd> {
-  const world = worldOf(host);
-  const { files, clock, owner } = world;
+  const runtime = runtimeOf(host);
+  const { files, clock, owner } = runtime;
   if (means.kind === 'word') {
-    const settled = await settleByWord(run, { ...means, person: namePerson(world) }, { files, clock, owner });
+    const settled = await settleByDecision(run, { ...means, person: namePerson(runtime) }, { files, clock, owner });
     return { settled, left: {} };
   }
-  const reader = await world.loadReader();
+  const reader = await runtime.loadReader();
   const exported = await reader.listInputs(means.paths, dirname(means.paths[0] ?? ''));
   return settleByExport(run, exported, { files, clock, owner, reader });
 }

@@ -14,7 +14,7 @@ import { formatBalances } from './account/balance-table.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { describeAction } from './account/print-summary.js';
 import { openNamedRun } from './support/run-directory.js';
-import { lockDepsOf, thisWorld } from './support/world.js';
+import { lockDepsOf, nodeRuntime } from './support/runtime.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
@@ -29,7 +29,7 @@ export async function showStatus(
   const jobDirectory = dirname(directory);
   const { state, owner, openDoubt } = await placeDiskErrors(jobDirectory, async () => {
     const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
-    const owner = await readLockOwner(lockDepsOf(thisWorld), jobDirectory);
+    const owner = await readLockOwner(lockDepsOf(nodeRuntime), jobDirectory);
     const scope = { isSandbox: plan.job.service.sandbox, isRunning: owner !== undefined };
     return { state, owner, openDoubt: await readOpenDoubt(nodeFiles, jobDirectory, scope) };
   });

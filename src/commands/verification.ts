@@ -17,7 +17,7 @@ import type { CallService } from '../service/endpoint.js';
 import { callService } from './support/call-service.js';
 import { jobDirectoryOf } from './support/job-directory.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { keepGiven } from './support/omit-undefined.js';
+import { omitUndefined } from './support/omit-undefined.js';
 import { SANDBOX_DIRECTORY } from './support/sandbox-directory.js';
 import { printResult } from './terminal/print.js';
 import { escapeText, type Terminal } from './terminal/terminal.js';
@@ -50,7 +50,7 @@ async function startNamed(flags: StartFlags, { terminal, name }: LoggedTerminal)
     async (single) => ({
       session: await single.call(createSession, {
         destination,
-        ...keepGiven({ brand, template }),
+        ...omitUndefined({ brand, template }),
         ...(source === undefined ? {} : { sms: { source } }),
       }),
       ledger: single.job.service.sandbox ? ledgerOf(single.job) : undefined,
@@ -80,7 +80,7 @@ function assertTexts(texts: Pick<StartFlags, 'brand' | 'template' | 'source'>): 
   const refuse = (flag: string, problem: string): never => {
     throw new UserError('bad-flag', `Cannot start a verification, no code was sent: --${flag} ${problem}`);
   };
-  const issue = textsOfStep.safeParse(keepGiven(texts)).error?.issues[0];
+  const issue = textsOfStep.safeParse(omitUndefined(texts)).error?.issues[0];
   if (issue !== undefined) {
     const flag = issue.path[0] as keyof typeof texts;
     refuse(flag, `is ${JSON.stringify(texts[flag])}, ${issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '')}`);

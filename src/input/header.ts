@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/errors.js';
 import { restoreCell } from '../domain/formula-cell.js';
 import { ID_COLUMN, readOwnName } from '../domain/output-columns.js';
-import { isOwnHeader, isPassedOver, listOwnColumns, readNames } from './own-columns.js';
+import { isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from './own-columns.js';
 import { FORBIDDEN_NAMES } from './record-reader.js';
 import { refuseAll } from './refusal.js';
 import { numberRepeated } from './repeated-names.js';
@@ -27,7 +27,7 @@ export function readHeader(cells: readonly string[], place: { where: string; max
   const names = readNames(isOwn ? cells.map(restoreCell) : cells);
   const problems = findProblems(names, { ...place, isOwn });
   if (problems.length > 0) throw refuseAll(problems);
-  const kept = isOwn ? [...names.keys()].filter((index) => !isPassedOver(names[index] ?? '')) : undefined;
+  const kept = isOwn ? [...names.keys()].filter((index) => !isIgnoredColumn(names[index] ?? '')) : undefined;
   const { names: columns, notices: numbered } = numberRepeated(
     kept === undefined ? names : kept.map((index) => names[index] ?? ''),
   );

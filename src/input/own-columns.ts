@@ -15,7 +15,7 @@ export function isOwnHeader(names: readonly string[]): boolean {
 }
 
 /** Whether a column of an output of ours is passed over: what the service said of a row a step may read, as it does a person's columns. */
-export function isPassedOver(name: string): boolean {
+export function isIgnoredColumn(name: string): boolean {
   return readOwnName(name) !== undefined && !isResultColumn(name);
 }
 

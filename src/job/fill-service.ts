@@ -3,7 +3,7 @@ import type { Area } from '../domain/areas.js';
 import { CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE, type GatewayPaths } from '../domain/documented.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SANDBOX_ACCOUNT } from './defaults.js';
 import type { AreaCredentials, SecretSource, ServiceSettings } from './job.js';
-import { formCampaignBase } from './platforms.js';
+import { buildCampaignBase } from './platforms.js';
 import { basesByRegion, NO_BASE, normalizeBase } from './regions.js';
 import type { CheckedJob } from './schema/written-job.js';
 
@@ -51,7 +51,7 @@ function fillBases(written: WrittenService): Readonly<Record<Area, string>> {
     contacts: fillBase('contacts', regional.contacts),
     verification: fillBase('verification', regional.verification),
     gateway: fillBase('gateway', GATEWAY_BASE),
-    campaign: fillBase('campaign', formCampaignBase(written.ccPlatform) ?? ''),
+    campaign: fillBase('campaign', buildCampaignBase(written.ccPlatform) ?? ''),
     chat: fillBase('chat', CHAT_BASE),
   };
 }

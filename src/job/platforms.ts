@@ -8,7 +8,7 @@ export function findPlatformFault(text: string): string | undefined {
 }
 
 /** The address of a platform's contact center, which must be faultless; undefined where it forms none: that of Bell Canada is its own. */
-export function formCampaignBase(platform: string | undefined): string | undefined {
+export function buildCampaignBase(platform: string | undefined): string | undefined {
   if (platform === undefined || isOfBellCanada(platform)) return undefined;
   return CAMPAIGN_BASE_FORM.replace('{ccPlatform}', platform.toLowerCase());
 }

@@ -21,9 +21,9 @@ export const JOURNAL_VERSION = 3;
 
 export type JournalEntry =
   | OpenEntry
-  | PreparingEntry
-  | PreparedEntry
-  | UnpreparedEntry
+  | ProvisioningEntry
+  | ProvisionedEntry
+  | ProvisionFailedEntry
   | IntentEntry
   | OutcomeEntry
   | ActionEntry
@@ -44,7 +44,7 @@ export interface OpenEntry {
 }
 
 /** Something that a step needs is about to be made. Durable before the first byte of the call leaves. */
-export interface PreparingEntry {
+export interface ProvisioningEntry {
   readonly type: 'preparing';
   readonly step: number;
   readonly at: number;
@@ -53,7 +53,7 @@ export interface PreparingEntry {
 }
 
 /** What was made at the service so far of what a step needs; ids as the step's kind gave them. */
-export interface PreparedEntry {
+export interface ProvisionedEntry {
   readonly type: 'prepared';
   readonly step: number;
   readonly at: number;
@@ -64,7 +64,7 @@ export interface PreparedEntry {
  * What was about to be made has no id: `not-made`, for certain, or `unknown`, as nothing tells. The run stops to say the
  * latter; once its close stands behind this entry, it was said, and the thing is made anew.
  */
-export interface UnpreparedEntry {
+export interface ProvisionFailedEntry {
   readonly type: 'unprepared';
   readonly step: number;
   readonly at: number;

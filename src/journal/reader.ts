@@ -113,7 +113,7 @@ class Walk {
       if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
       return;
     }
-    if (line !== undefined && this.#goesOnBehindTear(line)) this.#badAt = undefined;
+    if (line !== undefined && this.#continuesAfterTear(line)) this.#badAt = undefined;
     if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
       const { epoch, seq, durable, entry } = line;
       this.#visit({ epoch, seq, durable, entry, offset: offset + skipped, length: bytes.length - skipped + 1 });
@@ -133,7 +133,7 @@ class Walk {
   }
 
   /** A new runner that read as far as we did, and took the rest for torn. */
-  #goesOnBehindTear({ entry, epoch, seq, durable }: JournalLine): boolean {
+  #continuesAfterTear({ entry, epoch, seq, durable }: JournalLine): boolean {
     return entry.type === 'open' && epoch > this.#lastEpoch && durable === this.#lastSeq && seq === durable + 1;
   }
 

@@ -4,10 +4,10 @@ import type {
   IntentEntry,
   JournalEntry,
   OpenEntry,
+  ProvisionFailedEntry,
   RequestKey,
   RetryEntry,
   SettleEntry,
-  UnpreparedEntry,
 } from './entry-format.js';
 
 /** A request, or part of one, that is not settled. */
@@ -36,7 +36,7 @@ export interface StepProgress {
   /** Ids of what was made so far before the first request; undefined where nothing was. */
   prepared: readonly string[] | undefined;
   /** What the next of these was about to be, and may exist; undefined where nothing is open. */
-  preparing: OpenPreparation | undefined;
+  preparing: OpenProvisioning | undefined;
   /** Of a step without rows; undefined until its turn came. */
   action: ActionProgress | undefined;
   /** Counts the entries of all steps, at the step's last one; 0 where it has none. */
@@ -61,10 +61,10 @@ export interface StateSnapshot {
 
 export const SNAPSHOT_VERSION = 1;
 
-export interface OpenPreparation {
+export interface OpenProvisioning {
   readonly what: string;
   /** The run stops to say that it may exist; its close ends the doubt. */
-  readonly isTold: boolean;
+  readonly wasReported: boolean;
 }
 
 export interface ActionProgress {
@@ -172,7 +172,7 @@ export class RunState {
         this.#end(entry);
         return;
       case 'preparing':
-        this.step(entry.step).preparing = { what: entry.what, isTold: false };
+        this.step(entry.step).preparing = { what: entry.what, wasReported: false };
         return;
       case 'prepared':
         this.step(entry.step).prepared = entry.ids;
@@ -204,7 +204,7 @@ export class RunState {
       case 'close':
         this.lastClose = entry;
         for (const progress of this.steps.values()) {
-          if (progress.preparing?.isTold === true) progress.preparing = undefined;
+          if (progress.preparing?.wasReported === true) progress.preparing = undefined;
         }
     }
   }
@@ -247,9 +247,9 @@ export class RunState {
   }
 }
 
-function endPreparing({ why }: UnpreparedEntry, progress: StepProgress): void {
+function endPreparing({ why }: ProvisionFailedEntry, progress: StepProgress): void {
   const { preparing } = progress;
-  progress.preparing = why === 'not-made' || preparing === undefined ? undefined : { ...preparing, isTold: true };
+  progress.preparing = why === 'not-made' || preparing === undefined ? undefined : { ...preparing, wasReported: true };
 }
 
 /** Moves `nextRequest` over every request that was begun, never over one that was not. */

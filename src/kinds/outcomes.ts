@@ -1,7 +1,7 @@
 import type { RowOutcomes, Verdict } from '../domain/row.js';
 
 /** The same verdict for every row: a whole request that is in doubt, or a single row that was refused. */
-export function giveAllRows(count: number, verdict: Verdict): RowOutcomes {
+export function sameVerdictForAll(count: number, verdict: Verdict): RowOutcomes {
   return { verdicts: [verdict], rows: Array.from({ length: count }, (): [number] => [0]), shared: [] };
 }
 

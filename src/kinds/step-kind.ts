@@ -24,11 +24,11 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** The part of its planning that can be done wherever rows are read; absent where a kind has none. */
   createDrafter?(step: S): RowDrafter;
   /** What is made at the service before the first request; absent where a kind never needs anything. */
-  readonly preparation?: Preparation<S>;
+  readonly provisioning?: Provisioning<S>;
   /** What is read before a request is sent, and may end it unsent; absent where nothing is. */
-  readonly look?: Look<S>;
-  /** The request on the wire, from its body as planned; `prepared` are the ids that the preparation gave. */
-  call(service: Addresses, body: Buffer, prepared: readonly string[]): WireRequest;
+  readonly precondition?: Precondition<S>;
+  /** The request on the wire, from its body as planned; `provisionedIds` are the ids that the preparation gave. */
+  call(service: Addresses, body: Buffer, provisionedIds: readonly string[]): WireRequest;
   /** The body for a part of a request, from the whole body as planned. */
   splitBody(body: Buffer, part: RequestPart): Buffer;
   /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; what the answer leaves out is in doubt. */
@@ -40,7 +40,7 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** A time of the step that has passed, or is too far ahead; absent where a kind has no times. */
   findTimeFault?(step: S, nowMs: number): TimeFault | undefined;
   /** How an unknown outcome can be settled by asking; absent where nothing tells it. */
-  readonly settling?: Settling;
+  readonly outcomeQuery?: OutcomeQuery;
   /**
    * The same kind with a memory of its own, for one process that applies one step; absent where no answer is read in the
    * light of others.
@@ -59,10 +59,10 @@ export interface Refusal {
 export type RefusalMeaning =
   | { readonly kind: 'final'; readonly code: string; readonly reason: string }
   /** Not processed, and worth another try by itself after so long; the lane does not wait. */
-  | { readonly kind: 'later'; readonly delayMs: number; readonly why: string };
+  | { readonly kind: 'deferred'; readonly delayMs: number; readonly why: string };
 
 /** Things that are made once before a step's first request. */
-export interface Preparation<S extends RowStep> {
+export interface Provisioning<S extends RowStep> {
   isNeeded(step: S): boolean;
   /**
    * Each makes one thing and returns its id, given the ids of those before it. Every id goes to the journal before the next
@@ -72,7 +72,7 @@ export interface Preparation<S extends RowStep> {
 }
 
 /** A read that comes before each request. A request that is in flight after a crash is not looked at but settled. */
-export interface Look<S extends RowStep = RowStep> {
+export interface Precondition<S extends RowStep = RowStep> {
   isNeeded(step: S): boolean;
   call(service: Addresses, body: Buffer): WireRequest;
   /** What the rows come to without the request, or what is seen where nothing stands in its way; undefined: the answer cannot be read. */
@@ -86,7 +86,7 @@ export interface Seen {
   readonly seen: number;
 }
 
-export interface Settling {
+export interface OutcomeQuery {
   /** A read, which changes nothing. */
   call(service: Addresses, body: Buffer): WireRequest;
   /**

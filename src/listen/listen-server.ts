@@ -1,5 +1,5 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { Door } from './door.js';
+import type { DeliveryAuth } from './delivery-auth.js';
 import type { ListenCounts, TakeEvent } from './intake.js';
 import type { ListenLimits } from './listen-limits.js';
 
@@ -11,7 +11,7 @@ const BODY_TYPE = 'application/json';
 const DROPPED_BYTES = 64 * 1024;
 
 export interface ServerDeps {
-  readonly door: Door;
+  readonly door: DeliveryAuth;
   readonly take: TakeEvent;
   readonly counts: ListenCounts;
   readonly limits: ListenLimits;

@@ -4,7 +4,7 @@ import { InternalError, UserError } from '../domain/errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { AppendFile, Files } from '../storage/files.js';
-import { createDoor, describePath } from './door.js';
+import { createDeliveryAuth, describePath } from './delivery-auth.js';
 import { readEventFile } from './event-file.js';
 import type { StoredEvent } from './event-line.js';
 import { EventWriter } from './event-writer.js';
@@ -77,13 +77,13 @@ async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: 
   const counts = createCounts();
 
   let state: 'open' | 'closing' | 'failed' = 'open';
-  let tellFailure: (error: Error) => void = () => {};
+  let reportFailure: (error: Error) => void = () => {};
   const failed = new Promise<Error>((resolve) => {
-    tellFailure = resolve;
+    reportFailure = resolve;
   });
   const fail = (error: Error) => {
     state = 'failed';
-    tellFailure(error);
+    reportFailure(error);
   };
   const tell = (event: StoredEvent) => {
     try {
@@ -94,7 +94,7 @@ async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: 
   };
   const writer = new EventWriter({ file, assertHeld: lock.assertHeld, onFailure: fail });
   const take = createIntake({ clock, writer, known, counts, onWritten: tell });
-  const app = createServer({ door: createDoor(secret), take, counts, limits, state: () => state });
+  const app = createServer({ door: createDeliveryAuth(secret), take, counts, limits, state: () => state });
   const end = async () => {
     if (state === 'open') state = 'closing';
     await drain(app, clock, limits.drainMs);

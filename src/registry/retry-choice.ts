@@ -17,7 +17,7 @@ export function createChooser(
 ): (step: number, row: number) => boolean {
   const wanted = new Set(codes);
   return (step, row) => {
-    const standing = rows.standingOf(step, row);
+    const standing = rows.currentStatusOf(step, row);
     if (only === 'rejected')
       return standing === 'rejected' && (wanted.size === 0 || wanted.has(rows.codeOf(step, row)));
     const isGivenUp = standing === 'not-sent' && rows.codeOf(step, row) === GAVE_UP.code;

@@ -46,11 +46,11 @@ export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['fa
 }
 
 /** Exit codes from the one that matters most. */
-const GRAVEST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
+const WORST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
 
 /** The exit code of a command whose parts call for these. */
-export function gravestOf(codes: readonly number[]): number {
-  return GRAVEST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
+export function worstExitCode(codes: readonly number[]): number {
+  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }
 
 /** What rows of other runs of the job that are in doubt still call for: they are as much in doubt as on the day they became so. */

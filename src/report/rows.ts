@@ -6,7 +6,7 @@ import {
   STATUS_COLUMN,
 } from '../domain/output-columns.js';
 import type { Cell, Rejection, RowVerdict } from '../domain/row.js';
-import { writeServiceWords } from './service-words.js';
+import { escapeServiceText } from './escape-service-text.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -69,7 +69,7 @@ export function describeVerdict(
 ): { output: Output; about: string[] } {
   if (verdict === undefined) return { output: 'unprocessed', about: ['', '', ...resultCells] };
   const { status, code } = verdict;
-  const reason = writeServiceWords(verdict.reason);
+  const reason = escapeServiceText(verdict.reason);
   if (status === 'accepted') return { output: 'results', about: [code, ...resultCells] };
   if (status === 'in-doubt' || status === 'not-sent') {
     const output = status === 'in-doubt' ? 'in-doubt' : 'unprocessed';

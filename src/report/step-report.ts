@@ -9,9 +9,9 @@ import { type Plan, type PlannedStep, rowsFile } from '../plan/format/plan-file.
 import { assertPlanWhole, readRowLines } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
 import type { Files } from '../storage/files.js';
+import { escapeServiceText } from './escape-service-text.js';
 import type { OutcomeReader, PlacedOutcome } from './outcome-reader.js';
 import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
-import { writeServiceWords } from './service-words.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
 /** Of results: what the service said of the row. */
@@ -42,7 +42,7 @@ export async function writeStepReport(
     const id = idOf({ isPlanned: true, index: row.index });
     const cells = kind.resultCells(facts, outcome);
     const words = cells[wordsAt];
-    const resultCells = words === undefined ? cells : cells.with(wordsAt, writeServiceWords(words));
+    const resultCells = words === undefined ? cells : cells.with(wordsAt, escapeServiceText(words));
     return describeVerdict(verdict, { resultCells, id });
   };
   let plannedRows = 0;

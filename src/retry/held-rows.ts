@@ -45,7 +45,7 @@ export class HeldRows {
       return `a delivery receipt shows that run ${row.run} sent the row with its _rowId`;
     const gone = this.#findGone(kind, { row, plan: found.plan, rows });
     if (gone !== undefined) return `plan ${gone} claimed the row from run ${row.run}, is gone, and may have sent it`;
-    if (['moved', 'rejected'].includes(rows.standingOf(row.step, row.index))) return undefined;
+    if (['moved', 'rejected'].includes(rows.currentStatusOf(row.step, row.index))) return undefined;
     return `in run ${row.run} the row with its _rowId was not rejected: it was sent, or may yet be sent`;
   }
 

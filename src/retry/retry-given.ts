@@ -54,7 +54,7 @@ async function assertNotReceived(
   const { rows } = await readRunRows(files, { directory, plan });
   let sent = 0;
   for await (const { step, index } of readRowsOfOthers(files, { directory, plan })) {
-    const isOpen = rows.standingOf(step, index) === 'open';
+    const isOpen = rows.currentStatusOf(step, index) === 'open';
     if (isOpen && (await received.has({ run: plan.id, step, index }, { isRefused: false }))) sent += 1;
   }
   if (sent === 0) return;

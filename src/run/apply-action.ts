@@ -74,8 +74,8 @@ async function performUntil(
       kind.perform(step, {
         call: (endpoint, input) =>
           call(endpoint, input).catch(async (error: unknown) => {
-            if (isTurnedAway(error, endpoint, input)) await noteUndone(context);
-            return tellEnd(error);
+            if (isTurnedAway(error, endpoint, input)) await recordNotDone(context);
+            return reportEnd(error);
           }),
         figures: describeRun(context),
         wasBegun: state.step(number).action?.wasBegun === true,
@@ -103,13 +103,13 @@ const AFTER_STOP_MS = 30_000;
 const NOT_SENT = 'not-sent';
 
 /** Where the lock was lost and nobody took it, the next run then knows that nothing was changed. */
-async function noteUndone({ deps, journal, number }: ActionContext): Promise<void> {
+async function recordNotDone({ deps, journal, number }: ActionContext): Promise<void> {
   const verdict = { status: 'rejected', code: NOT_SENT, reason: 'this process lost its lock on the job' } as const;
   await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
 }
 
 /** A call that a stopping run turned away was not sent, for certain. */
-function tellEnd(error: unknown): never {
+function reportEnd(error: unknown): never {
   if (!(error instanceof LaneStopped)) throw error;
   throw new ServiceError('unavailable', 'the run was stopping', { serviceCode: NOT_SENT });
 }

@@ -6,7 +6,7 @@ import type { RunState, StepProgress } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
 import { kindOf } from '../kinds/kinds.js';
-import { giveAllRows, inDoubt } from '../kinds/outcomes.js';
+import { inDoubt, sameVerdictForAll } from '../kinds/outcomes.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { assertInPlace } from '../plan/replace-draft.js';
@@ -174,14 +174,14 @@ async function closeRequests(
 ): Promise<number> {
   const kind = kindOf(step);
   // What can be settled by asking stays open: it is asked when its step has its turn.
-  if (kind.settling !== undefined) return 0;
+  if (kind.outcomeQuery !== undefined) return 0;
   let rows = 0;
   for (const open of [...progress.open.values()]) {
     if (!open.isInFlight) continue;
     const isRepeatable = kind.isRepeatable(step);
     const result: Result = isRepeatable
       ? { kind: 'again', why: 'the run ended before the answer came' }
-      : { kind: 'settled', outcomes: giveAllRows(open.rows[1], RUN_ENDED) };
+      : { kind: 'settled', outcomes: sameVerdictForAll(open.rows[1], RUN_ENDED) };
     if (!isRepeatable) rows += open.rows[1];
     const { request, part } = open;
     await journal.append({ type: 'outcome', step: open.step, request, part, at: deps.clock.now(), result });

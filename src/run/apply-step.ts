@@ -5,7 +5,7 @@ import type { Cost, Lane } from './run-deps.js';
 import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
-import { prepareStep } from './send/prepare-step.js';
+import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
 import type { SendContext, StepContext } from './send/send-context.js';
 import { type Attempt, sendPart } from './send/send-part.js';
@@ -14,8 +14,8 @@ import { StepNotices } from './step-notices.js';
 /** Sends what is open of a step, then what was never begun, until all is settled or the run is told to stop. */
 export async function applyStep(context: StepContext): Promise<void> {
   const { areas, deps, directory, kind, planned, progress, step, stop } = context;
-  const prepared = await prepareStep(context);
-  if (prepared === undefined) return;
+  const provisionedIds = await provisionStep(context);
+  if (provisionedIds === undefined) return;
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const lane = deps.createLane({
     limits: step.limits,
@@ -23,7 +23,7 @@ export async function applyStep(context: StepContext): Promise<void> {
     signal: stop.nothingNew,
   });
   try {
-    await new StepRunner({ ...context, kind: kind.forRun?.() ?? kind, prepared }, reader, lane).run();
+    await new StepRunner({ ...context, kind: kind.forRun?.() ?? kind, provisionedIds }, reader, lane).run();
   } finally {
     await lane.close();
     areas.note(kind.area);
@@ -133,11 +133,11 @@ class StepRunner {
   async #attempt(part: PartToSend): Promise<void> {
     let isBegun = false;
     const clearance = this.#caution.clear();
-    const mayLeave = () => this.#caution.holds(clearance);
+    const maySend = () => this.#caution.holds(clearance);
     try {
       const attempt = await this.#lane.run(costOf(part), (gate) => {
         isBegun = true;
-        if (mayLeave()) return sendPart(part, this.#context, { gate, mayLeave });
+        if (maySend()) return sendPart(part, this.#context, { gate, maySend });
         this.#queue.push(part);
         return Promise.resolve(undefined);
       });
@@ -148,9 +148,9 @@ class StepRunner {
     }
   }
 
-  #take(part: PartToSend, { result, decision, laterMs }: NonNullable<Attempt>, clearance: Clearance): void {
+  #take(part: PartToSend, { result, decision, deferMs }: NonNullable<Attempt>, clearance: Clearance): void {
     const { stop } = this.#context;
-    if (result.kind === 'again') this.#takeAgain(part, decision, laterMs);
+    if (result.kind === 'again') this.#takeAgain(part, decision, deferMs);
     if (result.kind === 'split') {
       for (const open of halvesOf(part.open)) this.#queue.push({ ...part, open });
     }
@@ -192,11 +192,11 @@ class StepRunner {
     this.#guard();
   }
 
-  #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], laterMs: number | undefined): void {
+  #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], deferMs: number | undefined): void {
     const isUnknown = decision?.kind === 'again' && decision.mayHaveBeenProcessed && !this.#breaker.isOpen;
     const next = { ...part, open: { ...part.open, isInFlight: false } };
-    if (laterMs !== undefined) this.#sendLater({ ...next, laters: part.laters + 1 }, laterMs);
-    else this.#queue.push(isUnknown ? { ...next, unknowns: part.unknowns + 1 } : next);
+    if (deferMs !== undefined) this.#sendLater({ ...next, deferrals: part.deferrals + 1 }, deferMs);
+    else this.#queue.push(isUnknown ? { ...next, ambiguousAttempts: part.ambiguousAttempts + 1 } : next);
   }
 
   /** The part counts as in flight while it waits, so that the step does not end without it. */

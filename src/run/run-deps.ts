@@ -39,13 +39,13 @@ export interface LaneOptions {
 }
 
 /**
- * Resolves when a request may leave at once. `lastLook` is called when its turn has come, however long it waited for that
+ * Resolves when a request may leave at once. `preSendCheck` is called when its turn has come, however long it waited for that
  * (a Retry-After may be minutes); where it rejects so does the gate, and nothing may leave.
  */
-export type PassGate = (lastLook: () => Promise<void>) => Promise<NoteLate | undefined>;
+export type PassGate = (preSendCheck: () => Promise<void>) => Promise<ReportConnectDelay | undefined>;
 
 /** Is told that a request left so much later than it passed, since its connection had to be made first: it counts from then on. */
-export type NoteLate = (lateMs: number) => void;
+export type ReportConnectDelay = (connectDelayMs: number) => void;
 
 /** One rate-limited path to the service; `throttle/` builds it. */
 export interface Lane {

@@ -5,7 +5,7 @@ import type { AreaName } from './area-name.js';
 import { type ChosenFault, chooseRows } from './faults/chosen.js';
 import { answerOfFault, deliver } from './faults/deliver.js';
 import { type Fault, isDistortion } from './faults/fault.js';
-import type { FaultSet, Misfortune } from './faults/fault-set.js';
+import type { AppliedFaults, FaultSet } from './faults/fault-set.js';
 import { type Answer, answerError, answerJson, ERROR_CODE } from './http-answer.js';
 import type { RequestLog } from './request-log.js';
 
@@ -115,19 +115,19 @@ function createService(area: Area, route: Route, { clock, requests, faults, clos
   return async (request, reply, number) => {
     const parsed = parseBody(request);
     const recipients = route.recipients(parsed.body);
-    const misfortune = faults.choose(area.name, route, recipients);
-    requests.finish(number, { messages: recipients.length, ...faultName(misfortune) });
-    if (misfortune.delayMs > 0) await clock.sleep(misfortune.delayMs, closing);
+    const applied = faults.choose(area.name, route, recipients);
+    requests.finish(number, { messages: recipients.length, ...faultName(applied) });
+    if (applied.delayMs > 0) await clock.sleep(applied.delayMs, closing);
     if (closing.aborted) {
       // The ledger is about to close: what has not been processed is lost with its connection.
       reply.hijack();
       reply.raw.destroy();
       return;
     }
-    const { before, after } = misfortune;
+    const { before, after } = applied;
     const answer =
       before === undefined
-        ? afflict(await process(request, parsed, { number, rowFaults: misfortune.rows }), after, request.url)
+        ? afflict(await process(request, parsed, { number, rowFaults: applied.rows }), after, request.url)
         : answerFault(before.fault, request.url);
     const status = await deliver(reply, answer, (before ?? after)?.fault);
     requests.finish(number, { status });
@@ -155,7 +155,7 @@ function parseBody(request: FastifyRequest): ParsedBody {
   }
 }
 
-function faultName({ before, after, rows, delayMs }: Misfortune): { fault?: string } {
+function faultName({ before, after, rows, delayMs }: AppliedFaults): { fault?: string } {
   const kind = (before ?? after ?? rows[0])?.fault.kind ?? (delayMs > 0 ? 'latency' : undefined);
   return kind === undefined ? {} : { fault: kind };
 }

@@ -12,7 +12,7 @@ import type { Call, Transport } from './transport.js';
 export interface CallLane {
   run<T>(
     cost: { messages: number; segments: number },
-    task: (gate: () => Promise<Call['noteLate']>) => Promise<T>,
+    task: (gate: () => Promise<Call['reportConnectDelay']>) => Promise<T>,
   ): Promise<T>;
   pauseFor(delayMs: number): void;
   slowDown(): void;
@@ -48,8 +48,8 @@ export function createCaller(deps: CallerDeps): CallService {
     let mayHaveBeenDone = false;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
       const answer = await lane.run(endpoint.cost?.(input) ?? NO_MESSAGES, async (gate) => {
-        const noteLate = await gate();
-        return deps.transport.send({ ...call, noteLate }, deps.signal);
+        const reportConnectDelay = await gate();
+        return deps.transport.send({ ...call, reportConnectDelay }, deps.signal);
       });
       const { trustUnavailable } = deps.service;
       const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });

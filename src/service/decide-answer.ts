@@ -1,6 +1,6 @@
 import type { Answer, Response } from './answer.js';
 import { isKeyFault, isOwnError, isResendTooEarly } from './error-body.js';
-import { wasNeverForwarded } from './proxy-words.js';
+import { wasNeverForwarded } from './never-forwarded.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
@@ -50,7 +50,7 @@ export function decideAnswer(answer: Answer, request: Asked): Decision {
     return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: false };
   }
   if (status === 429 || status === 503) return decideTurnedAway(answer, request);
-  if (OF_THE_WAY.has(status)) return hold(why, request.isRepeatable);
+  if (INTERMEDIARY_STATUSES.has(status)) return hold(why, request.isRepeatable);
   if (status >= 400 && status < 500) return { kind: 'refused', status };
   // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
   return hold(why, request.isRepeatable);
@@ -86,7 +86,7 @@ function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, no
  * 408 Request Timeout, 460 and 499 Client Closed Request: what proxies and load balancers say of a connection that ended,
  * also after they passed the request on. The service lists none of them.
  */
-const OF_THE_WAY: ReadonlySet<number> = new Set([408, 460, 499]);
+const INTERMEDIARY_STATUSES: ReadonlySet<number> = new Set([408, 460, 499]);
 
 function hold(why: string, isRepeatable: boolean): Decision {
   return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };

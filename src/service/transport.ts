@@ -8,7 +8,7 @@ import type { WireRequest } from './endpoint.js';
 /** One HTTP call, ready to go: its authentication is among the headers. */
 export interface Call extends WireRequest {
   /** Is told, as its first byte leaves, how long it waited for a connection to be made. Not called where one was there. */
-  readonly noteLate?: ((lateMs: number) => void) | undefined;
+  readonly reportConnectDelay?: ((connectDelayMs: number) => void) | undefined;
 }
 
 /** Sends a call exactly once and never throws: whatever happens is an answer. */
@@ -39,13 +39,13 @@ export function createTransport(timeouts: Timeouts): Transport {
   const createAgent = () =>
     new Agent({
       connect: (options, callback) => {
-        const noteLate = asking?.noteLate;
+        const reportConnectDelay = asking?.reportConnectDelay;
         const askedMs = systemClock.monotonicMs();
         connect(options, (...result) => {
           if (result[0] !== null) neverConnected.add(result[0]);
           else {
             filterContinue(result[1]);
-            noteLate?.(systemClock.monotonicMs() - askedMs);
+            reportConnectDelay?.(systemClock.monotonicMs() - askedMs);
           }
           callback(...result);
         });

@@ -16,7 +16,7 @@ export interface Word {
  * Settles every row in doubt by a person's own word, which is kept in the journal with name and time. Refuses when so many
  * rows are not in doubt, and while what was under way when a process ended has no outcome: nobody was told of it yet.
  */
-export async function settleByWord(run: LockedRun, word: Word, deps: AppendDeps): Promise<SettledCounts> {
+export async function settleByDecision(run: LockedRun, word: Word, deps: AppendDeps): Promise<SettledCounts> {
   const { plan, rows, state } = run;
   const underWay = countUnderWay(state, plan);
   const count = rows.countInDoubt();

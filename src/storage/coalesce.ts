@@ -2,7 +2,7 @@
  * Shares a look at something among all that ask while one is under way: they get the next one, which begins after each of
  * them asked, so it tells them as much as one of their own. With many at once it costs a fraction.
  */
-export function shareNext(look: () => Promise<void>): () => Promise<void> {
+export function coalesce(look: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   const start = () => {

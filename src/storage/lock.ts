@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
-import { shareNext } from './coalesce.js';
+import { coalesce } from './coalesce.js';
 import {
   freeInMs,
   isWritten,
@@ -70,17 +70,17 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   const path = pathOf(directory, epoch);
   const taken = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
   if (!(await deps.files.createExclusive(path, content('held', carried)))) {
-    throw takenMeanwhile(path);
+    throw describeTakeover(path);
   }
   // A taker that was paused since it looked may have made anew the file of an epoch that came and went.
   if ((await readHighest(deps, directory))?.epoch !== epoch) {
     await deps.files.remove(path);
-    throw takenMeanwhile(path);
+    throw describeTakeover(path);
   }
   // Made, and not written when we looked: its taker writes before it looks for a higher one, so one of us sees the other.
   if (current?.isEmpty && (await isWritten(deps, directory, current.epoch))) {
     await deps.files.remove(path);
-    throw takenMeanwhile(path);
+    throw describeTakeover(path);
   }
   for (let old = current?.lowest ?? epoch; old < epoch; old++) await deps.files.remove(pathOf(directory, old));
   const changedMs = (await deps.files.stat(path))?.changedMs ?? 0;
@@ -137,7 +137,7 @@ function holdLock(
     const [mine, other] = await Promise.all([deps.files.stat(path), deps.files.stat(next)]);
     return mine !== undefined && other === undefined;
   };
-  const assertHeld = shareNext(async () => {
+  const assertHeld = coalesce(async () => {
     assertFresh();
     // While it is written our file proves nothing: it may have been cleared away, and come back just now.
     if (!(await (isWriting ? isHighest() : isStanding()))) isLost = true;
@@ -221,7 +221,7 @@ export function isLockLost(error: unknown): boolean {
   return error instanceof UserError && error.code === 'lock-held';
 }
 
-function takenMeanwhile(path: string): UserError {
+function describeTakeover(path: string): UserError {
   return new UserError('lock-held', `Cannot run this job: another process has just started it (${path})`);
 }
 

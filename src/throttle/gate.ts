@@ -10,12 +10,12 @@ export const MAX_SLEEP_MS = 250;
 const TURNS_TO_LEAVE = 8;
 
 /** What a request looks at before it leaves; it stays where this rejects. */
-export type LastLook = () => Promise<void>;
+export type PreSendCheck = () => Promise<void>;
 
 interface Waiting {
   readonly cost: Cost;
   readonly askedMs: number;
-  readonly lastLook: LastLook | undefined;
+  readonly preSendCheck: PreSendCheck | undefined;
   readonly pass: () => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -38,12 +38,12 @@ export class Gate {
 
   /**
    * Resolves at the moment at which the request, asked for since `askedMs`, may leave; rejects with LaneStopped when it no longer may.
-   * `lastLook` is called when its turn has come, and before the clock is read for it: however long it takes, the rate holds. One
+   * `preSendCheck` is called when its turn has come, and before the clock is read for it: however long it takes, the rate holds. One
    * look tells for all that waited when it began and pass right behind it, so all of a lane are to look at the same thing.
    */
-  pass(cost: Cost, askedMs: number, lastLook?: LastLook): Promise<void> {
+  pass(cost: Cost, askedMs: number, preSendCheck?: PreSendCheck): Promise<void> {
     return new Promise((pass, refuse) => {
-      this.#queue.push({ cost, askedMs, lastLook, pass, refuse });
+      this.#queue.push({ cost, askedMs, preSendCheck, pass, refuse });
       if (!this.#isPumping) void this.#pump();
     });
   }
@@ -51,7 +51,7 @@ export class Gate {
   async #pump(): Promise<void> {
     this.#isPumping = true;
     /** Requests at the head of the queue that were there when the last look began, with no sleep since: it tells for them all. */
-    let lookedFor = 0;
+    let checkedFor = 0;
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
       const nowMs = this.#clock.monotonicMs();
       const waitMs = this.#timeline.nextMs(nowMs) - nowMs;
@@ -59,12 +59,12 @@ export class Gate {
         this.#queue.shift();
         head.refuse(new LaneStopped());
       } else if (waitMs > 0) {
-        lookedFor = 0;
+        checkedFor = 0;
         await this.#clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#signal);
-      } else if (head.lastLook !== undefined && lookedFor === 0) {
-        lookedFor = this.#queue.length;
-        await head.lastLook().catch((reason: unknown) => {
-          lookedFor = 0;
+      } else if (head.preSendCheck !== undefined && checkedFor === 0) {
+        checkedFor = this.#queue.length;
+        await head.preSendCheck().catch((reason: unknown) => {
+          checkedFor = 0;
           this.#queue.shift();
           head.refuse(reason);
         });
@@ -72,7 +72,7 @@ export class Gate {
         this.#timeline.pass(nowMs, head.askedMs, this.#rate.costMs(head.cost));
         this.#rate.noteSent();
         this.#queue.shift();
-        lookedFor = Math.max(0, lookedFor - 1);
+        checkedFor = Math.max(0, checkedFor - 1);
         head.pass();
         for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await undefined;
       }

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Limits } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
-import { Gate, type LastLook } from './gate.js';
+import { Gate, type PreSendCheck } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';
 import { Pace } from './pace.js';
 import { type Cost, Rate } from './rate.js';
@@ -26,7 +26,10 @@ export interface Lane {
    * Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again.
    * What is looked at last is given to the gate, which rejects with its error: looked at behind it, it would make the rate uneven.
    */
-  run<T>(cost: Cost, task: (gate: (lastLook?: LastLook) => Promise<NoteLate>) => Promise<T>): Promise<T>;
+  run<T>(
+    cost: Cost,
+    task: (gate: (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay>) => Promise<T>,
+  ): Promise<T>;
   /** Nothing passes the gate for at least so long; up to a quarter more (5 s at most), so that lanes do not come back together. */
   pauseFor(delayMs: number): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
@@ -40,7 +43,7 @@ export interface Lane {
 }
 
 /** To be called when the first byte of what has passed leaves so much later, since it had to wait for a connection. */
-export type NoteLate = (lateMs: number) => void;
+export type ReportConnectDelay = (connectDelayMs: number) => void;
 
 export interface LaneState {
   /** As it stands: the limit, less what refusals took of it. */
@@ -83,7 +86,7 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
 
   const runInSlot = async <T>(
     cost: Cost,
-    task: (gate: (lastLook?: LastLook) => Promise<NoteLate>) => Promise<T>,
+    task: (gate: (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay>) => Promise<T>,
   ): Promise<T> => {
     const begun = await pace.enter(cost);
     let hasLeft = false;
@@ -92,11 +95,11 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
       hasLeft = true;
     };
     try {
-      return await task(async (lastLook) => {
+      return await task(async (preSendCheck) => {
         if (!hasLeft) pace.noteReady(begun);
-        await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, lastLook);
+        await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, preSendCheck);
         leave(true);
-        return (lateMs) => timeline.noteLate(clock.monotonicMs(), lateMs, rate.costMs(cost));
+        return (connectDelayMs) => timeline.reportConnectDelay(clock.monotonicMs(), connectDelayMs, rate.costMs(cost));
       });
     } finally {
       leave(false);

@@ -44,8 +44,8 @@ export class Timeline {
   }
 
   /** One that passed so long ago leaves only now: in the second behind it, it counts as what leaves now. */
-  noteLate(nowMs: number, lateMs: number, costMs: number): void {
-    const passed = this.#passed.findLast(({ atMs, costMs: left }) => atMs <= nowMs - lateMs && left > 0);
+  reportConnectDelay(nowMs: number, connectDelayMs: number, costMs: number): void {
+    const passed = this.#passed.findLast(({ atMs, costMs: left }) => atMs <= nowMs - connectDelayMs && left > 0);
     if (passed !== undefined) {
       this.#passedCostMs -= passed.costMs;
       passed.costMs = 0;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
-import { sayFailure } from '../commands/terminal/error-line.js';
+import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { addCampaignVerbs } from './campaign.js';
 import { addChatVerbs } from './chat.js';
@@ -20,7 +20,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
   if (misuse !== undefined) {
     const hint = 'Usage: volley <verb>; see volley --help';
     context.terminal.writeStderr(
-      sayFailure({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, context.terminal),
+      formatFailureLine({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, context.terminal),
     );
     return context.terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
   }

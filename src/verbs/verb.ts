@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { sayFailure } from '../commands/terminal/error-line.js';
+import { formatFailureLine } from '../commands/terminal/error-line.js';
 import type { Terminal } from '../commands/terminal/terminal.js';
 import { UserError } from '../domain/errors.js';
 
@@ -51,9 +51,9 @@ export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): A
   return command.fail((message, error) => {
     // The parser throws some misuse itself, such as a flag without its value.
     if (error && error.name !== 'YError') throw error;
-    const misuse = wordMisuse(message);
+    const misuse = describeMisuse(message);
     const hint = `Usage: ${whole}; see ${named} --help`;
-    terminal.writeStderr(sayFailure({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, terminal));
+    terminal.writeStderr(formatFailureLine({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, terminal));
     terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
   });
 }
@@ -62,7 +62,7 @@ export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): A
 export const DRY_RUN = 'There is no --dry-run: volley plan <job> shows what would be sent, and sends nothing';
 
 /** The parser's words; those that count arguments, or call a verb one, in our own. */
-function wordMisuse(message: string): string {
+function describeMisuse(message: string): string {
   const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
   if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
   const flag = /^Not enough arguments following: (.+)$/.exec(message);

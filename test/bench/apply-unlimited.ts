@@ -4,19 +4,19 @@
  */
 import { applyRun } from '../../src/commands/apply-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
-import { thisWorld, type World } from '../../src/commands/support/world.js';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 
 const NO_LIMITS = { requestsPerSecond: 1e9, messagesPerSecond: undefined, segmentsPerSecond: undefined };
 
 const sending = { startMs: 0, endMs: 0 };
 
-const loadLane: World['loadLane'] = async () => {
-  const createLane = await thisWorld.loadLane();
+const loadLane: Runtime['loadLane'] = async () => {
+  const createLane = await nodeRuntime.loadLane();
   return (options) => createLane({ ...options, limits: { ...NO_LIMITS, concurrency: options.limits.concurrency } });
 };
 
-const loadTransport: World['loadTransport'] = async () => {
-  const createTransport = await thisWorld.loadTransport();
+const loadTransport: Runtime['loadTransport'] = async () => {
+  const createTransport = await nodeRuntime.loadTransport();
   return (timeouts) => {
     const transport = createTransport(timeouts);
     return {
@@ -46,7 +46,7 @@ const host: Host = {
   },
   onSignal: () => () => {},
   leave: (exitCode) => process.exit(exitCode),
-  world: { ...thisWorld, loadLane, loadTransport },
+  runtime: { ...nodeRuntime, loadLane, loadTransport },
 };
 process.exitCode = await applyRun({ run, confirm: undefined, ignoreChangedInputs: false, json: true }, host);
 const sendingSeconds = (sending.endMs - sending.startMs) / 1000;

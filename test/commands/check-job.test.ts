@@ -7,7 +7,7 @@ import { checkJob } from '../../src/commands/check-job.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
 import type { Host } from '../../src/commands/support/deps.js';
-import { thisWorld, type World } from '../../src/commands/support/world.js';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { UserError } from '../../src/domain/errors.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from './a-terminal.js';
@@ -42,13 +42,13 @@ output: out
   return job;
 }
 
-const AT_NOON: World = { ...thisWorld, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
+const AT_NOON: Runtime = { ...nodeRuntime, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
 
 type Command = (flags: { job: string; again: boolean; json: boolean | undefined }, host: Host) => Promise<number>;
 
 async function problemsOf(command: Command, job: string): Promise<string[]> {
   try {
-    await command({ job, again: false, json: undefined }, { ...aTerminal().terminal, world: AT_NOON });
+    await command({ job, again: false, json: undefined }, { ...aTerminal().terminal, runtime: AT_NOON });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return error.problems.map(({ where, message }) => `${where}: ${message}`);

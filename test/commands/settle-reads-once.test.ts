@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
-import { thisWorld } from '../../src/commands/support/world.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import type { Files } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
 import { FakeClock } from '../run/fake-clock.js';
@@ -51,7 +51,7 @@ test('settling by an export reads the journal once before it appends to it, and 
     leave: () => {
       throw new Error('left');
     },
-    world: { ...thisWorld, files, clock },
+    runtime: { ...nodeRuntime, files, clock },
   };
   const flags = { run: made.directory, exported: [exported], assume: undefined, confirm: undefined, json: true };
   expect(await settleRun(flags, host)).toBe(0);

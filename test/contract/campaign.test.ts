@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findPlatformFault, formCampaignBase } from '../../src/job/platforms.js';
+import { buildCampaignBase, findPlatformFault } from '../../src/job/platforms.js';
 import { basic, changeCampaign, putCampaign, readCampaign, statusOf } from '../sandbox/campaign/campaign-client.js';
 import { aClient } from '../sandbox/sandbox-client.js';
 import { expectAccepted, expectRefused, expectType } from './contract-fields.js';
@@ -192,12 +192,12 @@ test.each([
   ['SB1', 'https://vcc-sb1.8x8.com'],
 ])('Endpoints, 6 and 7: ccPlatform %s forms the address %s', (platform, address) => {
   expect(findPlatformFault(platform)).toBeUndefined();
-  expect(formCampaignBase(platform)).toBe(address);
+  expect(buildCampaignBase(platform)).toBe(address);
 });
 
 test('Endpoints, 6 and 7: ccPlatform BC1 is a platform, Bell Canada’s, and forms no address', () => {
   expect(findPlatformFault('BC1')).toBeUndefined();
-  expect(formCampaignBase('BC1')).toBeUndefined();
+  expect(buildCampaignBase('BC1')).toBeUndefined();
 });
 
 test.each(['US12', '12', '', 'XNA12'])('Endpoints, 6 and 7: ccPlatform does not start as %j does', (platform) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Host } from '../../src/commands/support/deps.js';
-import { thisWorld } from '../../src/commands/support/world.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import { describeFailure, formatFailed } from '../../src/commands/terminal/print-error.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
@@ -55,7 +55,7 @@ async function runIn(args: readonly string[], { cwd, env }: Start): Promise<Ende
       logged = error;
     },
     // Each command is a process of its own to the locks.
-    world: { ...thisWorld, owner: { ...thisWorld.owner, instance: randomUUID() } },
+    runtime: { ...nodeRuntime, owner: { ...nodeRuntime.owner, instance: randomUUID() } },
   };
   const fail = (error: unknown) => {
     if (error instanceof Left) return;

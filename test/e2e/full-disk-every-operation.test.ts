@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { World } from '../../src/commands/support/world.js';
+import type { Runtime } from '../../src/commands/support/runtime.js';
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { readJournal } from '../../src/journal/reader.js';
@@ -114,7 +114,7 @@ interface Life {
 }
 
 function run(job: Job, { disk, service, life }: Life): Promise<number> {
-  const world: Partial<World> = {
+  const runtime: Partial<Runtime> = {
     files: disk.files,
     clock: { ...systemClock, now: () => Date.now() + life * LATER_MS },
     random: () => 0.5,
@@ -123,7 +123,7 @@ function run(job: Job, { disk, service, life }: Life): Promise<number> {
     loadLane: async () => aFakeLane(aFakeClock(), async () => {}).createLane,
     loadTransport: async () => () => service.transport,
   };
-  return runInProcess(job, { env: { KEY: 'k3y' }, world });
+  return runInProcess(job, { env: { KEY: 'k3y' }, runtime });
 }
 
 function aJobOf(concurrency: number): Job {

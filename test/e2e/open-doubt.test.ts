@@ -20,12 +20,12 @@ async function aNightInDoubt(changes: object = {}) {
   return { workspace, writeJob, code, monday: summary };
 }
 
-type Told = { state: string; exitCode: number; openDoubt: OpenDoubt };
+type QueryResult = { state: string; exitCode: number; openDoubt: OpenDoubt };
 
 /** Exit code, and what the JSON says of rows in doubt. */
 async function ask(workspace: Workspace, ...args: string[]) {
   const { code, stdout } = await workspace.volley(...args);
-  const { state, exitCode, openDoubt } = JSON.parse(stdout) as Told;
+  const { state, exitCode, openDoubt } = JSON.parse(stdout) as QueryResult;
   return { code, state, exitCode, openDoubt };
 }
 

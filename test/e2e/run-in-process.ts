@@ -1,15 +1,19 @@
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import type { Host } from '../../src/commands/support/deps.js';
-import { thisWorld, type World } from '../../src/commands/support/world.js';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import type { Job } from '../../src/job/job.js';
 import { aTerminal } from '../commands/a-terminal.js';
 
 /** `volley run` in this process, on a world that the test may watch or change. Gives the exit code, or throws as the command does. */
 export function runInProcess(
   job: Job,
-  { env, world, onSent = () => {} }: { env: Host['env']; world: Partial<World>; onSent?: NonNullable<Host['onSent']> },
+  {
+    env,
+    runtime,
+    onSent = () => {},
+  }: { env: Host['env']; runtime: Partial<Runtime>; onSent?: NonNullable<Host['onSent']> },
 ): Promise<number> {
   const { terminal } = aTerminal({ env, isStderrTerminal: false });
-  const host: Host = { ...terminal, onSent, world: { ...thisWorld, ...world } };
+  const host: Host = { ...terminal, onSent, runtime: { ...nodeRuntime, ...runtime } };
   return runLoadedJob(job, { again: false, json: true }, host);
 }

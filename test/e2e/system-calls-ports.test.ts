@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { thisWorld } from '../../src/commands/support/world.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import { loadJob } from '../../src/job/load.js';
 import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Progress } from '../../src/run/run-deps.js';
@@ -52,10 +52,10 @@ describe('a run of every kind of step, watched at its ports to disk and network'
     const code = await runInProcess(await loadJob(workspace.path('job.yaml')), {
       env: { VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey },
       onSent: (what) => told.push({ what, durable: journal.durable }),
-      world: {
-        files: journal.watch(thisWorld.files),
+      runtime: {
+        files: journal.watch(nodeRuntime.files),
         loadTransport: async () => {
-          const create = await thisWorld.loadTransport();
+          const create = await nodeRuntime.loadTransport();
           return (timeouts) =>
             watchTransport(create(timeouts), (what) => left.push({ what, durable: journal.durable }));
         },

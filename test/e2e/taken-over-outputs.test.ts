@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { thisWorld } from '../../src/commands/support/world.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, people } from './a-job.js';
@@ -19,7 +19,7 @@ test.each([
   workspace.write('people.csv', people(20));
   workspace.writeJob(aJob(workspace));
   const pathOf = (name: string) => `out/sale/${workspace.runs()[0]}/${name}`;
-  const files = watchOutputs(thisWorld.files, (now) => {
+  const files = watchOutputs(nodeRuntime.files, (now) => {
     if (now !== moment) return;
     const lock = { host: 'elsewhere', pid: 1, instance: 'other', epoch: 2, renewedAt: Date.now(), state: 'held' };
     workspace.write('out/sale/lock-000002.json', JSON.stringify(lock));
@@ -28,7 +28,7 @@ test.each([
   const job = await loadJob(workspace.path('job.yaml'));
   const env = { VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey };
 
-  const error = await runInProcess(job, { env, world: { files } }).catch((thrown: unknown) => thrown);
+  const error = await runInProcess(job, { env, runtime: { files } }).catch((thrown: unknown) => thrown);
 
   expect(error).toMatchObject({ code: 'lock-held', message: expect.stringContaining('lost its lock') });
   expect([workspace.read(pathOf('1-sms.results.csv')), workspace.read(pathOf('summary.json'))]).toEqual([OTHER, OTHER]);

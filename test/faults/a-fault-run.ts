@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runLoadedJob } from '../../src/commands/run-job.js';
-import { thisWorld, type World } from '../../src/commands/support/world.js';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { parseJob } from '../../src/job/load.js';
 import { createHost } from '../../src/library/program-host.js';
 import type { Summary } from '../../src/report/summary.js';
@@ -46,7 +46,7 @@ export async function withScene<T>(
       let stdout = '';
       const host = {
         ...createHost({ env: { KEY: 'k3y' } }),
-        world: createWorld(server),
+        runtime: createWorld(server),
         writeStdout: async (more: string) => {
           stdout += more;
         },
@@ -83,14 +83,14 @@ function createJob(
 }
 
 /** This machine, without chance, and told of each failure that it meets. */
-function createWorld(server: FaultyServer): World {
+function createWorld(server: FaultyServer): Runtime {
   const random = () => 0;
   return {
-    ...thisWorld,
+    ...nodeRuntime,
     random,
     loadLane: async () => {
       const { createLane } = await import('../../src/throttle/lane.js');
-      return (options) => createLane({ ...options, clock: thisWorld.clock, random });
+      return (options) => createLane({ ...options, clock: nodeRuntime.clock, random });
     },
     loadTransport: async () => (timeouts) => {
       const patient = createTransport(timeouts);

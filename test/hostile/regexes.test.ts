@@ -5,7 +5,7 @@ import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { checkName } from '../../src/job/rules/check-name.js';
-import { explainWriting } from '../../src/normalize/number/explain-number-format.js';
+import { explainNumberFormat } from '../../src/normalize/number/explain-number-format.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -25,7 +25,7 @@ const BOUNDED: Readonly<Record<string, Bounded>> = {
   },
   'normalize/number/explain-number-format.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
     why: 'longer cells than 250 are refused before',
-    call: () => explainWriting(`${"'".repeat(LENGTH)}1`, 'SG'),
+    call: () => explainNumberFormat(`${"'".repeat(LENGTH)}1`, 'SG'),
   },
 };
 const MAX_MS = 1000;

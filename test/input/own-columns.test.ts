@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readOwnName } from '../../src/domain/output-columns.js';
-import { findColumn, isOwnHeader, isPassedOver, listOwnColumns, readNames } from '../../src/input/own-columns.js';
+import { findColumn, isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from '../../src/input/own-columns.js';
 
 describe('findColumn', () => {
   const columns = ['id', 'First Name', 'mobile', 'Mobile', 'E-Mail', 'e_mail', '電話番号', '#'];
@@ -69,10 +69,10 @@ describe('columns of ours', () => {
   });
 
   it('that a step may read are what the service said; the others are passed over', () => {
-    expect(['_step', '_status', '_stage', '_rowId', '_text', '_STATUS'].filter((name) => !isPassedOver(name))).toEqual(
-      [],
-    );
-    expect(['_sessionId', '_destination', '_umid', '_time', 'name'].filter(isPassedOver)).toEqual([]);
+    expect(
+      ['_step', '_status', '_stage', '_rowId', '_text', '_STATUS'].filter((name) => !isIgnoredColumn(name)),
+    ).toEqual([]);
+    expect(['_sessionId', '_destination', '_umid', '_time', 'name'].filter(isIgnoredColumn)).toEqual([]);
   });
 
   it('say which output it is, those of deliveries too, whatever their case', () => {

@@ -142,8 +142,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'the lock is not asked for at the gate',
     file: 'src/run/send/send-part.ts',
-    find: '    noteLate = await gate(() => lock.assertHeld());\n',
-    replace: '    noteLate = await gate(async () => {});\n',
+    find: '    reportConnectDelay = await gate(() => lock.assertHeld());\n',
+    replace: '    reportConnectDelay = await gate(async () => {});\n',
     tests: ['test/run/lost-at-gate.test.ts'],
   },
   {
@@ -267,7 +267,7 @@ class Agent extends Plain {
   },
   {
     name: 'what a step makes is asked for before the journal says so',
-    file: 'src/run/send/prepare-step.ts',
+    file: 'src/run/send/provision-step.ts',
     find: "    await journal.append({ type: 'preparing', ",
     replace: "    void journal.append({ type: 'preparing', ",
     tests: [SIMULATION],

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listWaiting } from '../../src/retry/retry-given.js';
-import { settleByWord } from '../../src/settle/operator-decision.js';
+import { settleByDecision } from '../../src/settle/operator-decision.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { refuseSome } from '../run/a-mixed-run.js';
@@ -110,7 +110,7 @@ describe('rows that are settled as not sent', () => {
     const made = await aPlan({ files, job: { steps: [anSmsStep()] } });
     await aRun({ made, service: aScriptedService(() => failure(true)) });
     const word = { assume: 'not-sent', confirm: 3, person: 'ann' } as const;
-    await withLock(made, async (lock) => settleByWord(await lockedRun(made, lock), word, depsOf(made)));
+    await withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), word, depsOf(made)));
     receive(made, aReceiptLine(made, 1), aReceiptLine(made, 2, { payload: { destination: aNumber(9) } }));
 
     const { made: child, left } = await retry(made, 'not-sent');

@@ -1,6 +1,6 @@
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
-import { settleByWord } from '../../src/settle/operator-decision.js';
+import { settleByDecision } from '../../src/settle/operator-decision.js';
 import { aCsvOf, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
 import { aRun, aScriptedService, batchAnswer, failure, response, type Sent } from './a-run.js';
@@ -39,7 +39,7 @@ export async function aStoppedRun(): Promise<MadePlan> {
 
 export const settleAll = (made: MadePlan, assume: 'sent' | 'not-sent', confirm: number) => {
   return withLock(made, async (lock) =>
-    settleByWord(await lockedRun(made, lock), { assume, confirm, person: 'ann' }, depsOf(made)),
+    settleByDecision(await lockedRun(made, lock), { assume, confirm, person: 'ann' }, depsOf(made)),
   );
 };
 export const numbersOf = ({ rows }: MadePlan) => rows.map(({ cells }) => cells[0]);

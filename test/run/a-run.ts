@@ -102,10 +102,10 @@ export function aFakeLane(clock: { advance(delayMs: number): void }, onGate: (si
       run: async (_cost, task) => {
         await Promise.resolve();
         if (options.signal.aborted) throw new LaneStopped();
-        return task(async (lastLook) => {
+        return task(async (preSendCheck) => {
           await onGate(options.signal);
           if (options.signal.aborted) throw new LaneStopped();
-          await lastLook();
+          await preSendCheck();
         });
       },
       pauseFor: (delayMs) => {

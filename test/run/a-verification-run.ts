@@ -83,17 +83,17 @@ function isLook(made: MadePlan, call: Call): boolean {
 
 /**
  * Applies a plan with a service that answers as `answer` says; tells every session that was called, and with which code. What is looked
- * at before a check waits, and is not told, unless `look` answers that too.
+ * at before a check waits, and is not told, unless `precondition` answers that too.
  */
 export async function applyScript(
   made: MadePlan,
   answer: Script,
-  options: Pick<RunOptions, 'stop' | 'epoch' | 'onGate' | 'job' | 'lock'> & { look?: 'told' } = {},
+  options: Pick<RunOptions, 'stop' | 'epoch' | 'onGate' | 'job' | 'lock'> & { precondition?: 'resolved' } = {},
 ) {
   const sent: string[] = [];
   const transport = {
     send: async (call: Call, signal: AbortSignal | undefined) => {
-      if (isLook(made, call) && options.look === undefined) return aSession(call, 'WAITING', 0);
+      if (isLook(made, call) && options.precondition === undefined) return aSession(call, 'WAITING', 0);
       sent.push(sessionOf(call.path, { withCode: true }));
       await Promise.resolve();
       return answer(call, signal);

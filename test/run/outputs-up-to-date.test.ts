@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isReported } from '../../src/registry/history.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { settleByWord } from '../../src/settle/operator-decision.js';
+import { settleByDecision } from '../../src/settle/operator-decision.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import type { Files } from '../../src/storage/files.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
@@ -29,7 +29,7 @@ async function aFinishedRun(): Promise<MadePlan> {
 
 const settle = (made: MadePlan) => {
   const word = { assume: 'not-sent', confirm: 2, person: 'ann' } as const;
-  return withLock(made, async (lock) => settleByWord(await lockedRun(made, lock), word, depsOf(made)));
+  return withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), word, depsOf(made)));
 };
 const outputsOf = ({ disk, directory }: MadePlan) =>
   Object.fromEntries(Object.entries(disk.snapshot(directory)).filter(([name]) => /\.csv$|^summary/.test(name)));

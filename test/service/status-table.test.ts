@@ -32,7 +32,7 @@ interface StatusClass {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const BUSY = [429, 503];
 /** What something in between says of a connection that ended, also when it had passed the request on. */
-const OF_THE_WAY = [408, 460, 499];
+const INTERMEDIARY_STATUSES = [408, 460, 499];
 const STOPPING = [401, 403];
 const without = (statuses: readonly number[], ...others: readonly number[][]) =>
   statuses.filter((status) => !others.flat().includes(status));
@@ -42,7 +42,7 @@ const CLASSES: readonly StatusClass[] = [
   { row: '2xx that is empty', statuses: range(200, 299), sms: 'in doubt', contacts: 'in doubt' },
   {
     row: '400, 422 and other 4xx',
-    statuses: without(range(400, 499), BUSY, STOPPING, OF_THE_WAY),
+    statuses: without(range(400, 499), BUSY, STOPPING, INTERMEDIARY_STATUSES),
     sms: 'rejected',
     contacts: 'rejected',
   },
@@ -51,7 +51,7 @@ const CLASSES: readonly StatusClass[] = [
   {
     // With those that nobody names: the service had the request, and did not say what became of it.
     row: '408, 460, 499, 500, 502, 504',
-    statuses: [...range(100, 199), ...OF_THE_WAY, ...without(range(500, 599), BUSY)],
+    statuses: [...range(100, 199), ...INTERMEDIARY_STATUSES, ...without(range(500, 599), BUSY)],
     sms: 'in doubt',
     contacts: 'again',
   },

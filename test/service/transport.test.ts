@@ -31,8 +31,9 @@ describe('a call', () => {
       },
     });
     const transport = aTransport();
-    const noteLate = (lateMs: number) => void told.push(lateMs >= 0 && lateMs < 5000 ? 'late' : `late by ${lateMs}`);
-    const send = () => transport.send({ ...aCall({ base: server.base }), noteLate }, undefined);
+    const reportConnectDelay = (connectDelayMs: number) =>
+      void told.push(connectDelayMs >= 0 && connectDelayMs < 5000 ? 'late' : `late by ${connectDelayMs}`);
+    const send = () => transport.send({ ...aCall({ base: server.base }), reportConnectDelay }, undefined);
     // A connection is free again a moment after its answer was read.
     const becomeFree = () => new Promise(setImmediate);
     await send();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Response } from '../../src/service/answer.js';
 import { type Asked, decideAnswer } from '../../src/service/decide-answer.js';
-import { NEVER_FORWARDED } from '../../src/service/proxy-words.js';
+import { NEVER_FORWARDED } from '../../src/service/never-forwarded.js';
 import { aResponse } from './an-answer.js';
 
 const ENVOY_RESET =

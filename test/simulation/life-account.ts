@@ -11,7 +11,7 @@ import { Violation } from './watch.js';
 type Output = ReturnType<typeof readOutputs> extends Generator<{ output: infer Name }> ? Name : never;
 type Step = Summary['steps'][number];
 
-interface Told {
+interface QueryResult {
   readonly disk: CrashDisk;
   readonly scenario: Scenario;
   readonly ledger: Ledger;
@@ -40,7 +40,7 @@ export function parsePrinted(text: string): Printed {
  * Holds what a process prints, at that moment, to what of the journal is durable, to the outputs on disk, row by row, and to
  * the service's ledger. `isAlone`: no other process was at work meanwhile, so that nothing has changed since it was counted.
  */
-export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, told: Told): void {
+export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, told: QueryResult): void {
   told.watch.look();
   for (const summary of readPrinted(text)) {
     if (isAlone) checkRun(summary, told);
@@ -52,7 +52,7 @@ export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, to
   }
 }
 
-function checkRun(summary: Summary, { disk, scenario, watch: { record, directory } }: Told): void {
+function checkRun(summary: Summary, { disk, scenario, watch: { record, directory } }: QueryResult): void {
   const { state, stop, directory: named, steps } = summary;
   if (named !== directory) throw new Violation(`it tells of ${named}, and the run is ${directory}`);
   const reason = state === 'finished' ? 'finished' : stop?.reason;
@@ -86,7 +86,7 @@ const COUNTED_AS: Record<Output, keyof Step['balance']> = {
   unprocessed: 'unprocessed',
 };
 
-function checkStep({ number, kind, balance }: Step, { disk, ledger, watch }: Told): void {
+function checkStep({ number, kind, balance }: Step, { disk, ledger, watch }: QueryResult): void {
   const expected = listExpected(number, watch);
   const found = new Map<string, Output>();
   for (const { output, cells } of readOutputs(disk, `${watch.directory}/${number}-${kind}`)) {
@@ -133,7 +133,7 @@ function outputOf(kind: string, state: ReturnType<RunWatch['record']['stateOf']>
 function checkRow(
   output: Output,
   { number, name }: { number: number; name: string },
-  { ledger, watch }: Pick<Told, 'ledger' | 'watch'>,
+  { ledger, watch }: Pick<QueryResult, 'ledger' | 'watch'>,
 ): void {
   const row = watch.describeRow(number, name);
   const isWrong =

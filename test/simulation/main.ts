@@ -11,7 +11,7 @@ interface Share {
   readonly stride: number;
 }
 
-interface Told {
+interface QueryResult {
   readonly seed: number;
   readonly lives: number;
   readonly requests: number;
@@ -19,7 +19,7 @@ interface Told {
   readonly failure: string | undefined;
 }
 
-async function simulateShare({ from, to, stride }: Share, tell: (told: Told) => void): Promise<void> {
+async function simulateShare({ from, to, stride }: Share, tell: (told: QueryResult) => void): Promise<void> {
   for (let seed = from; seed < to; seed += stride) {
     const found = await simulate(seed).catch((error: Error) => ({
       lives: 0,
@@ -45,7 +45,7 @@ async function simulateAll(from: number, seeds: number): Promise<void> {
   const startMs = performance.now();
   const sum = { lives: 0, requests: 0, inDoubt: 0 };
   let failed = 0;
-  const take = ({ seed, lives, requests, inDoubt, failure }: Told) => {
+  const take = ({ seed, lives, requests, inDoubt, failure }: QueryResult) => {
     sum.lives += lives;
     sum.requests += requests;
     sum.inDoubt += inDoubt;

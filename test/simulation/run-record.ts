@@ -17,10 +17,10 @@ interface Part {
 }
 
 /** Of a step that makes things before its first row. */
-interface Preparation {
+interface Provisioning {
   readonly ids: readonly string[];
   /** What is about to be made, and the entry that says so. */
-  readonly open: { readonly what: string; readonly entry: string; readonly isTold: boolean } | undefined;
+  readonly open: { readonly what: string; readonly entry: string; readonly wasReported: boolean } | undefined;
 }
 
 /** Of a step without rows. */
@@ -32,14 +32,14 @@ interface Action {
 
 export type RowState = Verdict['status'] | 'in-flight' | 'open';
 
-const NOTHING_MADE: Preparation = { ids: [], open: undefined };
+const NOTHING_MADE: Provisioning = { ids: [], open: undefined };
 
 /** What the lines of a journal that count come to. Throws a Violation where one could not have followed on those before it. */
 export class RunRecord {
   close: CloseReason | undefined;
   readonly verdicts = new Map<string, Verdict>();
   readonly #parts = new Map<string, Part>();
-  readonly #preparations = new Map<number, Preparation>();
+  readonly #preparations = new Map<number, Provisioning>();
   readonly #actions = new Map<number, Action>();
   #epoch = 0;
 
@@ -55,7 +55,7 @@ export class RunRecord {
     return undefined;
   }
 
-  preparationOf(step: number): Preparation {
+  preparationOf(step: number): Provisioning {
     return this.#preparations.get(step) ?? NOTHING_MADE;
   }
 
@@ -96,7 +96,7 @@ export class RunRecord {
   #close(reason: CloseReason): void {
     this.close = reason;
     for (const [step, { ids, open }] of this.#preparations) {
-      if (open?.isTold === true) this.#preparations.set(step, { ids, open: undefined });
+      if (open?.wasReported === true) this.#preparations.set(step, { ids, open: undefined });
     }
   }
 
@@ -153,15 +153,15 @@ type Fail = (why: string) => Violation;
 type Preparing = Extract<JournalLine['entry'], { type: 'preparing' | 'prepared' | 'unprepared' }>;
 
 function prepare(
-  { ids, open }: Preparation,
+  { ids, open }: Provisioning,
   { entry, name, fail }: { entry: Preparing; name: string; fail: Fail },
-): Preparation {
+): Provisioning {
   if (entry.type === 'preparing') {
     if (open !== undefined) throw fail(`${open.what} is under way`);
-    return { ids, open: { what: entry.what, entry: name, isTold: false } };
+    return { ids, open: { what: entry.what, entry: name, wasReported: false } };
   }
   if (entry.type === 'unprepared') {
-    return { ids, open: entry.why === 'not-made' || open === undefined ? undefined : { ...open, isTold: true } };
+    return { ids, open: entry.why === 'not-made' || open === undefined ? undefined : { ...open, wasReported: true } };
   }
   if (open === undefined) throw fail('nothing was about to be made');
   if (entry.ids.length !== ids.length + 1 || ids.some((id, at) => id !== entry.ids[at])) {

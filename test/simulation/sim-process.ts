@@ -5,7 +5,7 @@ import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import type { Host } from '../../src/commands/support/deps.js';
-import type { World } from '../../src/commands/support/world.js';
+import type { Runtime } from '../../src/commands/support/runtime.js';
 import { exitCodeOfError } from '../../src/commands/terminal/print-error.js';
 import type { SourceRecord } from '../../src/domain/row.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -142,11 +142,11 @@ export class Runner implements SimProcess {
         warn: (text) => this.#stage.trace(`${this.name} says ${text}`),
         error: () => {},
       }),
-      world: this.#createWorld(),
+      runtime: this.#createWorld(),
     };
   }
 
-  #createWorld(): World {
+  #createWorld(): Runtime {
     const { timeline, random, disk, service, scenario, onSynced, isAlive } = this.#stage;
     const clock: Clock = {
       now: () => NOON + Math.round(timeline.nowMs) + scenario.skewMs[this.#host],
@@ -218,9 +218,9 @@ function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, proc
       signal.addEventListener('abort', stop);
       timeline.schedule(1, pass, process);
     });
-  const gate: PassGate = async (lastLook) => {
+  const gate: PassGate = async (preSendCheck) => {
     await turn();
-    await lastLook();
+    await preSendCheck();
   };
   return {
     run: async (_cost, task) => {
@@ -242,7 +242,7 @@ function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, proc
 }
 
 /** The rows of the scenario as the reader of files would give them. */
-function createReader({ files, rows }: Scenario): Awaited<ReturnType<World['loadReader']>> {
+function createReader({ files, rows }: Scenario): Awaited<ReturnType<Runtime['loadReader']>> {
   const digest = (path: string) =>
     createHash('sha256')
       .update(files[path] ?? '')

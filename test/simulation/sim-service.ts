@@ -38,7 +38,7 @@ export const NO_FAULTS: FaultRates = {
   },
 };
 
-interface Told {
+interface QueryResult {
   readonly trace: (line: string) => void;
   readonly subjectOf: (call: Call) => Subject;
   /** A request leaves, at the moment of its first byte; what is returned is given back once it is processed. */
@@ -64,11 +64,11 @@ export class SimService {
   faults: FaultRates = NO_FAULTS;
   readonly #timeline: Timeline;
   readonly #random: Random;
-  readonly #told: Told;
+  readonly #told: QueryResult;
   readonly #ledger: SimLedger;
   #previous: Done | undefined;
 
-  constructor(timeline: Timeline, random: Random, told: Told) {
+  constructor(timeline: Timeline, random: Random, told: QueryResult) {
     this.#ledger = new SimLedger(random);
     this.#timeline = timeline;
     this.#random = random;

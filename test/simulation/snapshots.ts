@@ -32,13 +32,13 @@ export async function checkSnapshots({ volume }: CrashDisk): Promise<void> {
 }
 
 /** To ask for a step that had no entry yet is to have it. */
-function isSame(one: Told, other: Told): boolean {
+function isSame(one: QueryResult, other: QueryResult): boolean {
   const [plainOne, plainOther] = [one, other].map((told) => {
-    const { steps, ...rest } = JSON.parse(JSON.stringify(told)) as Told;
+    const { steps, ...rest } = JSON.parse(JSON.stringify(told)) as QueryResult;
     const begun = steps.filter(({ progress }) => progress.lastEvent > 0);
     return { ...rest, steps: begun.toSorted((a, b) => a.number - b.number) };
   });
   return isDeepStrictEqual(plainOne, plainOther);
 }
 
-type Told = StateSnapshot & { end?: JournalEnd };
+type QueryResult = StateSnapshot & { end?: JournalEnd };

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { shareNext } from '../../src/storage/coalesce.js';
+import { coalesce } from '../../src/storage/coalesce.js';
 
 /** Looks that end when the test says so. */
 function someLooks() {
   const ends: { end: () => void; fail: (error: Error) => void }[] = [];
-  const ask = shareNext(() => new Promise<void>((end, fail) => ends.push({ end, fail })));
+  const ask = coalesce(() => new Promise<void>((end, fail) => ends.push({ end, fail })));
   return { ends, ask };
 }
 

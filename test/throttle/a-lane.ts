@@ -68,11 +68,11 @@ export function aSender(lane: Lane, { messages = 1, prepareMs = () => 1, connect
       await lane.run({ messages, segments: messages }, async (gate) => {
         begun.push(performance.now() - startMs);
         await systemClock.sleep(prepareMs(name));
-        const noteLate = await gate();
-        const lateMs = connectMs(name);
-        if (lateMs > 0) {
-          await systemClock.sleep(lateMs);
-          noteLate(lateMs);
+        const reportConnectDelay = await gate();
+        const connectDelayMs = connectMs(name);
+        if (connectDelayMs > 0) {
+          await systemClock.sleep(connectDelayMs);
+          reportConnectDelay(connectDelayMs);
         }
         sent.push({ name, atMs: performance.now() - startMs, messages });
         await systemClock.sleep(LATENCY_MS);

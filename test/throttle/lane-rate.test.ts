@@ -46,8 +46,8 @@ describe('the rate of a lane', () => {
       sleep: (delayMs, signal) => {
         seed = (seed * 48271) % 2147483647;
         const chance = seed >> 16;
-        const lateMs = chance % 10 === 0 ? 30 : chance % 4;
-        return systemClock.sleep(delayMs + lateMs, signal);
+        const connectDelayMs = chance % 10 === 0 ? 30 : chance % 4;
+        return systemClock.sleep(delayMs + connectDelayMs, signal);
       },
     };
     const lane = aLane({ requestsPerSecond: 200, concurrency: 256 }, { clock: lateClock });

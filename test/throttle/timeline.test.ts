@@ -71,8 +71,8 @@ describe('timeline', () => {
         const timeline = new Timeline(0);
         const times: number[] = [];
         let nowMs = 0;
-        for (const lateMs of latenesses) {
-          nowMs = Math.max(nowMs, timeline.nextMs(nowMs)) + lateMs;
+        for (const connectDelayMs of latenesses) {
+          nowMs = Math.max(nowMs, timeline.nextMs(nowMs)) + connectDelayMs;
           if (timeline.nextMs(nowMs) > nowMs) nowMs = timeline.nextMs(nowMs);
           timeline.pass(nowMs, isIdle ? nowMs : 0, PERIOD_MS / perSecond);
           times.push(nowMs);

@@ -73,7 +73,9 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('apply', 'to be applied', (walk, run, { death }) => walk.apply(run, death)),
     onRun('settle by export', 'in doubt', (walk, run, { seed, death }) => walk.settleByExport(run, seed, death)),
     onRun('settle by export', 'in doubt', (walk, run, { seed, death }) => walk.settleByExport(run, seed, death)),
-    onRun('settle by word', 'in doubt', (walk, run, { seed, death }) => walk.settleByWord(run, seed % 4 > 0, death)),
+    onRun('settle by word', 'in doubt', (walk, run, { seed, death }) =>
+      walk.settleByDecision(run, seed % 4 > 0, death),
+    ),
     onRun('listen', 'in doubt', (walk, run, { seed, death }) => walk.listen(run, seed, death)),
     retryRejected(undefined),
     retryRejected('REJECTED'),

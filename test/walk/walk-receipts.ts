@@ -10,9 +10,9 @@ export function aReceiptOf({ clientMessageId, destination, umid }: Taken, state:
 }
 
 /** As the listener does it: each line is durable before it counts. */
-export async function appendReceipts({ world }: Host, directory: string, lines: readonly string[]): Promise<number> {
-  if (world === undefined) throw new Error('a walk has a world');
-  const file = await world.files.openAppend(`${directory}/receipts.ndjson`);
+export async function appendReceipts({ runtime }: Host, directory: string, lines: readonly string[]): Promise<number> {
+  if (runtime === undefined) throw new Error('a walk has a world');
+  const file = await runtime.files.openAppend(`${directory}/receipts.ndjson`);
   await file.append(Buffer.from(lines.join('')));
   await file.sync();
   await file.close();

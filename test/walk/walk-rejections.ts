@@ -6,7 +6,7 @@ import type { InputTable } from './walk-world.js';
  * A rejections file as a person gives it back: as it was, or with numbers mended, another column, and rows taken out; some rows
  * have the id of one that was accepted, as a spreadsheet fills them down. Undefined where none is left.
  */
-export function mendRejections(
+export function fixRejections(
   records: readonly Readonly<Record<string, string>>[],
   acceptedIds: readonly string[],
   random: Random,

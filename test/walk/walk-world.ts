@@ -4,7 +4,7 @@ import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
 import type { Host } from '../../src/commands/support/deps.js';
-import type { World } from '../../src/commands/support/world.js';
+import type { Runtime } from '../../src/commands/support/runtime.js';
 import { buildRow } from '../../src/input/csv/csv-row.js';
 import { readHeader } from '../../src/input/header.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -93,7 +93,7 @@ export class WalkWorld {
       return act();
     };
     const files = createSimFiles(this.disk, perform, { pid, nowMs: () => this.nowMs });
-    const world: World = {
+    const runtime: Runtime = {
       files,
       clock: {
         now: () => this.nowMs,
@@ -140,7 +140,7 @@ export class WalkWorld {
         throw new Error('left');
       },
       createLog: () => ({ info: () => {}, warn: () => {}, error: () => {} }),
-      world,
+      runtime,
     };
     const ended = task(host).then(
       (exitCode) => ({ exitCode, error: undefined, stdout }),
@@ -149,7 +149,7 @@ export class WalkWorld {
     return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout };
   }
 
-  #createReader(): Awaited<ReturnType<World['loadReader']>> {
+  #createReader(): Awaited<ReturnType<Runtime['loadReader']>> {
     const tableOf = (path: string) => {
       const table = this.tables.get(path);
       if (table === undefined) throw refuse({ where: path, message: 'there is no such file' });

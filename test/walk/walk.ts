@@ -4,8 +4,8 @@ import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
+import { lockDepsOf } from '../../src/commands/support/runtime.js';
 import { planJobInput } from '../../src/commands/support/session.js';
-import { lockDepsOf } from '../../src/commands/support/world.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
@@ -15,7 +15,7 @@ import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { Violation } from '../simulation/watch.js';
 import { createJob } from './walk-job.js';
 import { appendReceipts, aReceiptOf, STATES } from './walk-receipts.js';
-import { mendRejections, personOf } from './walk-rejections.js';
+import { fixRejections, personOf } from './walk-rejections.js';
 import { JOB, WalkRuns } from './walk-runs.js';
 import { HOUR, pick } from './walk-service.js';
 import { type Death, type Ended, WalkWorld } from './walk-world.js';
@@ -107,7 +107,7 @@ export class Walk {
   }
 
   /** A person says the truth, or that all was sent, which may be wrong and sends nothing. */
-  async settleByWord(run: string, isHonest: boolean, death?: Death): Promise<void> {
+  async settleByDecision(run: string, isHonest: boolean, death?: Death): Promise<void> {
     const ids = await this.#listInDoubt(run);
     const { service } = this.world;
     const sent = ids.filter((id) => service.hasSeen(id)).length;
@@ -122,11 +122,11 @@ export class Walk {
     const own = this.world.service.taken.filter(({ clientMessageId }) => clientMessageId.startsWith(`${run}-`));
     const lines = own.filter(() => random() < 0.5).map((taken) => aReceiptOf(taken, pick(STATES, random)));
     const join = async (host: Host) => {
-      const { world } = host;
-      if (world === undefined) throw new Error('a walk has a world');
+      const { runtime } = host;
+      if (runtime === undefined) throw new Error('a walk has a world');
       const directory = `${JOB}/${run}`;
       await appendReceipts(host, directory, lines);
-      await joinReceipts({ directory, plan: await readPlan(world.files, directory) }, lockDepsOf(world));
+      await joinReceipts({ directory, plan: await readPlan(runtime.files, directory) }, lockDepsOf(runtime));
       return 0;
     };
     await this.#give(`listen ${run}`, join, death);
@@ -143,7 +143,7 @@ export class Walk {
     const mayBeForged = this.runs.sourceOf(run) === undefined;
     const results = mayBeForged ? this.runs.readOutput(run, 'results') : [];
     const acceptedIds = results.map(({ _clientMessageId: id = '' }) => id);
-    const table = mendRejections(this.runs.readOutput(run, 'rejections'), acceptedIds, random);
+    const table = fixRejections(this.runs.readOutput(run, 'rejections'), acceptedIds, random);
     if (table === undefined) return;
     if (!this.runs.isBegun(run)) this.counts.drafts += 1;
     this.world.tables.set(`/in/${this.#files}.csv`, table);
@@ -160,9 +160,9 @@ export class Walk {
     // One that was not at its end is missed by every command until a person says that it is gone.
     this.#adopts ||= !this.runs.stateOf(run).isFinished;
     this.counts.forgotten += 1;
-    const remove = async ({ world }: Host) => {
-      await world?.files.remove(`${JOB}/${run}`);
-      await world?.files.syncDirectory(JOB);
+    const remove = async ({ runtime }: Host) => {
+      await runtime?.files.remove(`${JOB}/${run}`);
+      await runtime?.files.syncDirectory(JOB);
       return 0;
     };
     await this.#give(`forget ${run}`, remove, undefined);
@@ -286,10 +286,10 @@ export class Walk {
   async #listInDoubt(run: string): Promise<string[]> {
     const directory = `${JOB}/${run}`;
     const ids: string[] = [];
-    await this.world.give(async ({ world }) => {
-      if (world === undefined) return 1;
-      const plan = await readPlan(world.files, directory);
-      const { rows } = await readRunRows(world.files, { directory, plan });
+    await this.world.give(async ({ runtime }) => {
+      if (runtime === undefined) return 1;
+      const plan = await readPlan(runtime.files, directory);
+      const { rows } = await readRunRows(runtime.files, { directory, plan });
       for (const { step, row } of rows.listInDoubt()) ids.push(`${run}-${step}-${row}`);
       return 0;
     });

@@ -1,13 +1,13 @@
 /** What a code means in a few words, and what to do about it; '' where there is nothing to be done. */
-export interface ReasonWords {
+export interface ReasonText {
   readonly is: string;
   readonly fix: string;
 }
 
-const words = (is: string, fix = ''): ReasonWords => ({ is, fix });
+const words = (is: string, fix = ''): ReasonText => ({ is, fix });
 
 /** Every code of jobs/reference/outputs-and-codes.md, "Rejection codes". In an account the fuller reason stands in the output file, row by row. */
-const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
+const REASON_TEXTS: Readonly<Record<string, ReasonText>> = {
   'too-few-fields': words('fewer fields than the header', 'add the missing ones'),
   'too-many-fields': words('more fields than the header', 'put the cell in quotes'),
   'bad-json': words('the line is not valid JSON', 'correct the line'),
@@ -94,13 +94,13 @@ const REASON_WORDS: Readonly<Record<string, ReasonWords>> = {
 };
 
 /** Of a code that the service made up the words are the service's own. */
-export function wordsOf(code: string, said: string): ReasonWords {
-  const known = Object.hasOwn(REASON_WORDS, code) ? REASON_WORDS[code] : undefined;
+export function wordsOf(code: string, said: string): ReasonText {
+  const known = Object.hasOwn(REASON_TEXTS, code) ? REASON_TEXTS[code] : undefined;
   if (known !== undefined) return known;
   return words(said === '' ? 'refused' : `the service says: ${said}`, 'see the reasons in the file');
 }
 
 /** Whether the table has a code. */
 export function hasWords(code: string): boolean {
-  return Object.hasOwn(REASON_WORDS, code);
+  return Object.hasOwn(REASON_TEXTS, code);
 }

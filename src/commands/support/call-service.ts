@@ -14,11 +14,11 @@ import { createLane } from '../../throttle/lane.js';
 import { LaneStopped } from '../../throttle/lane-stopped.js';
 import { printResult } from '../terminal/print.js';
 import { createLog, SecretKeeper, type Terminal } from '../terminal/terminal.js';
-import { describeTrial, watchFirstTrial } from './first-trial.js';
+import { describeFirstPause, reportFirstPause } from './first-pause.js';
 import { jobDirectoryOf } from './job-directory.js';
 import type { NameFields } from './log-command.js';
 import { openService } from './open-service.js';
-import { lockDepsOf, thisWorld } from './world.js';
+import { lockDepsOf, nodeRuntime } from './runtime.js';
 
 /** The areas that a person calls one thing of; SMS and contacts are for jobs. */
 export type CalledArea = 'verification' | 'gateway' | 'campaign' | 'chat';
@@ -123,7 +123,7 @@ async function withService<T>(
   const { terminal, secrets, stop, area, log, isAction = false } = context;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
-  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(thisWorld), jobDirectory) : undefined;
+  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(nodeRuntime), jobDirectory) : undefined;
   try {
     const { settings, transport, authorize, close } = await openService(
       job,
@@ -135,9 +135,9 @@ async function withService<T>(
     const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
     const call: CallService = (endpoint, input) => {
       const untilMs = clock.now() + giveUpAfterMs;
-      const watched = watchFirstTrial({ lane, transport }, (answer, delayMs) => {
+      const watched = reportFirstPause({ lane, transport }, (answer, delayMs) => {
         if (stop.isRequested || clock.now() + delayMs >= untilMs) return;
-        log.warn(describeTrial(answer, { base: settings.bases[area], untilMs }));
+        log.warn(describeFirstPause(answer, { base: settings.bases[area], untilMs }));
       });
       return createCaller({
         service: settings,

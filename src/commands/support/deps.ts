@@ -2,7 +2,7 @@ import type { PlanDeps } from '../../plan/plan-deps.js';
 import type { Log } from '../../ports/log.js';
 import type { Progress } from '../../run/run-deps.js';
 import { createLog, type SecretKeeper, type Terminal } from '../terminal/terminal.js';
-import { thisWorld, type World } from './world.js';
+import { nodeRuntime, type Runtime } from './runtime.js';
 
 /** A terminal that a program may stand behind: it is told of every step forward, and the log is its own. */
 export interface Host extends Terminal {
@@ -10,7 +10,7 @@ export interface Host extends Terminal {
   readonly onSent?: (progress: Progress) => void;
   readonly createLog?: (secrets: SecretKeeper) => Log;
   /** This machine where it has none. */
-  readonly world?: World;
+  readonly runtime?: Runtime;
 }
 
 /** The log of the host; where it has none, that of its terminal. */
@@ -18,8 +18,8 @@ export function openLog(host: Host, secrets: SecretKeeper): Log {
   return host.createLog?.(secrets) ?? createLog(host, secrets);
 }
 
-export function worldOf({ world = thisWorld }: Host): World {
-  return world;
+export function runtimeOf({ runtime = nodeRuntime }: Host): Runtime {
+  return runtime;
 }
 
 /** Adapters of the planner: the disk and the readers. */
@@ -27,7 +27,7 @@ export async function createPlanDeps(
   host: Host,
   { onProgress, signal }: Pick<PlanDeps, 'onProgress' | 'signal'>,
 ): Promise<PlanDeps> {
-  const { files, owner, loadReader } = worldOf(host);
+  const { files, owner, loadReader } = runtimeOf(host);
   const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../../input/spool.js')]);
   return {
     files,

@@ -2,7 +2,7 @@ import type { LogFields } from '../../ports/log.js';
 import { EXIT } from '../../report/exit-code.js';
 import { exitCodeOfError, explainError } from '../terminal/print-error.js';
 import { loggingOf, SecretKeeper, type Terminal } from '../terminal/terminal.js';
-import { type Host, openLog, worldOf } from './deps.js';
+import { type Host, openLog, runtimeOf } from './deps.js';
 
 /** How a command ended, for the log. */
 export interface CommandEnd {
@@ -31,7 +31,7 @@ export async function logCommand(
 ): Promise<number> {
   const { format, isAsked } = loggingOf(host);
   const log = openLog(host, new SecretKeeper());
-  const { clock } = worldOf(host);
+  const { clock } = runtimeOf(host);
   const startMs = clock.monotonicMs();
   let known: LogFields = { command, ...about };
   const isLogged = format === 'json' || isAsked;

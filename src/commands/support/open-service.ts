@@ -9,7 +9,7 @@ import type { Transport } from '../../service/transport.js';
 import { nodeFiles } from '../../storage/files.js';
 import { endSoonAfter } from '../terminal/signals.js';
 import type { SecretKeeper, Terminal } from '../terminal/terminal.js';
-import { type Host, worldOf } from './deps.js';
+import { type Host, runtimeOf } from './deps.js';
 import { readSecrets } from './read-secrets.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 
@@ -41,7 +41,7 @@ export async function openService(
   scope?: { areas: readonly Area[]; isReadOnly: boolean },
 ): Promise<OpenService> {
   const opening = openAreas(job, context, scope);
-  const { clock } = worldOf(context.host);
+  const { clock } = runtimeOf(context.host);
   try {
     return await endSoonAfter({ signal: context.signal, clock, doing: 'reach the service' }, () => opening);
   } catch (error) {
@@ -60,7 +60,7 @@ async function openAreas(
   },
 ): Promise<OpenService> {
   assertSafeEnvironment(context.host);
-  const createTransport = await worldOf(context.host).loadTransport();
+  const createTransport = await runtimeOf(context.host).loadTransport();
   const { service } = job;
   const secrets = service.sandbox
     ? {}

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
-import type { World } from './world.js';
+import type { Runtime } from './runtime.js';
 
 /** Who gives this command, for the journal: `ann on desk-7`. */
-export function namePerson({ owner }: Pick<World, 'owner'>): string {
+export function namePerson({ owner }: Pick<Runtime, 'owner'>): string {
   return `${nameUser()} on ${owner.host.split('/')[0]}`;
 }
 

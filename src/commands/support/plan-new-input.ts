@@ -13,7 +13,7 @@ import { formatFileNotices, listFileNotices } from '../account/file-notices.js';
 import { isDiskError } from '../terminal/disk-error.js';
 import { createProgressView } from '../terminal/progress.js';
 import { screenOf } from '../terminal/screen.js';
-import { createPlanDeps, type Host, worldOf } from './deps.js';
+import { createPlanDeps, type Host, runtimeOf } from './deps.js';
 
 /** Plans what is new for a job, shows how far it is, and says what it left out. */
 export async function planNewInput(
@@ -30,9 +30,9 @@ export async function planNewInput(
   },
 ): Promise<PlanOutcome> {
   const { host, log, jobDirectory, history, registry } = context;
-  const { files } = worldOf(host);
+  const { files } = runtimeOf(host);
   const view = await createProgressView(host, log);
-  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, worldOf(host).clock.now());
+  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, runtimeOf(host).clock.now());
   const received = new ReceivedRows(files, jobDirectory);
   try {
     const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
@@ -46,7 +46,7 @@ export async function planNewInput(
       {
         jobDirectory,
         occurrence,
-        nowMs: worldOf(host).clock.now(),
+        nowMs: runtimeOf(host).clock.now(),
         assertHeld: () => context.lock.assertHeld(),
         findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
       },

@@ -23,13 +23,13 @@ import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { createProgressView } from '../terminal/progress.js';
 import { endSoonAfter } from '../terminal/signals.js';
 import { SecretKeeper } from '../terminal/terminal.js';
-import { type Host, openLog, worldOf } from './deps.js';
+import { type Host, openLog, runtimeOf } from './deps.js';
 import { jobDirectoryOf } from './job-directory.js';
 import { type OpenService, openService } from './open-service.js';
 import { namePerson } from './person.js';
 import { planNewInput } from './plan-new-input.js';
 import { openRunDirectory } from './run-directory.js';
-import { lockDepsOf, type World } from './world.js';
+import { lockDepsOf, type Runtime } from './runtime.js';
 
 /** What of a job holds while a plan is applied; what is sent is the plan's alone. */
 export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
@@ -41,7 +41,7 @@ export interface Session {
   readonly registry: Registry;
   readonly log: Log;
   readonly stop: StopSwitch;
-  readonly world: World;
+  readonly runtime: Runtime;
   applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
 }
 
@@ -52,14 +52,14 @@ export async function planJobInput(
   { isAgain, signal, adopt }: { isAgain: boolean; signal: AbortSignal; adopt?: boolean | undefined },
 ): Promise<PlanOutcome> {
   const jobDirectory = jobDirectoryOf(job);
-  const world = worldOf(host);
+  const runtime = runtimeOf(host);
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: job.name }));
   return placeDiskErrors(jobDirectory, async () => {
-    const lock = await acquireLock(lockDepsOf(world), jobDirectory);
+    const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
     try {
-      return await endSoonAfter({ signal, clock: world.clock }, async () => {
-        const registry = await openJobRegistry({ jobDirectory, lock, log, world, adopt });
-        const history = await readHistory(world.files, jobDirectory);
+      return await endSoonAfter({ signal, clock: runtime.clock }, async () => {
+        const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt });
+        const history = await readHistory(runtime.files, jobDirectory);
         return planNewInput(job, { host, log, jobDirectory, history, registry, isAgain, signal, lock });
       });
     } finally {
@@ -89,7 +89,7 @@ export async function applyRunDirectory(
     name?: (about: { job: string; run: string }) => void;
   },
 ): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
-  const { directory, plan } = await openRunDirectory(run, worldOf(host).files, { adopt });
+  const { directory, plan } = await openRunDirectory(run, runtimeOf(host).files, { adopt });
   name({ job: plan.job.name, run: plan.id });
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
@@ -99,20 +99,20 @@ export async function applyRunDirectory(
   checkGuards(plan, plan.job.guards);
   const about = { job: plan.job, jobDirectory: dirname(directory), adopt };
   const summary = await withSession(host, about, async (session) => {
-    const { jobDirectory, registry, world } = session;
-    const reading = { signal: session.stop.nothingNew, clock: world.clock, doing: 'apply the plan' };
+    const { jobDirectory, registry, runtime } = session;
+    const reading = { signal: session.stop.nothingNew, clock: runtime.clock, doing: 'apply the plan' };
     await endSoonAfter(reading, async () => {
       await registry.assertOwn(plan.id);
-      const history = await readHistory(world.files, jobDirectory);
+      const history = await readHistory(runtime.files, jobDirectory);
       const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
-      if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, world);
+      if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, runtime);
       registry.assertNotTaken(plan);
-      await assertGiven(world.files, { plan, jobDirectory, history });
+      await assertGiven(runtime.files, { plan, jobDirectory, history });
     });
     return session.applyAndReport(directory, plan, plan.job);
   });
   const isSandbox = plan.job.service.sandbox;
-  return { plan, summary, openDoubt: await readOpenDoubt(worldOf(host).files, dirname(directory), { isSandbox }) };
+  return { plan, summary, openDoubt: await readOpenDoubt(runtimeOf(host).files, dirname(directory), { isSandbox }) };
 }
 
 /** Takes the job's lock for the length of the task. A signal stops the run; a second one leaves at once. */
@@ -125,15 +125,17 @@ export async function withSession<T>(
   let run: string | undefined;
   const log = withFields(openLog(host, secrets), () => ({ job: job.name, run }));
   const stop = new StopSwitch();
-  const world = worldOf(host);
-  const stopListening = drainOnSignal(host, { log, stop, clock: world.clock });
+  const runtime = runtimeOf(host);
+  const stopListening = drainOnSignal(host, { log, stop, clock: runtime.clock });
   try {
     return await placeDiskErrors(jobDirectory, async () => {
-      const lock = await acquireLock(lockDepsOf(world), jobDirectory);
+      const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
       try {
         // What it reads may lie on a disk that does not answer.
-        const opening = { signal: stop.nothingNew, clock: world.clock, doing: 'open the job' };
-        const registry = await endSoonAfter(opening, () => openJobRegistry({ jobDirectory, lock, log, world, adopt }));
+        const opening = { signal: stop.nothingNew, clock: runtime.clock, doing: 'open the job' };
+        const registry = await endSoonAfter(opening, () =>
+          openJobRegistry({ jobDirectory, lock, log, runtime, adopt }),
+        );
         // Behind the lock: an embedded sandbox keeps its state in the job's directory.
         const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
         try {
@@ -141,7 +143,7 @@ export async function withSession<T>(
           const applyAndReport: Session['applyAndReport'] = async (directory, plan, settings) => {
             run = plan.id;
             const othersSentMsAgo =
-              sentUntilMs === undefined ? lock.lastOwnedMsAgo : world.clock.monotonicMs() - sentUntilMs;
+              sentUntilMs === undefined ? lock.lastOwnedMsAgo : runtime.clock.monotonicMs() - sentUntilMs;
             try {
               return await applyThenReport({
                 directory,
@@ -154,14 +156,14 @@ export async function withSession<T>(
                 service,
                 host,
                 log,
-                world,
+                runtime,
               });
             } finally {
-              sentUntilMs = world.clock.monotonicMs();
+              sentUntilMs = runtime.clock.monotonicMs();
             }
           };
-          const done = await task({ jobDirectory, lock, registry, log, stop, world, applyAndReport });
-          await tellWaiting(jobDirectory, { log, world });
+          const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport });
+          await reportWaiting(jobDirectory, { log, runtime });
           return done;
         } finally {
           await service.close();
@@ -180,22 +182,22 @@ export function openJobRegistry({
   jobDirectory,
   lock,
   log,
-  world,
+  runtime,
   adopt = false,
 }: {
   jobDirectory: string;
   lock: Lock;
   log: Log;
-  world: World;
+  runtime: Runtime;
   adopt?: boolean | undefined;
 }): Promise<Registry> {
-  const adoptedBy = adopt ? namePerson(world) : undefined;
-  return openRegistry(world, { jobDirectory, lock, adoptedBy, onNotice: (notice) => log.warn(notice) });
+  const adoptedBy = adopt ? namePerson(runtime) : undefined;
+  return openRegistry(runtime, { jobDirectory, lock, adoptedBy, onNotice: (notice) => log.warn(notice) });
 }
 
 /** Rows that were given to a plan are sent by nobody else: who forgets to apply it loses them. */
-async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; world: World }): Promise<void> {
-  for (const { directory, plan, rows } of await listWaiting(world.files, jobDirectory)) {
+async function reportWaiting(jobDirectory: string, { log, runtime }: { log: Log; runtime: Runtime }): Promise<void> {
+  for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory)) {
     const run = plan.retryOf?.run;
     log.warn(
       `plan ${plan.id} has claimed ${countOf(rows, 'row')} of run ${run} and was never applied; to send them: volley apply ${directory}`,
@@ -205,13 +207,13 @@ async function tellWaiting(jobDirectory: string, { log, world }: { log: Log; wor
 }
 
 /** Refuses where an input of an unfinished run is another by now. */
-export async function assertUnchanged(plan: Plan, { files, loadReader }: World): Promise<void> {
+export async function assertUnchanged(plan: Plan, { files, loadReader }: Runtime): Promise<void> {
   const { digestInput } = await loadReader();
   await assertInputsUnchanged(plan, { files, digestInput });
 }
 
 /** What a process that died while it wrote outputs left in the run directory. */
-async function removeUnfinished({ files }: World, directory: string): Promise<void> {
+async function removeUnfinished({ files }: Runtime, directory: string): Promise<void> {
   for (const name of await files.list(directory)) {
     if (name.endsWith('.part')) await files.remove(join(directory, name));
   }
@@ -228,14 +230,14 @@ async function applyThenReport(context: {
   service: OpenService;
   host: Host;
   log: Log;
-  world: World;
+  runtime: Runtime;
 }): Promise<Summary> {
-  const { directory, plan, settings, registry, stop, service, host, log, world } = context;
-  const { files, clock, random, owner, snapshotEveryBytes } = world;
+  const { directory, plan, settings, registry, stop, service, host, log, runtime } = context;
+  const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const [{ applyPlan }, { writeReport }, createLane] = await Promise.all([
     import('../../run/apply-plan.js'),
     import('../../report/write-report.js'),
-    world.loadLane(),
+    runtime.loadLane(),
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
   const view = await createProgressView(host, log);
@@ -271,7 +273,7 @@ async function applyThenReport(context: {
     view.close();
   }
   await lock.assertHeld();
-  await removeUnfinished(world, directory);
+  await removeUnfinished(runtime, directory);
   // No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());

@@ -92,7 +92,7 @@ export function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>)
 }
 
 /** The same of a task on a path that a person gave, and on what stands beside it. */
-export function placeAsGiven<T>(task: () => Promise<T>): Promise<T> {
+export function passDiskErrors<T>(task: () => Promise<T>): Promise<T> {
   return notePlace(() => 'given', task);
 }
 

@@ -20,7 +20,7 @@ export interface FailureWords {
 }
 
 /** What stderr gets for it: plain words, or that line. */
-export function sayFailure(
+export function formatFailureLine(
   failure: FailureWords,
   { logging, isStderrTerminal }: { logging?: Logging | undefined; isStderrTerminal: boolean },
 ): string {

@@ -10,7 +10,7 @@ import { refuse } from '../refusal.js';
 import { readText } from '../text/decode-text.js';
 import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
 import type { RawRows } from './csv-parser.js';
-import { buildRow, isBlankRow, looksSwallowed } from './csv-row.js';
+import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
 import { CsvRows } from './csv-rows.js';
 import { type Delimiter, findCsvStart, isHeaderWhole } from './delimiter.js';
 
@@ -118,7 +118,7 @@ export class CsvReader implements RecordReader {
       this.#blankRows += 1;
       return;
     }
-    if (isSpanning && looksSwallowed(cells, this.#delimiter)) this.#swallowing.push(line);
+    if (isSpanning && looksLikeUnclosedQuote(cells, this.#delimiter)) this.#swallowing.push(line);
     if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
     writer.add(buildRow(cells, header, line));
   }

@@ -45,7 +45,7 @@ export function isBlankRow(cells: readonly string[]): boolean {
  * Whether a field looks as if a quote that was never closed had taken in whole rows: it spans lines, and cut into
  * lines each has just the delimiters that a row of its own would have.
  */
-export function looksSwallowed(cells: readonly string[], delimiter: string): boolean {
+export function looksLikeUnclosedQuote(cells: readonly string[], delimiter: string): boolean {
   const width = cells.length;
   if (width < 2) return false;
   return cells.some((cell, column) => {

@@ -1,7 +1,7 @@
 import type { Rejection } from '../../domain/row.js';
 import { FORBIDDEN_NAMES } from '../record-reader.js';
 import { findDuplicateKey, scanJson } from './json-scan.js';
-import { keepWriting } from './json-written.js';
+import { keepSourceText } from './json-source-text.js';
 
 /** Deeper than what any field of the service is; JSON.stringify and our own walk go down by recursion. */
 const MAX_DEPTH = 64;
@@ -26,7 +26,7 @@ export function parseJsonRow(text: string): JsonRow {
   if (!isObject(value)) return refuseRow('not-an-object', `the line is ${nameKind(value)}, expected an object`);
   const fault = findFault(value, text, scan.depth === 1 && !text.includes('\\u'), scan);
   if (fault !== undefined) return { ok: false, fault };
-  if (scan.isRewritten) keepWriting(text, value);
+  if (scan.isRewritten) keepSourceText(text, value);
   return { ok: true, values: value };
 }
 

@@ -3,7 +3,7 @@ import type { Cell, Rejection } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
-import { HIDDEN_ID, isOwnHeader, isPassedOver, listOwnColumns, readNames } from '../own-columns.js';
+import { HIDDEN_ID, isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from '../own-columns.js';
 import { BATCH_RECORDS, FORBIDDEN_NAMES, type ReadRecord, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { readText } from '../text/decode-text.js';
@@ -117,7 +117,7 @@ export class NdjsonReader implements RecordReader {
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
     for (let at = 0; at < names.length; at += 1) {
       const name = names[at] ?? '';
-      if (isOwn && isPassedOver(name)) continue;
+      if (isOwn && isIgnoredColumn(name)) continue;
       const cell = toCell(values[keys[at] ?? '']);
       if (cell !== undefined && this.#isTooLong(cell)) return this.#describeLong(name);
       const index = this.#indexOf(name);
@@ -191,7 +191,7 @@ function mayBeTaken(name: string): boolean {
 function findNameFault(names: readonly string[], isOwn: boolean): Rejection | undefined {
   const taken = names.find((name) => FORBIDDEN_NAMES.has(name) || (!isOwn && readOwnName(name) !== undefined));
   if (taken !== undefined) return describeTaken(taken);
-  const repeated = names.find((name, at) => isPassedOver(name) && names.indexOf(name) !== at);
+  const repeated = names.find((name, at) => isIgnoredColumn(name) && names.indexOf(name) !== at);
   return repeated === undefined ? undefined : describeRepeated(repeated);
 }
 

@@ -10,7 +10,7 @@ import { type SentTime, SentTimes } from './sent-times.js';
  * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no outcome; a verdict;
  * `moved`, another plan has it, whatever it was before.
  */
-export type RowStanding = 'open' | 'under-way' | RowVerdict['status'] | 'moved';
+export type CurrentRowStatus = 'open' | 'under-way' | RowVerdict['status'] | 'moved';
 
 /** Of a step of the plan. */
 export interface StepSize {
@@ -68,7 +68,7 @@ export class RowStatusView {
     this.state.apply(entry);
   }
 
-  standingOf(step: number, row: number): RowStanding {
+  currentStatusOf(step: number, row: number): CurrentRowStatus {
     if (this.movedTo(step, row) !== undefined) return 'moved';
     return this.#endOf(step, row)?.status ?? (this.isUnderWay(step, row) ? 'under-way' : 'open');
   }

@@ -8,7 +8,7 @@ import { type Response, readJsonBody } from '../../service/answer.js';
 import { findContradiction } from '../../service/areas/contact-contradiction.js';
 import { contactRequest, readContactAnswer } from '../../service/areas/contacts.js';
 import { searchColumns } from '../column-search.js';
-import { giveAllRows, inDoubt } from '../outcomes.js';
+import { inDoubt, sameVerdictForAll } from '../outcomes.js';
 import { ROW_BY_ROW } from '../row-by-row.js';
 import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from '../step-kind.js';
 import { bindAttributes } from './contact-attributes.js';
@@ -97,11 +97,14 @@ function cut(text: string): string {
 function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
   const contact = readContactAnswer(response);
   if (contact === undefined) {
-    return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} without a contact's id`));
+    return sameVerdictForAll(
+      part.count,
+      inDoubt('unreadable-answer', `HTTP ${response.status} without a contact's id`),
+    );
   }
   const { isNew } = contact;
   const fault = findContradiction(JSON.parse(body.toString('utf8')), readJsonBody(response), isNew);
-  if (fault !== undefined) return giveAllRows(part.count, inDoubt('contradiction', fault));
+  if (fault !== undefined) return sameVerdictForAll(part.count, inDoubt('contradiction', fault));
   const verdict = {
     status: 'accepted',
     code: isNew ? 'CREATED' : 'MERGED',

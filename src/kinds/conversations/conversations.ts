@@ -6,7 +6,7 @@ import { type Response, readJsonBody } from '../../service/answer.js';
 import { conversationRequest, readConversationBody } from '../../service/areas/gateway.js';
 import { createChannel, createWebhook } from '../../service/areas/gateway-settings.js';
 import type { CallService } from '../../service/endpoint.js';
-import { giveAllRows, inDoubt } from '../outcomes.js';
+import { inDoubt, sameVerdictForAll } from '../outcomes.js';
 import type { RequestPart, StepKind } from '../step-kind.js';
 import { createConversationsPlanner } from './conversations-planner.js';
 
@@ -20,11 +20,11 @@ export const conversationsKind: StepKind<ConversationsStep> = {
   resultColumns: RESULT_COLUMNS.conversations,
   resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
   createPlanner: createConversationsPlanner,
-  preparation: {
+  provisioning: {
     isNeeded: ({ channel }) => !('id' in channel),
     makers: [makeWebhook, makeChannel],
   },
-  call: (service, body, prepared) => conversationRequest(service, addChannel(body, prepared[1])),
+  call: (service, body, provisionedIds) => conversationRequest(service, addChannel(body, provisionedIds[1])),
   splitBody: (body) => body,
   readOutcomes: (response, part) => readOutcomes(response, part, new Set()),
   forRun: () => {
@@ -59,11 +59,14 @@ function addChannel(body: Buffer, channelId: string | undefined): Buffer {
 function readOutcomes(response: Response, { count }: RequestPart, taken: Set<string>): RowOutcomes {
   const conversation = readConversationBody(readJsonBody(response));
   if (conversation === undefined) {
-    return giveAllRows(count, inDoubt('unreadable-answer', `HTTP ${response.status} without a conversation's id`));
+    return sameVerdictForAll(
+      count,
+      inDoubt('unreadable-answer', `HTTP ${response.status} without a conversation's id`),
+    );
   }
   const { conversationId, createdAt } = conversation;
   if (!takeId(taken, conversationId)) {
-    return giveAllRows(count, inDoubt('foreign-answer', 'The answer names the conversation of another row'));
+    return sameVerdictForAll(count, inDoubt('foreign-answer', 'The answer names the conversation of another row'));
   }
   const verdict = { status: 'accepted', code: 'CREATED', reason: 'The conversation was handed over' } as const;
   return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };

@@ -5,7 +5,7 @@ import { readJsonBody } from '../../service/answer.js';
 import { isAnotherNumber } from '../../service/areas/named-number.js';
 import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../../service/areas/sms.js';
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from '../ids.js';
-import { ANOTHER_NUMBER, giveAllRows, inDoubt, OutcomeBuilder } from '../outcomes.js';
+import { ANOTHER_NUMBER, inDoubt, OutcomeBuilder, sameVerdictForAll } from '../outcomes.js';
 import { findTimeFault } from '../schedule.js';
 import type { RequestPart, StepKind } from '../step-kind.js';
 import { SMS_WHOLE_REQUEST } from '../whole-request.js';
@@ -35,7 +35,10 @@ export const smsKind: StepKind<SmsStep> = {
   readOutcomes: (response, part, body) => {
     const answer = readSmsBatchAnswer(readJsonBody(response));
     if (answer === undefined) {
-      return giveAllRows(part.count, inDoubt('unreadable-answer', `HTTP ${response.status} without a batch's answer`));
+      return sameVerdictForAll(
+        part.count,
+        inDoubt('unreadable-answer', `HTTP ${response.status} without a batch's answer`),
+      );
     }
     return readBatchOutcomes(answer, part, body);
   },
@@ -54,7 +57,7 @@ function splitBody(body: Buffer, part: RequestPart): Buffer {
  */
 function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buffer): RowOutcomes {
   if (answer.clientBatchId !== undefined && answer.clientBatchId !== clientBatchIdOf(part)) {
-    return giveAllRows(part.count, inDoubt('foreign-answer', 'the answer belongs to another batch'));
+    return sameVerdictForAll(part.count, inDoubt('foreign-answer', 'the answer belongs to another batch'));
   }
   if (answer.messages === undefined) return readCounts(answer, part);
 
@@ -79,10 +82,10 @@ function readCounts(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
   const isOurs = answer.clientBatchId === clientBatchIdOf(part);
   if (isOurs && answer.acceptedCount === count && (answer.rejectedCount ?? 0) === 0) {
     const reason = 'Accepted as a batch; the service gave no message ids';
-    return { ...giveAllRows(count, { status: 'accepted', code: 'ACCEPTED', reason }), shared: [answer.batchId] };
+    return { ...sameVerdictForAll(count, { status: 'accepted', code: 'ACCEPTED', reason }), shared: [answer.batchId] };
   }
   const counts = `${answer.acceptedCount ?? '?'} of ${count}`;
-  return giveAllRows(
+  return sameVerdictForAll(
     count,
     inDoubt('no-message-results', `the answer counts ${counts} accepted, without saying which`),
   );

@@ -14,7 +14,7 @@ import {
 } from '../../service/areas/verification.js';
 import { PATH_ID } from '../../service/endpoint.js';
 import { searchColumns } from '../column-search.js';
-import { ANOTHER_NUMBER, giveAllRows, inDoubt } from '../outcomes.js';
+import { ANOTHER_NUMBER, inDoubt, sameVerdictForAll } from '../outcomes.js';
 import { ROW_BY_ROW } from '../row-by-row.js';
 import {
   type BindProblems,
@@ -44,7 +44,7 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
     return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
   },
   createPlanner,
-  look: {
+  precondition: {
     isNeeded: ({ code }) => code !== undefined,
     call: (service, body) => readSession.request(service, readBody(body)),
     readAnswer: readLook,
@@ -66,12 +66,12 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
     const session = readSession.read(response, { sessionId });
     if (session === undefined) {
       const reason = `HTTP ${response.status} without the session that was asked for`;
-      return giveAllRows(part.count, inDoubt('unreadable-answer', reason));
+      return sameVerdictForAll(part.count, inDoubt('unreadable-answer', reason));
     }
-    if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
+    if (isOfAnother(session, destination)) return sameVerdictForAll(part.count, ANOTHER_NUMBER);
     return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session, part.seen));
   },
-  settling: {
+  outcomeQuery: {
     call: (service, body) => readSession.request(service, readBody(body)),
     readOutcomes: settleByStatus,
   },
@@ -84,7 +84,7 @@ function readLook(response: Response, { count }: RequestPart, body: Buffer): Row
   if (session === undefined) return undefined;
   if (isOfAnother(session, destination)) {
     const reason = 'The session belongs to a number other than the one in the row: this code was not checked';
-    return giveAllRows(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
+    return sameVerdictForAll(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
   }
   const { status } = session;
   if (status === 'WAITING') return { seen: session.attempt ?? 0 };
@@ -219,7 +219,7 @@ function settleByStatus(response: Response, part: RequestPart, body: Buffer): Ro
   const { sessionId, code, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
-  if (isOfAnother(session, destination)) return giveAllRows(part.count, ANOTHER_NUMBER);
+  if (isOfAnother(session, destination)) return sameVerdictForAll(part.count, ANOTHER_NUMBER);
   return give(session, code === undefined ? judgeStatus(session) : judgeLostCheck(session));
 }
 

@@ -7,7 +7,7 @@ import { createNumberSet } from '../../normalize/number/number-set.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import { isAnotherNumber } from '../../service/areas/named-number.js';
 import { readSessionBody, sessionRequest } from '../../service/areas/verification.js';
-import { ANOTHER_NUMBER, giveAllRows, inDoubt } from '../outcomes.js';
+import { ANOTHER_NUMBER, inDoubt, sameVerdictForAll } from '../outcomes.js';
 import { planByDrafts } from '../plan-drafts.js';
 import { ROW_BY_ROW } from '../row-by-row.js';
 import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
@@ -89,10 +89,10 @@ function readOutcomes(response: Response, { count }: RequestPart, body: Buffer):
   const session = readSessionBody(readJsonBody(response));
   if (session === undefined) {
     const reason = `HTTP ${response.status} without a session for the number`;
-    return giveAllRows(count, inDoubt('unreadable-answer', reason));
+    return sameVerdictForAll(count, inDoubt('unreadable-answer', reason));
   }
   if (isAnotherNumber(session.destination, JSON.parse(body.toString('utf8')).destination)) {
-    return giveAllRows(count, ANOTHER_NUMBER);
+    return sameVerdictForAll(count, ANOTHER_NUMBER);
   }
   const { sessionId, status, attempt, expiresAt, retryAfter } = session;
   const verdict = { status: 'accepted', code: status, reason: 'A code was sent' } as const;
@@ -112,7 +112,8 @@ function readRefusal(
   if (code !== RESEND_TOO_EARLY) return { kind: 'final', code, reason: message };
   const delayMs = retryAfterMs ?? resendingInterval * 1000;
   const delaySeconds = Math.ceil(delayMs / 1000);
-  if (whenTooEarly === 'wait') return { kind: 'later', delayMs, why: `the next SMS is allowed in ${delaySeconds} s` };
+  if (whenTooEarly === 'wait')
+    return { kind: 'deferred', delayMs, why: `the next SMS is allowed in ${delaySeconds} s` };
   const at = new Date(nowMs + delayMs);
   // A Retry-After may be any number; what it comes to may be no date.
   const allowed = Number.isNaN(at.getTime())

@@ -27,7 +27,7 @@ const SEPARATORS = /[/\uFF0F,;|&\n\r]|\b(?:or|and|und|oder|et|ou)\b/i;
 const EXTENSION = /^(.*\d[^\da-z]*?)(?:;\s*ext=|\be?xt(?:ension|n)?\b\.?:?|\bint\.?|x|#|~|,)\s*(\d{1,9})#?$/i;
 
 /** Explains a number by how it is written; undefined when only its digits or its country can be at fault. */
-export function explainWriting(value: string, country: string | undefined): RefusedNumber | undefined {
+export function explainNumberFormat(value: string, country: string | undefined): RefusedNumber | undefined {
   for (const rule of RULES) {
     const refused = rule(value, country);
     if (refused !== undefined) return refused;

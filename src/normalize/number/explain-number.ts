@@ -1,5 +1,5 @@
 import { nameCountry, normalizeCountry } from '../country.js';
-import { explainPlaceholder, explainWriting } from './explain-number-format.js';
+import { explainNumberFormat, explainPlaceholder } from './explain-number-format.js';
 import type { AcceptedNumber, NumberCode, RefusedNumber } from './number-codes.js';
 import { acceptFast } from './number-fast.js';
 import { findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
@@ -12,7 +12,7 @@ const MIN_DIGITS = 7;
 
 /** Says why a number that was not accepted is none: first by how it is written, then by its country, then by its digits. */
 export function explainRefusal(value: string, country: string | undefined): RefusedNumber {
-  return explainWriting(value, country) ?? explainNumber(value, readDigits(value), country);
+  return explainNumberFormat(value, country) ?? explainNumber(value, readDigits(value), country);
 }
 
 /** The same, sooner, for digits and plain punctuation: of the rules of writing, the others look for what is not in it. */

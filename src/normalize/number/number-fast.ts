@@ -1,7 +1,7 @@
 import { normalizeCountry } from '../country.js';
 import { NON_GEOGRAPHIC } from './number-codes.js';
 import { findPlans, type NumberingPlan, planByCountry, plansByCallingCode } from './numbering-plan.js';
-import { WrittenNumber } from './scan-digits.js';
+import { NumberScan } from './scan-digits.js';
 
 const MAX_DIGITS = 15;
 const MIN_DIGITS = 7;
@@ -16,7 +16,7 @@ export interface NumberDigits {
 export type FastNumber = NumberDigits | 'refused' | undefined;
 
 /** For one number after the other. */
-const written = new WrittenNumber();
+const written = new NumberScan();
 
 /** Its answers are the library's own. It has none wherever a number can be read in two ways. */
 export function readFast(text: string, country: string | undefined): FastNumber {
@@ -37,7 +37,7 @@ export function acceptFast(text: string, country: string | undefined): string | 
   return typeof read === 'object' ? `+${read.digits}` : undefined;
 }
 
-function readWritten({ hasPlus, digits, length }: WrittenNumber, country: string | undefined): FastNumber {
+function readWritten({ hasPlus, digits, length }: NumberScan, country: string | undefined): FastNumber {
   if (hasPlus) return readInternational(digits, length);
   if (country === undefined) return undefined;
   const home = planByCountry.get(country) ?? findPlan(country);

@@ -15,14 +15,14 @@ const NO_BREAK = [0xc2, 0xa0] as const;
 const PUNCTUATION: readonly number[] = Array.from(' ().-', (character) => character.charCodeAt(0));
 /** Of each byte: the value of a digit, or one of those below. */
 const NO_NUMBER = 255;
-const PASSED_OVER = 254;
+const IGNORED_COLUMNS = 254;
 const MEANINGS = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte >= DIGIT_0 && byte < DIGIT_0 + 10) return byte - DIGIT_0;
-  return PUNCTUATION.includes(byte) ? PASSED_OVER : NO_NUMBER;
+  return PUNCTUATION.includes(byte) ? IGNORED_COLUMNS : NO_NUMBER;
 });
 
 /** A number taken apart: a plus and digits, of what is written with nothing else but plain punctuation. */
-export class WrittenNumber {
+export class NumberScan {
   hasPlus = false;
   /** Values, not characters; `length` of them. */
   readonly digits = new Uint8Array(MAX_CHARACTERS);
@@ -54,7 +54,7 @@ export class WrittenNumber {
       const meaning = MEANINGS[byte] as number;
       characters += 1;
       if (characters > MAX_CHARACTERS) return false;
-      if (meaning < PASSED_OVER) this.digits[this.length++] = meaning;
+      if (meaning < IGNORED_COLUMNS) this.digits[this.length++] = meaning;
       else if (meaning === NO_NUMBER) {
         const blank = blankAt(bytes, at, end);
         if (blank === 0) return false;

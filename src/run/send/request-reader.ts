@@ -13,9 +13,9 @@ export interface PartToSend {
   /** The whole request's body, as planned. */
   readonly body: Buffer;
   /** Answers in this process that did not say what became of it, while others were answered. */
-  readonly unknowns: number;
+  readonly ambiguousAttempts: number;
   /** How often it was refused for now. */
-  readonly laters: number;
+  readonly deferrals: number;
 }
 
 /** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
@@ -55,7 +55,7 @@ export class RequestReader {
     if (head.request !== open.request) {
       throw planDamaged(this.#path, `there is no request ${open.request} at byte ${offset}`);
     }
-    return { open, head, body, unknowns: 0, laters: 0 };
+    return { open, head, body, ambiguousAttempts: 0, deferrals: 0 };
   }
 
   async close(): Promise<void> {
@@ -80,7 +80,7 @@ export class RequestReader {
         rows: [first, rows],
         isInFlight: false,
       } as const;
-      yield { open, head, body, unknowns: 0, laters: 0 };
+      yield { open, head, body, ambiguousAttempts: 0, deferrals: 0 };
     }
     if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
   }

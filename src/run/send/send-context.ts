@@ -13,7 +13,7 @@ export interface SendContext {
   readonly kind: StepKind;
   readonly step: RowStep;
   /** Ids of what was made before the step's first request. */
-  readonly prepared: readonly string[];
+  readonly provisionedIds: readonly string[];
   readonly service: ServiceSettings;
   readonly deps: RunDeps;
   readonly journal: Journal;
@@ -22,7 +22,7 @@ export interface SendContext {
 }
 
 /** What applying a step needs to know. */
-export interface StepContext extends Omit<SendContext, 'prepared'> {
+export interface StepContext extends Omit<SendContext, 'provisionedIds'> {
   readonly directory: string;
   readonly planned: PlannedStep;
   readonly progress: StepProgress;

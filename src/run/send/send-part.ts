@@ -1,15 +1,15 @@
 import { InternalError } from '../../domain/errors.js';
 import type { Result } from '../../journal/entry-format.js';
-import { giveAllRows, inDoubt } from '../../kinds/outcomes.js';
+import { inDoubt, sameVerdictForAll } from '../../kinds/outcomes.js';
 import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
 import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../../service/decide-answer.js';
 import { readErrorBody } from '../../service/error-body.js';
-import type { NoteLate, PassGate } from '../run-deps.js';
-import { lookFirst } from './look-first.js';
+import type { PassGate, ReportConnectDelay } from '../run-deps.js';
+import { checkPrecondition } from './check-precondition.js';
+import { type QueryResult, queryOutcome } from './query-outcome.js';
 import type { PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
-import { settleByAsking, type Told } from './settle-by-asking.js';
 
 /**
  * What came of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write. Either there is
@@ -20,14 +20,14 @@ export type Attempt =
       readonly result: Result;
       readonly decision: Decision | undefined;
       /** The part alone is sent again after so long. */
-      readonly laterMs?: number | undefined;
+      readonly deferMs?: number | undefined;
     }
   | undefined;
 
-/** How a part leaves. `mayLeave` is asked once its turn at the gate has come: a request before it may be in doubt by then. */
-export interface WayOut {
+/** How a part leaves. `maySend` is asked once its turn at the gate has come: a request before it may be in doubt by then. */
+export interface SendPermit {
   readonly gate: PassGate;
-  readonly mayLeave: () => boolean;
+  readonly maySend: () => boolean;
 }
 
 /**
@@ -38,7 +38,11 @@ export interface WayOut {
  * Throws when the journal cannot be written or the lock is lost: the run then ends at once. What was turned away at the gate
  * has not been sent for certain, and says so in the journal: where nobody took the lock, the next run sends it.
  */
-export async function sendPart(part: PartToSend, context: SendContext, { gate, mayLeave }: WayOut): Promise<Attempt> {
+export async function sendPart(
+  part: PartToSend,
+  context: SendContext,
+  { gate, maySend }: SendPermit,
+): Promise<Attempt> {
   const { deps, journal, kind, lock, stop } = context;
   if (stop.isRequested) return undefined;
   await lock.assertHeld();
@@ -48,42 +52,48 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
   const body = path === '' ? part.body : kind.splitBody(part.body, requestPart);
   let asked = { requestPart, body, part };
   const settle = async (judged: Judged, decision: Decision | undefined): Promise<Attempt> => {
-    const told: Told = isUnknown(judged.result) ? await settleByAsking(asked, context, gate) : { kind: 'untold' };
-    if (told.kind === 'unasked') return undefined;
-    const result: Result = told.kind === 'told' ? { kind: 'settled', outcomes: told.outcomes } : judged.result;
+    const query: QueryResult = isUnknown(judged.result)
+      ? await queryOutcome(asked, context, gate)
+      : { kind: 'unresolved' };
+    if (query.kind === 'postponed') return undefined;
+    const result: Result = query.kind === 'resolved' ? { kind: 'settled', outcomes: query.outcomes } : judged.result;
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
     // What stays in doubt is as bad an answer as it was before asking.
-    const isSettled = told.kind === 'told' && !isUnknown(result) && decision?.kind !== 'stop';
-    return { result, decision: isSettled ? { kind: 'read' } : decision, laterMs: judged.laterMs };
+    const isSettled = query.kind === 'resolved' && !isUnknown(result) && decision?.kind !== 'stop';
+    return { result, decision: isSettled ? { kind: 'read' } : decision, deferMs: judged.deferMs };
   };
   const isRepeatable = kind.isRepeatable(context.step);
   if (part.open.isInFlight) {
     const why = 'the run ended before the answer came';
     return settle({ result: isRepeatable ? { kind: 'again', why } : settleInDoubt(requestPart, why) }, undefined);
   }
-  const { look } = kind;
-  if (look?.isNeeded(context.step) === true) {
-    const looked = await lookFirst(look, { requestPart, body, unread: part.unknowns }, { context, gate });
-    if (looked.kind === 'stopping') return undefined;
-    if (looked.kind === 'unsent') {
-      const { result } = looked;
-      if (result.kind !== 'settled') return looked;
+  const { precondition } = kind;
+  if (precondition?.isNeeded(context.step) === true) {
+    const check = await checkPrecondition(
+      precondition,
+      { requestPart, body, unread: part.ambiguousAttempts },
+      { context, gate },
+    );
+    if (check.kind === 'stopping') return undefined;
+    if (check.kind === 'unsent') {
+      const { result } = check;
+      if (result.kind !== 'settled') return check;
       const at = deps.clock.now();
       // Together: nothing is in flight between them.
       const intent = journal.append({ type: 'intent', ...key, at, line, rows });
       await Promise.all([intent, journal.append({ type: 'outcome', ...key, at, result })]);
-      return looked;
+      return check;
     }
-    requestPart = { ...requestPart, seen: looked.seen };
+    requestPart = { ...requestPart, seen: check.seen };
     asked = { ...asked, requestPart };
   }
   const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
-  const wire = kind.call(context.service, body, context.prepared);
+  const wire = kind.call(context.service, body, context.provisionedIds);
   const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
-  let noteLate: NoteLate | undefined;
+  let reportConnectDelay: ReportConnectDelay | undefined;
   try {
-    noteLate = await gate(() => lock.assertHeld());
+    reportConnectDelay = await gate(() => lock.assertHeld());
     // A process may be stopped between the two.
     lock.assertFresh();
   } catch (error) {
@@ -91,9 +101,9 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
     await stay('the run may not send');
     throw error;
   }
-  const why = whyItStays(stop, mayLeave);
+  const why = explainNotSent(stop, maySend);
   if (why !== undefined) return stay(why);
-  const answer = await deps.transport.send({ ...call, noteLate }, stop.nothingMore);
+  const answer = await deps.transport.send({ ...call, reportConnectDelay }, stop.nothingMore);
   const { trustUnavailable } = context.service;
   const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
   const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
@@ -104,9 +114,9 @@ export async function sendPart(part: PartToSend, context: SendContext, { gate, m
 }
 
 /** Once its turn at the gate has come. */
-function whyItStays(stop: SendContext['stop'], mayLeave: WayOut['mayLeave']): string | undefined {
+function explainNotSent(stop: SendContext['stop'], maySend: SendPermit['maySend']): string | undefined {
   if (stop.isRequested) return 'the run was stopping';
-  return mayLeave() ? undefined : 'another request is in doubt';
+  return maySend() ? undefined : 'another request is in doubt';
 }
 
 /** What an answer comes to, before it is durable. */
@@ -114,7 +124,7 @@ interface Judged {
   readonly result: Result;
   /** In the place of what the answer alone says. */
   readonly decision?: Decision;
-  readonly laterMs?: number | undefined;
+  readonly deferMs?: number | undefined;
 }
 
 interface Asked {
@@ -157,8 +167,8 @@ function judgeRefusal(
     const limit = `longer than giveUpAfterSeconds, ${service.giveUpAfterSeconds} s`;
     return reject({ code, reason: `${message} (${meaning.why}, ${limit})` });
   }
-  if (part.laters >= MAX_LATERS) return reject({ code, reason: `${message} (tried ${MAX_LATERS + 1} times)` });
-  return { result: { kind: 'again', why: meaning.why }, laterMs: meaning.delayMs };
+  if (part.deferrals >= MAX_DEFERRALS) return reject({ code, reason: `${message} (tried ${MAX_DEFERRALS + 1} times)` });
+  return { result: { kind: 'again', why: meaning.why }, deferMs: meaning.delayMs };
 }
 
 /** Its rows are rejected, once, and nothing more is sent: every other request would be refused as this one was. */
@@ -178,7 +188,7 @@ function reject({ code, reason }: { code: string; reason: string }): Judged {
 }
 
 /** Somebody else keeps on sending to it then. */
-const MAX_LATERS = 5;
+const MAX_DEFERRALS = 5;
 
 function toResult(
   decision: Exclude<Decision, { kind: 'refused' }>,
@@ -191,7 +201,7 @@ function toResult(
       if (decision.mayHaveBeenProcessed && !isRepeatable) return settleInDoubt(requestPart, decision.why);
       return { kind: 'again', why: decision.why };
     case 'again':
-      if (decision.mayHaveBeenProcessed && part.unknowns >= MAX_UNKNOWNS)
+      if (decision.mayHaveBeenProcessed && part.ambiguousAttempts >= MAX_AMBIGUOUS_ATTEMPTS)
         return settleInDoubt(requestPart, decision.why);
       return { kind: 'again', why: decision.why };
     case 'wait':
@@ -213,14 +223,14 @@ function toResult(
 }
 
 /** A request that fails alone, while others are answered, is held: sent again for ever, it would keep the run from its end. */
-const MAX_UNKNOWNS = 2;
+const MAX_AMBIGUOUS_ATTEMPTS = 2;
 
 function settleInDoubt({ count }: RequestPart, why: string): Result {
   return settled(count, inDoubt('no-answer', `Sent, and no answer came that says what became of it: ${why}`));
 }
 
-function settled(count: number, verdict: Parameters<typeof giveAllRows>[1]): Result {
-  return { kind: 'settled', outcomes: giveAllRows(count, verdict) };
+function settled(count: number, verdict: Parameters<typeof sameVerdictForAll>[1]): Result {
+  return { kind: 'settled', outcomes: sameVerdictForAll(count, verdict) };
 }
 
 export function toRequestPart({ open, head }: Pick<PartToSend, 'open' | 'head'>, planId: string): RequestPart {

@@ -3,7 +3,7 @@ import { findRowFault } from '../faults/chosen.js';
 import { type Answer, answerJson } from '../http-answer.js';
 import { createRateCounter } from '../rate-limit.js';
 import { answerFault, bodyOfStatus } from './fault-body.js';
-import { type ChatMessage, RoomBook } from './room-book.js';
+import { type ChatMessage, RoomStore } from './room-store.js';
 
 const MESSAGES = '/chat/api/chat/v1/messages';
 
@@ -14,7 +14,7 @@ const DEFAULT_PAGE_SIZE = 30;
 
 /** Workplace chat: messages in rooms, five requests a second for a key. */
 export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: AreaDeps): Area {
-  const book = new RoomBook();
+  const book = new RoomStore();
   const perKey = createRateCounter(rateLimits.perChatKey);
 
   const authorize = ({ headers }: Call) => {

@@ -1,8 +1,8 @@
 import type { Area, AreaDeps, Call, Distortable } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
 import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../http-answer.js';
-import { type Contact, ContactBook } from './contact-book.js';
 import { readContactRequest } from './contact-request.js';
+import { type Contact, ContactStore } from './contact-store.js';
 
 const FIRST_CONTACT_ID = 41_000_001;
 
@@ -11,11 +11,11 @@ const PREFIXES = ['', '/api/v1'] as const;
 
 /** Contacts: a contact is created, or merged into the one that has one of its addresses. */
 export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Area {
-  const books = new Map<string, ContactBook>();
+  const books = new Map<string, ContactStore>();
   let nextId = FIRST_CONTACT_ID;
 
-  const bookOf = (account: string): ContactBook => {
-    const book = books.get(account) ?? new ContactBook();
+  const bookOf = (account: string): ContactStore => {
+    const book = books.get(account) ?? new ContactStore();
     books.set(account, book);
     return book;
   };
@@ -76,7 +76,7 @@ function readNumber(body: unknown): readonly string[] {
   return [isKnown && typeof addresses.msisdn === 'string' ? addresses.msisdn : ''];
 }
 
-function toAnswerBody(contact: Contact, book: ContactBook) {
+function toAnswerBody(contact: Contact, book: ContactStore) {
   const { groups: ids, ...rest } = contact;
   const groups = ids.map((id) => ({
     id,

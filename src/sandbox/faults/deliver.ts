@@ -33,7 +33,7 @@ export async function deliver(reply: FastifyReply, answer: Answer, fault: Fault 
 }
 
 /** The request that a fault befell. */
-export interface Befallen {
+export interface FaultedRequest {
   readonly url: string;
   readonly now: number;
   /** See `Area`. */
@@ -42,7 +42,7 @@ export interface Befallen {
 }
 
 /** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
-export function answerOfFault(fault: Fault, { url, now, bodyOfStatus, errorType }: Befallen): Answer {
+export function answerOfFault(fault: Fault, { url, now, bodyOfStatus, errorType }: FaultedRequest): Answer {
   const status = statusOf(fault.kind) ?? fault.status;
   const headers = faultHeaders(fault, { status, url, now });
   const body = bodyOfStatus?.(status);

@@ -5,7 +5,7 @@ import type { ChosenFault } from './chosen.js';
 import { type Fault, isDistortion, parseFaults, phaseOf } from './fault.js';
 
 /** All that befalls one request: at most one fault that decides the answer, and any number of delays and row faults. */
-export interface Misfortune {
+export interface AppliedFaults {
   readonly delayMs: number;
   readonly before: ChosenFault | undefined;
   readonly rows: readonly ChosenFault[];
@@ -30,7 +30,7 @@ export class FaultSet {
   }
 
   /** Call once for each request, in the order of arrival. */
-  choose(area: AreaName, route: Route, recipients: readonly string[]): Misfortune {
+  choose(area: AreaName, route: Route, recipients: readonly string[]): AppliedFaults {
     const nth = (this.#requestsOf.get(area) ?? 0) + 1;
     this.#requestsOf.set(area, nth);
     let delayMs = 0;

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseControlBody } from '../control-body.js';
 import { answerError, ERROR_CODE } from '../http-answer.js';
-import type { Desk } from './desk.js';
+import type { GatewayRecorder } from './gateway-recorder.js';
+import type { Conversation } from './gateway-store.js';
 import { isObject, isText } from './problem.js';
-import type { Conversation } from './switchboard.js';
 
 interface About {
   readonly Params: { readonly conversationId: string };
@@ -12,8 +12,8 @@ interface About {
 const PATH = '/_sandbox/conversations';
 
 /** `/_sandbox/conversations`: shows them, and plays the agent of one, who joins, types and writes. Answers the conversation as it then stands. */
-export function addGatewayControl(app: FastifyInstance, desk: Desk, now: () => number): void {
-  const { board } = desk;
+export function addGatewayControl(app: FastifyInstance, recorder: GatewayRecorder, now: () => number): void {
+  const { store } = recorder;
 
   const refuse = (reply: FastifyReply, status: number, message: string) => {
     const code = status === 404 ? ERROR_CODE.notFound : ERROR_CODE.invalidParameter;
@@ -21,15 +21,15 @@ export function addGatewayControl(app: FastifyInstance, desk: Desk, now: () => n
   };
   const refuseUnknown = (reply: FastifyReply, id: string) => refuse(reply, 404, `There is no conversation ${id}`);
 
-  app.get(PATH, async () => [...board.conversations].map(toSummary));
+  app.get(PATH, async () => [...store.conversations].map(toSummary));
 
   app.get<About>(`${PATH}/:conversationId`, ({ params: { conversationId } }, reply) => {
-    const conversation = board.conversation(conversationId);
+    const conversation = store.conversation(conversationId);
     return conversation === undefined ? refuseUnknown(reply, conversationId) : reply.send(conversation);
   });
 
   app.post<About>(`${PATH}/:conversationId/join`, async ({ params: { conversationId }, body }, reply) => {
-    const conversation = board.conversation(conversationId);
+    const conversation = store.conversation(conversationId);
     if (conversation === undefined) return refuseUnknown(reply, conversationId);
     const written = readFields(body);
     const agentId = written.agentId ?? 'agent-1';
@@ -38,26 +38,26 @@ export function addGatewayControl(app: FastifyInstance, desk: Desk, now: () => n
       return refuse(reply, 400, 'Cannot join: agentId and agentName must be texts, or be left out');
     }
     if (conversation.state !== 'queued') return refuse(reply, 409, 'Cannot join: an agent is there already');
-    await desk.accept({ kind: 'agent-joined', conversationId, agentId, agentName }, 0);
-    return board.conversation(conversationId);
+    await recorder.accept({ kind: 'agent-joined', conversationId, agentId, agentName }, 0);
+    return store.conversation(conversationId);
   });
 
   app.post<About>(`${PATH}/:conversationId/type`, async ({ params: { conversationId } }, reply) => {
-    const conversation = board.conversation(conversationId);
+    const conversation = store.conversation(conversationId);
     if (conversation === undefined) return refuseUnknown(reply, conversationId);
     if (conversation.agent === null) return refuse(reply, 409, 'Cannot type: no agent has joined');
-    desk.tellTyping(conversationId, conversation.agent.id);
+    recorder.sendTyping(conversationId, conversation.agent.id);
     return conversation;
   });
 
   app.post<About>(`${PATH}/:conversationId/message`, async ({ params: { conversationId }, body }, reply) => {
-    const conversation = board.conversation(conversationId);
+    const conversation = store.conversation(conversationId);
     if (conversation === undefined) return refuseUnknown(reply, conversationId);
     const { text } = readFields(body);
     if (!isText(text)) return refuse(reply, 400, 'Cannot write: text must be a text of at least one character');
     if (conversation.agent === null) return refuse(reply, 409, 'Cannot write: no agent has joined');
-    await desk.accept({ kind: 'agent-message', conversationId, text }, 0);
-    return board.conversation(conversationId);
+    await recorder.accept({ kind: 'agent-message', conversationId, text }, 0);
+    return store.conversation(conversationId);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Fields } from '../ledger/entry-head.js';
 import type { GatewayRow } from './gateway-entry.js';
-import { type Conversation, QUEUES } from './switchboard.js';
+import { type Conversation, QUEUES } from './gateway-store.js';
 
 /** The event that tells the client application of it; undefined for what has none. `timestamp` in ms since 1970. */
 export function buildEvent(row: GatewayRow, conversation: Conversation, timestamp: number): Fields | undefined {

@@ -3,27 +3,27 @@ import { type Answer, answerJson } from '../http-answer.js';
 import type { Fields } from '../ledger/entry-head.js';
 import { readChannelRequest, readWebhookRequest } from './configuration-request.js';
 import { queueIdOf, refuseCreation, refuseMessage, refuseUpdate } from './conversation-request.js';
-import { Desk } from './desk.js';
 import { addGatewayControl } from './gateway-control.js';
-import { bodyOfStatus, distortId, readPhone, refuseByFault } from './misfortune.js';
+import { bodyOfStatus, distortId, readPhone, refuseByFault } from './gateway-faults.js';
+import { GatewayRecorder } from './gateway-recorder.js';
+import { type Conversation, QUEUES } from './gateway-store.js';
 import { answerProblem, invalid, isProblem, notFound, PROBLEM_TYPE, type Problem } from './problem.js';
-import { type Conversation, QUEUES } from './switchboard.js';
 
 const BASE = '/chat-gateway/v1';
 
 /** Chat gateway: hands a customer's conversation over to a queue; agents are played through `/_sandbox/conversations`. */
 export function createGatewayArea(deps: AreaDeps): Area {
   const { clock, keyring, newId } = deps;
-  const desk = new Desk(deps);
-  const { board } = desk;
+  const recorder = new GatewayRecorder(deps);
+  const { store } = recorder;
 
   const refuse = (problem: Problem) => answerProblem(problem, newId());
 
   const createWebhook = async (call: Call): Promise<Answer> => {
     const webhook = readWebhookRequest(call.body);
     if (isProblem(webhook)) return refuse(webhook);
-    const webhookId = board.nextWebhookId();
-    await desk.accept({ kind: 'webhook', webhookId, ...webhook }, call.number);
+    const webhookId = store.nextWebhookId();
+    await recorder.accept({ kind: 'webhook', webhookId, ...webhook }, call.number);
     return answerGood(200, { id: webhookId, ...webhook });
   };
 
@@ -31,10 +31,10 @@ export function createGatewayArea(deps: AreaDeps): Area {
     const channel = readChannelRequest(call.body);
     if (isProblem(channel)) return refuse(channel);
     const { webhookId, queueId, name, description } = channel;
-    if (!board.hasWebhook(webhookId)) return refuse(invalid(`Webhook ID ${webhookId} is invalid.`, 'invalid_webhook'));
+    if (!store.hasWebhook(webhookId)) return refuse(invalid(`Webhook ID ${webhookId} is invalid.`, 'invalid_webhook'));
     if (!isQueue(queueId)) return refuse(unknownQueue(queueId));
-    const channelId = board.nextChannelId();
-    await desk.accept({ kind: 'channel', channelId, ...channel }, call.number);
+    const channelId = store.nextChannelId();
+    await recorder.accept({ kind: 'channel', channelId, ...channel }, call.number);
     const routingOptions = { type: 'queue', id: queueId };
     return answerGood(200, {
       id: channelId,
@@ -51,13 +51,13 @@ export function createGatewayArea(deps: AreaDeps): Area {
     if (problem !== undefined) return refuse(problem);
     const body = call.body as Fields;
     const channelId = body.channelId as string;
-    if (board.channel(channelId) === undefined) {
+    if (store.channel(channelId) === undefined) {
       return refuse(invalid(`Channel ID ${channelId} is invalid.`, 'invalid_channel'));
     }
     const queueId = queueIdOf(body);
     if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
     const conversationId = newId();
-    const at = await desk.accept({ kind: 'conversation', conversationId, body }, call.number);
+    const at = await recorder.accept({ kind: 'conversation', conversationId, body }, call.number);
     return answerGood(202, { conversationId, createdAt: new Date(at).toISOString() });
   };
 
@@ -65,7 +65,7 @@ export function createGatewayArea(deps: AreaDeps): Area {
     (method: 'PUT' | 'PATCH') =>
     async (call: Call): Promise<Answer> => {
       const { conversationId = '' } = call.params;
-      const conversation = board.conversation(conversationId);
+      const conversation = store.conversation(conversationId);
       if (conversation === undefined) return refuse(notFound('Conversation', conversationId));
       const problem = refuseUpdate(call.body, conversation.channelId) ?? refuseByFault(call);
       if (problem !== undefined) return refuse(problem);
@@ -73,18 +73,18 @@ export function createGatewayArea(deps: AreaDeps): Area {
       const queueId = queueIdOf(body);
       if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
       if (conversation.state !== 'queued') return refuse(NOT_QUEUED);
-      const accepted = desk.accept({ kind: 'update', conversationId, method, body }, call.number);
-      const updated = board.conversation(conversationId) ?? conversation;
+      const accepted = recorder.accept({ kind: 'update', conversationId, method, body }, call.number);
+      const updated = store.conversation(conversationId) ?? conversation;
       await accepted;
       return answerGood(202, toResult(updated));
     };
 
   const sendMessage = async (call: Call): Promise<Answer> => {
     const { conversationId = '' } = call.params;
-    if (board.conversation(conversationId) === undefined) return refuse(notFound('Conversation', conversationId));
+    if (store.conversation(conversationId) === undefined) return refuse(notFound('Conversation', conversationId));
     const problem = refuseMessage(call.body) ?? refuseByFault(call);
     if (problem !== undefined) return refuse(problem);
-    await desk.accept({ kind: 'message', conversationId, body: call.body as Fields }, call.number);
+    await recorder.accept({ kind: 'message', conversationId, body: call.body as Fields }, call.number);
     return { status: 202, headers: {}, body: undefined };
   };
 
@@ -139,12 +139,12 @@ export function createGatewayArea(deps: AreaDeps): Area {
       }),
     ],
     restore: (entry) => {
-      if (entry.area === 'gateway') board.apply(entry, entry.at);
+      if (entry.area === 'gateway') store.apply(entry, entry.at);
     },
-    clear: () => desk.clear(),
+    clear: () => recorder.clear(),
     bodyOfStatus: (status) => bodyOfStatus(status, newId()),
     errorType: PROBLEM_TYPE,
-    addControl: (app) => addGatewayControl(app, desk, () => clock.now()),
+    addControl: (app) => addGatewayControl(app, recorder, () => clock.now()),
   };
 }
 

@@ -131,7 +131,7 @@ export class WebhookSender {
     this.#parked = new Map();
     this.#counts = { ...NOTHING };
     this.#kept?.clear();
-    this.#tellSettled();
+    this.#notifyIdle();
   }
 
   /** Ends all connections; what has not been delivered never is. */
@@ -196,7 +196,7 @@ export class WebhookSender {
     job.posts -= 1;
     if (job.posts > 0) this.#ready.push(job);
     else this.#jobs.delete(job.lane);
-    if (this.#counts.pending === 0) this.#tellSettled();
+    if (this.#counts.pending === 0) this.#notifyIdle();
   }
 
   #park(job: Job, delayMs: number): void {
@@ -224,7 +224,7 @@ export class WebhookSender {
     this.#parked.delete(delayMs);
   }
 
-  #tellSettled(): void {
+  #notifyIdle(): void {
     for (const tell of this.#waiting.splice(0)) tell();
   }
 }

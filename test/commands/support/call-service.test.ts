@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Called, callService } from '../../../src/commands/support/call-service.js';
-import { lockDepsOf, thisWorld } from '../../../src/commands/support/world.js';
+import { lockDepsOf, nodeRuntime } from '../../../src/commands/support/runtime.js';
 import { ServiceError } from '../../../src/domain/errors.js';
 import { readCampaign } from '../../../src/service/areas/campaign.js';
 import { postMessage, readMessages } from '../../../src/service/areas/chat.js';
@@ -16,7 +16,7 @@ describe('a single call', () => {
     const called: Called = { ...flags, area: 'chat' };
     const locked = await callService(terminal, called, async ({ call }) => {
       await call(postMessage, { messageRaw: 'kept' });
-      return acquireLock(lockDepsOf(thisWorld), join(directory, 'out', 'calls')).catch((error) => error.code);
+      return acquireLock(lockDepsOf(nodeRuntime), join(directory, 'out', 'calls')).catch((error) => error.code);
     });
     expect(locked).toBe('lock-held');
     expect(readdirSync(join(directory, 'out', 'calls', 'sandbox'))).toContain('ledger.ndjson');

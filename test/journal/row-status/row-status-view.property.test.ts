@@ -13,7 +13,7 @@ test('the view of a run agrees with a plain model about every row, whatever the 
       const { rows } = await readRowStatus(filesOf(model.entries), JOURNAL_PATH, { steps: SIZES, keepsPlaces: false });
       const all = model.list();
       const seen = all.map(({ step, row }) => ({
-        standing: rows.standingOf(step, row),
+        standing: rows.currentStatusOf(step, row),
         code: rows.codeOf(step, row),
         movedTo: rows.movedTo(step, row),
         isKnownAccepted: rows.isKnownAccepted(step, row),
@@ -36,7 +36,7 @@ test('the view of a run agrees with a plain model about every row, whatever the 
         if (is.standing === 'rejected' && is.movedTo === undefined) codes.set(is.code, (codes.get(is.code) ?? 0) + 1);
       }
       expect(rows.countRejected()).toEqual(codes);
-      const ranges = rows.listRanges((step, row) => rows.standingOf(step, row) === 'open');
+      const ranges = rows.listRanges((step, row) => rows.currentStatusOf(step, row) === 'open');
       const open = ranges.flatMap(([step, first, count]) =>
         Array.from({ length: count }, (_, at) => [step, first + at]),
       );

@@ -222,7 +222,7 @@ it('the country of the number is counted with the plan', () => {
 
 describe('channel of the conversations', () => {
   it('is made with its webhook where the step names it by its settings', async () => {
-    const { preparation } = conversationsKind;
+    const { provisioning } = conversationsKind;
     const calls: unknown[] = [];
     const call: CallService = async (endpoint, input) => {
       calls.push([endpoint.name, input]);
@@ -230,10 +230,10 @@ describe('channel of the conversations', () => {
     };
     const step = conversations({ channel: NEW_CHANNEL });
 
-    expect(preparation?.isNeeded(conversations())).toBe(false);
-    expect(preparation?.isNeeded(step)).toBe(true);
+    expect(provisioning?.isNeeded(conversations())).toBe(false);
+    expect(provisioning?.isNeeded(step)).toBe(true);
     const made: string[] = [];
-    for (const make of preparation?.makers ?? []) made.push(await make(step, call, made));
+    for (const make of provisioning?.makers ?? []) made.push(await make(step, call, made));
     expect(made).toEqual(['w1', 'c9']);
     expect(calls).toEqual([
       ['create a webhook', NEW_CHANNEL.webhook],

@@ -99,7 +99,7 @@ describe('request of a check', () => {
   });
 
   it('is settled by a read, which has no code', () => {
-    expect(verificationCheckKind.settling?.call(aService(), CODE_BODY).path).toBe(
+    expect(verificationCheckKind.outcomeQuery?.call(aService(), CODE_BODY).path).toBe(
       '/api/v2/subaccounts/acme_hq/sessions/s1',
     );
   });
@@ -161,7 +161,7 @@ describe('answer to a check', () => {
 
 describe('status that is asked for after a lost answer', () => {
   const settle = (answer: object, body = CODE_BODY) =>
-    verificationCheckKind.settling?.readOutcomes(aResponse({ uid: 's1', ...answer }), aPart({ count: 1 }), body);
+    verificationCheckKind.outcomeQuery?.readOutcomes(aResponse({ uid: 's1', ...answer }), aPart({ count: 1 }), body);
 
   it.each([
     [{ status: 'VERIFIED', attempt: 1 }, 'accepted VERIFIED', '1'],

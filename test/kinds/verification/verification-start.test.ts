@@ -67,7 +67,7 @@ describe('session that is asked for', () => {
 
   it('is never asked for twice after a lost answer', () => {
     expect(verificationStartKind.isRepeatable(aStart())).toBe(false);
-    expect(verificationStartKind.settling).toBeUndefined();
+    expect(verificationStartKind.outcomeQuery).toBeUndefined();
   });
 });
 
@@ -103,8 +103,8 @@ describe('refusal of a start', () => {
     verificationStartKind.readRefusal?.({ ...tooEarly, ...refusal }, aStart(step), NOW);
 
   it('because a number was sent to a moment ago is tried again when its interval is over', () => {
-    expect(mean({ resendingInterval: 30 })).toMatchObject({ kind: 'later', delayMs: 30_000 });
-    expect(mean({ resendingInterval: 30 }, { retryAfterMs: 4000 })).toMatchObject({ kind: 'later', delayMs: 4000 });
+    expect(mean({ resendingInterval: 30 })).toMatchObject({ kind: 'deferred', delayMs: 30_000 });
+    expect(mean({ resendingInterval: 30 }, { retryAfterMs: 4000 })).toMatchObject({ kind: 'deferred', delayMs: 4000 });
   });
 
   it('is final with the time, where the job does not wait', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../../src/registry/history.js';
 import { readRunRows } from '../../../src/report/read-run-rows.js';
-import { settleByWord } from '../../../src/settle/operator-decision.js';
+import { settleByDecision } from '../../../src/settle/operator-decision.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, reportOf } from '../../run/a-run.js';
 import {
@@ -230,7 +230,7 @@ describe('rows in doubt that the export lacks', () => {
     };
     expect(await known()).toEqual([0, 1, 4, 5]);
     const word = { assume: 'sent', confirm: 2, person: 'ann' } as const;
-    await withLock(made, async (lock) => settleByWord(await lockedRun(made, lock), word, depsOf(made)));
+    await withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), word, depsOf(made)));
     expect(made.disk.readText(path)).toContain('ASSUMED');
     expect(await known()).toEqual([0, 1, 4, 5]);
   });

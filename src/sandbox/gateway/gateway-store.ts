@@ -35,7 +35,7 @@ const FIRST_WEBHOOK_ID = 1001;
 const FIRST_CHANNEL_ID = 2001;
 
 /** Webhooks, channels and conversations as the rows of the ledger make them; a row that is applied must have been checked. */
-export class Switchboard {
+export class GatewayStore {
   readonly #uriOfWebhook = new Map<string, string>();
   readonly #channels = new Map<string, Channel>();
   readonly #conversations = new Map<string, Conversation>();

@@ -3,11 +3,11 @@ import type { Fields } from '../ledger/entry-head.js';
 import { CheckLane, EventLane } from './event-lane.js';
 import type { GatewayRow } from './gateway-entry.js';
 import { buildCheckEvent, buildEvent, buildTypingEvent } from './gateway-event.js';
-import { Switchboard } from './switchboard.js';
+import { GatewayStore } from './gateway-store.js';
 
 /** Does what was checked: changes the state, writes it down, and tells the webhook, in this order. */
-export class Desk {
-  readonly board = new Switchboard();
+export class GatewayRecorder {
+  readonly store = new GatewayStore();
   readonly #deps: AreaDeps;
   readonly #laneOf = new Map<string, EventLane>();
 
@@ -20,31 +20,31 @@ export class Desk {
     const { clock, ledger, newId, webhooks } = this.#deps;
     const at = clock.now();
     // Nothing is awaited between the check and the change: of two calls at once, one comes second.
-    this.board.apply(row, new Date(at).toISOString());
-    const conversation = 'conversationId' in row ? this.board.conversation(row.conversationId) : undefined;
+    this.store.apply(row, new Date(at).toISOString());
+    const conversation = 'conversationId' in row ? this.store.conversation(row.conversationId) : undefined;
     await ledger.append({ at, area: 'gateway', request }, [row]);
     const event = conversation === undefined ? undefined : buildEvent(row, conversation, at);
-    if (conversation !== undefined && event !== undefined) this.#tell(conversation.conversationId, event);
+    if (conversation !== undefined && event !== undefined) this.#notify(conversation.conversationId, event);
     if (row.kind === 'webhook') webhooks.send(new CheckLane(row.uri, newId(), buildCheckEvent(row.version)));
     return at;
   }
 
   /** Tells the webhook that an agent types. */
-  tellTyping(conversationId: string, agentId: string): void {
-    this.#tell(conversationId, buildTypingEvent(conversationId, agentId, this.#deps.clock.now()));
+  sendTyping(conversationId: string, agentId: string): void {
+    this.#notify(conversationId, buildTypingEvent(conversationId, agentId, this.#deps.clock.now()));
   }
 
   clear(): void {
-    this.board.clear();
+    this.store.clear();
     this.#laneOf.clear();
   }
 
-  #tell(conversationId: string, event: Fields): void {
+  #notify(conversationId: string, event: Fields): void {
     const { newId, webhooks } = this.#deps;
-    const conversation = this.board.conversation(conversationId);
+    const conversation = this.store.conversation(conversationId);
     // Cleared while it was being written down.
     if (conversation === undefined) return;
-    const url = this.board.channel(conversation.channelId)?.uri ?? null;
+    const url = this.store.channel(conversation.channelId)?.uri ?? null;
     if (url === null) return;
     const lane = this.#laneOf.get(conversationId) ?? new EventLane(url);
     this.#laneOf.set(conversationId, lane);

@@ -1,27 +1,27 @@
 import { ServiceError } from '../../domain/errors.js';
-import type { Preparation } from '../../kinds/step-kind.js';
+import type { Provisioning } from '../../kinds/step-kind.js';
 import type { CallService } from '../../service/endpoint.js';
 import { isLockLost } from '../../storage/lock.js';
 import { callOnLane, isTurnedAway } from './call-on-lane.js';
 import type { StepContext } from './send-context.js';
 
-type Maker = Preparation<StepContext['step']>['makers'][number];
+type Maker = Provisioning<StepContext['step']>['makers'][number];
 
 /**
  * Makes what a step needs before its first request, each thing once per run. Undefined: it could not, and the run is told
  * to stop. Where nothing tells what came of a call that makes something (its answer was lost, or the process died), it may
  * exist: the run stops to say so, and the next one makes it anew.
  */
-export async function prepareStep(context: StepContext): Promise<readonly string[] | undefined> {
+export async function provisionStep(context: StepContext): Promise<readonly string[] | undefined> {
   const { deps, journal, kind, planned, progress, step } = context;
-  const { preparation } = kind;
-  if (preparation === undefined || !preparation.isNeeded(step)) return [];
+  const { provisioning } = kind;
+  if (provisioning === undefined || !provisioning.isNeeded(step)) return [];
   if (progress.preparing !== undefined) {
-    await stopForUnknown(context, 'the run ended before its answer came');
+    await stopForUnknownId(context, 'the run ended before its answer came');
     return undefined;
   }
   let ids = progress.prepared ?? [];
-  for (const make of preparation.makers.slice(ids.length)) {
+  for (const make of provisioning.makers.slice(ids.length)) {
     const id = await makeOne(context, make, ids);
     if (id === undefined) return undefined;
     ids = [...ids, id];
@@ -40,7 +40,7 @@ async function makeOne(context: StepContext, make: Maker, made: readonly string[
   } catch (error) {
     const failure = error instanceof ServiceError ? error : undefined;
     if (failure?.code === 'in-doubt') {
-      await stopForUnknown(context, failure.message);
+      await stopForUnknownId(context, failure.message);
       return undefined;
     }
     // A lane that is stopped has sent nothing of what it turns away.
@@ -73,7 +73,7 @@ function describeName(input: unknown): string {
 }
 
 /** A run that stops for another reason has not said this one: it stays open, and the next run says it. */
-async function stopForUnknown(context: StepContext, why: string): Promise<void> {
+async function stopForUnknownId(context: StepContext, why: string): Promise<void> {
   const { deps, journal, planned, progress, step, stop } = context;
   const detail =
     `step ${planned.number} (${step.kind}): the call to ${progress.preparing?.what} may have succeeded, but its id is unknown ` +

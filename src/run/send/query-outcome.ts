@@ -3,59 +3,59 @@ import type { RequestPart } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
 import { decideAnswer } from '../../service/decide-answer.js';
 import type { WireRequest } from '../../service/endpoint.js';
-import type { NoteLate, PassGate } from '../run-deps.js';
+import type { PassGate, ReportConnectDelay } from '../run-deps.js';
 import type { SendContext } from './send-context.js';
 
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
 
 /** What asking came to. */
-export type Told =
-  | { readonly kind: 'told'; readonly outcomes: RowOutcomes }
+export type QueryResult =
+  | { readonly kind: 'resolved'; readonly outcomes: RowOutcomes }
   /** The service does not tell. */
-  | { readonly kind: 'untold' }
+  | { readonly kind: 'unresolved' }
   /** The run stops before the service could tell: it is to be asked another time. */
-  | { readonly kind: 'unasked' };
+  | { readonly kind: 'postponed' };
 
 /** Asks the service what became of a request whose outcome is unknown, where its kind can; reads only, each through the gate. */
-export async function settleByAsking(
+export async function queryOutcome(
   { requestPart, body }: { requestPart: RequestPart; body: Buffer },
   context: SendContext,
   gate: PassGate,
-): Promise<Told> {
+): Promise<QueryResult> {
   const { deps, kind, service, stop } = context;
-  const { settling } = kind;
-  if (settling === undefined) return { kind: 'untold' };
-  const wire = settling.call(service, body);
+  const { outcomeQuery } = kind;
+  if (outcomeQuery === undefined) return { kind: 'unresolved' };
+  const wire = outcomeQuery.call(service, body);
   for (let tries = 0; tries < MAX_TRIES && !stop.isRequested; tries++) {
     if (tries > 0) await deps.clock.sleep(PAUSE_MS * tries, stop.nothingNew);
-    const answer = await ask(wire, context, gate);
+    const answer = await sendRead(wire, context, gate);
     if (answer === undefined) break;
     const decision = decideAnswer(answer, { isRepeatable: true, nowMs: deps.clock.now() });
     if (decision.kind === 'read' && answer.kind === 'response') {
-      const outcomes = settling.readOutcomes(answer, requestPart, body);
-      return outcomes === undefined ? { kind: 'untold' } : { kind: 'told', outcomes };
+      const outcomes = outcomeQuery.readOutcomes(answer, requestPart, body);
+      return outcomes === undefined ? { kind: 'unresolved' } : { kind: 'resolved', outcomes };
     }
     if (decision.kind === 'stop') stop.request(decision.reason, `${decision.why} from the service`);
-    else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'untold' };
+    else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'unresolved' };
   }
-  return { kind: stop.isRequested ? 'unasked' : 'untold' };
+  return { kind: stop.isRequested ? 'postponed' : 'unresolved' };
 }
 
 /** A read, through the gate. Undefined: the run is stopping, and nothing was sent. */
-export async function ask(
+export async function sendRead(
   wire: WireRequest,
   { deps, kind, lock, stop }: SendContext,
   gate: PassGate,
 ): Promise<Answer | undefined> {
-  let noteLate: NoteLate | undefined;
+  let reportConnectDelay: ReportConnectDelay | undefined;
   try {
-    noteLate = await gate(() => lock.assertHeld());
+    reportConnectDelay = await gate(() => lock.assertHeld());
   } catch (error) {
     if (!stop.isRequested) throw error;
   }
   if (stop.isRequested) return undefined;
   lock.assertFresh();
   const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
-  return deps.transport.send({ ...wire, headers, noteLate }, stop.nothingMore);
+  return deps.transport.send({ ...wire, headers, reportConnectDelay }, stop.nothingMore);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDoor } from '../../src/listen/door.js';
+import { createDeliveryAuth } from '../../src/listen/delivery-auth.js';
 import { aListener, OUTPUT } from './a-listener.js';
 
 const SECRET = 's3cret/+%key?#';
@@ -37,7 +37,7 @@ describe('with a secret', () => {
 
   test('of any length is compared whole', () => {
     const long = 'x'.repeat(8000);
-    const door = createDoor(long);
+    const door = createDeliveryAuth(long);
     expect(door(`/hook/${long}`, {})).toBeUndefined();
     expect(door(`/hook/${long}x`, {})).toBe(404);
     expect(door('/hook', { 'x-volley-secret': long.slice(1) })).toBe(401);

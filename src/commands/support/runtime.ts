@@ -10,7 +10,7 @@ import { type Files, nodeFiles } from '../../storage/files.js';
 import type { LockDeps, Owner } from '../../storage/lock-file.js';
 
 /** All that commands on a job run on; a simulation of them has a world of its own. What is heavy is loaded where it is needed. */
-export interface World {
+export interface Runtime {
   readonly files: Files;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -23,12 +23,12 @@ export interface World {
   loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
 }
 
-export function lockDepsOf({ files, clock, owner, isProcessAlive }: World): LockDeps {
+export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime): LockDeps {
   return { files, clock, owner, isProcessAlive };
 }
 
 /** This machine and this process. */
-export const thisWorld: World = {
+export const nodeRuntime: Runtime = {
   files: nodeFiles,
   clock: systemClock,
   random: Math.random,

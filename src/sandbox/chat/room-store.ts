@@ -21,7 +21,7 @@ const AUTHOR: ChatMessage['authorUser'] = {
 };
 
 /** The messages of each room; a room is there as soon as it is named. */
-export class RoomBook {
+export class RoomStore {
   readonly #messagesOf = new Map<string, ChatMessage[]>();
   #lastTimestamp = 0;
 

@@ -15,7 +15,7 @@ export interface Contact {
 }
 
 /** The contacts of one account, found by address. */
-export class ContactBook {
+export class ContactStore {
   readonly #contacts = new Map<number, Contact>();
   readonly #idOfAddress = new Map<string, number>();
   readonly #sizeOfGroup = new Map<number, number>();

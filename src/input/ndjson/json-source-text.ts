@@ -11,7 +11,7 @@ const UNQUOTED = /[^"]+/y;
  * Puts in the place of an object's numbers, objects and arrays what is written, and not what JSON.stringify would write: numbers
  * digit by digit, strings in their shortest writing, no blanks. `value` is what JSON.parse makes of the text.
  */
-export function keepWriting(text: string, value: Record<string, unknown>): void {
+export function keepSourceText(text: string, value: Record<string, unknown>): void {
   let depth = 0;
   let string = '';
   let key: string | undefined;

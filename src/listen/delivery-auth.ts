@@ -5,13 +5,13 @@ export const SECRET_HEADER = 'x-volley-secret';
 const HOOK = '/hook';
 
 /** Undefined lets a delivery in; a number is the HTTP status that it is refused with. */
-export type Door = (url: string, headers: IncomingHttpHeaders) => 401 | 404 | undefined;
+export type DeliveryAuth = (url: string, headers: IncomingHttpHeaders) => 401 | 404 | undefined;
 
 /**
  * Says who may deliver. With a secret: `/hook/<secret>`, percent-encoded where it must be, or `/hook` with the secret in the
  * header `x-volley-secret`. Without one: `/`, and no web page, as any page that is open on this machine can reach loopback.
  */
-export function createDoor(secret: string | undefined): Door {
+export function createDeliveryAuth(secret: string | undefined): DeliveryAuth {
   if (secret === undefined) {
     return (url, headers) => (pathOf(url) === '/' && headers.origin === undefined ? undefined : 404);
   }

@@ -3,7 +3,7 @@ import type { Call } from '../../../src/service/transport.js';
 import { failure, response } from '../a-run.js';
 import { aCheck, aCheckPlan, applyScript, aSession, hasCode } from '../a-verification-run.js';
 
-const TOLD = { look: 'told' } as const;
+const TOLD = { precondition: 'resolved' } as const;
 const LOST = failure(true);
 
 /** Reads find a session as it is; whatever code it is given, it says how it stands. */

@@ -3,12 +3,12 @@ import type { CallLane } from '../../service/caller.js';
 import type { Transport } from '../../service/transport.js';
 
 /** The way of one call, which tells of the first answer that makes the lane pause, and how long. */
-export function watchFirstTrial(
+export function reportFirstPause(
   { lane, transport }: { lane: CallLane; transport: Transport },
   onPause: (answer: Answer, delayMs: number) => void,
 ): { lane: CallLane; transport: Transport } {
   let last: Answer | undefined;
-  let isTold = false;
+  let wasReported = false;
   return {
     transport: {
       send: async (call, signal) => {
@@ -20,8 +20,8 @@ export function watchFirstTrial(
     lane: {
       run: (cost, task) => lane.run(cost, task),
       pauseFor: (delayMs) => {
-        if (last !== undefined && !isTold) onPause(last, delayMs);
-        isTold = true;
+        if (last !== undefined && !wasReported) onPause(last, delayMs);
+        wasReported = true;
         lane.pauseFor(delayMs);
       },
       slowDown: () => lane.slowDown(),
@@ -31,7 +31,7 @@ export function watchFirstTrial(
 }
 
 /** A person who waits is told for what, and how long. */
-export function describeTrial(answer: Answer, { base, untilMs }: { base: string; untilMs: number }): string {
+export function describeFirstPause(answer: Answer, { base, untilMs }: { base: string; untilMs: number }): string {
   const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
   const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';
   return `${what} ${new URL(base).origin}: ${problem}; trying again until ${new Date(untilMs).toISOString()}`;

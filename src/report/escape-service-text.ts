@@ -4,6 +4,6 @@ import { maskNumbers } from '../normalize/mask.js';
 const UNSAFE = /[\p{Cc}\p{Cs}\u2028\u2029\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /** What the service said, for an output: in one line, with nothing in it that a terminal or a spreadsheet would act upon, numbers masked. */
-export function writeServiceWords(text: string): string {
+export function escapeServiceText(text: string): string {
   return maskNumbers(text).replace(UNSAFE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

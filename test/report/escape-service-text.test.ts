@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { writeServiceWords } from '../../src/report/service-words.js';
+import { escapeServiceText } from '../../src/report/escape-service-text.js';
 import { anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, aScriptedService, batchAnswer, reportOf, response, type Sent } from '../run/a-run.js';
 
@@ -8,9 +8,9 @@ const SAFE = 'bad\\u{1b}[31m\\u{d}\\u{a}to\\u{0} +65******67\\u{202e}gpj\\u{2028
 
 describe('the words of the service', () => {
   it('stand in one line, with numbers masked, and letters of all languages as they are', () => {
-    expect(writeServiceWords(HOSTILE)).toBe(SAFE);
+    expect(escapeServiceText(HOSTILE)).toBe(SAFE);
     const words = 'Nachricht „angenommen“, 已接受, क्‍ष, 👩‍👧';
-    expect(writeServiceWords(words)).toBe(words);
+    expect(escapeServiceText(words)).toBe(words);
   });
 
   it('are so in the reasons and descriptions of every output', async () => {
