@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
@@ -20,7 +21,6 @@ import { placeProblems } from './support/place-problems.js';
 import { openNamedRun } from './support/run-directory.js';
 import { lockDepsOf } from './support/runtime.js';
 import { openJobRegistry } from './support/session.js';
-import { countOf, format } from './terminal/count-of.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { createProgressView } from './terminal/progress.js';

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
@@ -20,7 +21,6 @@ import { namePerson } from './support/person.js';
 import { openNamedRun } from './support/run-directory.js';
 import { lockDepsOf } from './support/runtime.js';
 import { openJobRegistry } from './support/session.js';
-import { countOf, format } from './terminal/count-of.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { escapeText, SecretKeeper } from './terminal/terminal.js';

@@ -1,4 +1,4 @@
-import { format } from '../terminal/count-of.js';
+import { format } from '../../domain/count-of.js';
 import { paint, type Screen, type Style } from '../terminal/screen.js';
 import { cutText, widthOf, wrapText } from '../terminal/text-width.js';
 

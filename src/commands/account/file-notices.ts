@@ -1,5 +1,5 @@
+import { countOf } from '../../domain/count-of.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
-import { countOf } from '../terminal/count-of.js';
 import { type Screen, showPath } from '../terminal/screen.js';
 import { cutText } from '../terminal/text-width.js';
 

@@ -1,9 +1,9 @@
+import { format } from '../../domain/count-of.js';
+import { wordsOf } from '../../domain/reason-words.js';
 import type { Reason } from '../../plan/reasons.js';
-import { format } from '../terminal/count-of.js';
 import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { cutText, wrapText } from '../terminal/text-width.js';
-import { wordsOf } from './reason-words.js';
 
 const COUNT_WIDTH = 7;
 const INDENT = ' '.repeat(COUNT_WIDTH + 2);

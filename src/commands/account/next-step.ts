@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { countOf } from '../../domain/count-of.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
-import { countOf } from '../terminal/count-of.js';
 import { type Screen, showCommand, showPath } from '../terminal/screen.js';
 
 /** What to do now: in words, and as a command to copy where one does it. */

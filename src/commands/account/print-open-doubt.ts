@@ -1,5 +1,5 @@
+import { countOf } from '../../domain/count-of.js';
 import type { OpenDoubt } from '../../report/summary.js';
-import { countOf } from '../terminal/count-of.js';
 import { PLAIN_SCREEN, type Screen, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 

@@ -1,16 +1,16 @@
 import { dirname } from 'node:path';
+import { countOf, format } from '../../domain/count-of.js';
+import { wordsOf } from '../../domain/reason-words.js';
 import { isRowStep, type Job, type RowStep } from '../../job/job.js';
 import { formatAhead } from '../../kinds/schedule.js';
 import { maskNumber } from '../../normalize/mask.js';
 import { FIRST_REQUESTS_ROWS } from '../../plan/first-requests.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
-import { countOf, format } from '../terminal/count-of.js';
 import { formatSeconds } from '../terminal/progress-line.js';
 import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { widthOf, wrapText } from '../terminal/text-width.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
-import { wordsOf } from './reason-words.js';
 
 interface StepView {
   readonly job: Job;

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
+import { countOf, format } from '../../domain/count-of.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
-import { countOf, format } from '../terminal/count-of.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';

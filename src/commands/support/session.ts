@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
@@ -17,7 +18,6 @@ import { takeOverPrepared } from '../../retry/take-over-prepared.js';
 import { assertInputsUnchanged } from '../../run/resume.js';
 import { StopSwitch } from '../../run/stop.js';
 import { acquireLock, type Lock } from '../../storage/lock.js';
-import { countOf } from '../terminal/count-of.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { createProgressView } from '../terminal/progress.js';

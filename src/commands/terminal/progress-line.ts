@@ -1,5 +1,5 @@
+import { format } from '../../domain/count-of.js';
 import type { Progress } from '../../run/run-deps.js';
-import { format } from './count-of.js';
 import { cutText, widthOf } from './text-width.js';
 
 /** What a bar shows beside the figures of a step: rows a second, and seconds left where that can be said. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { formatReasons } from '../../../src/commands/account/format-reasons.js';
-import { hasWords } from '../../../src/commands/account/reason-words.js';
 import { PLAIN_SCREEN } from '../../../src/commands/terminal/screen.js';
+import { hasWords } from '../../../src/domain/reason-words.js';
+
 import { listNames, readPage, readRows, readSection } from '../../pages/page.js';
 
 const page = readPage('jobs/reference/outputs-and-codes.md');
