@@ -6,13 +6,14 @@ import type { Failure } from './commands/terminal/print-error.js';
 import type { Terminal } from './commands/terminal/terminal.js';
 
 /**
- * Verbs → commands. The only reader of argv and env, the only process.exit. It loads all else by `import()`, for that
- * fails where no more files may be opened, and no failure may end with node's own exit code 1, which says "finished".
- * A command is loaded when its verb is asked for, so that `--help` loads no HTTP client, no CSV parser and no server.
+ * Verbs → commands. The only reader of argv and env, the only process.exit. Everything else is loaded by `import()`:
+ * where no more files may be opened, an import fails and can be caught, and no failure may end with node's own exit
+ * code 1, which says "finished". A command is loaded only for its verb, so that `--help` loads no HTTP client, no CSV
+ * parser and no server.
  */
 const terminal: Terminal = {
   env: process.env,
-  // Opened by who reads it.
+  // The reader opens it.
   get stdin() {
     return process.stdin;
   },
@@ -69,7 +70,7 @@ function currentDirectory(): string {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Of commands that end in their own way; one that has none is ended at once. */
+/** Of commands that shut down by themselves; one that has none ends at once. */
 const listeners = new Set<(name: string) => void>();
 
 function listenForSignals(): void {
@@ -84,22 +85,22 @@ function listenForSignals(): void {
   }
 }
 
-/** Something of the result is on stdout, or is on its way there: a second object would make it unreadable. */
+/** Part of the result is on stdout already: a second object would make it unreadable. */
 let isResultBegun = false;
 
-/** The object that tells how a command ended, where JSON is asked for. At once: the process may be about to end. */
+/** The object that says how a command ended, with --json. Written synchronously: the process may be about to end. */
 function printFailure(failure: Failure): void {
   const asked = process.argv.findLast((argument) => /^--(no-)?json$/.test(argument));
   const isJson = asked === undefined ? !terminal.isStdoutTerminal : asked === '--json';
   if (!isJson || isResultBegun) return;
   isResultBegun = true;
-  // Nothing in it steers a terminal.
+  // Safe for a terminal: no control characters.
   const json = JSON.stringify(failure).replace(
     /[^ -~]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   let rest = Buffer.from(`${json}\n`);
-  // A full pipe is tried again for a second: who reads it may be slow, or gone.
+  // A full pipe is retried for a second: its reader may be slow, or gone.
   for (let tries = 0; rest.length > 0 && tries < 100; tries += 1) {
     try {
       rest = rest.subarray(writeSync(1, rest));
@@ -111,8 +112,8 @@ function printFailure(failure: Failure): void {
 }
 
 /**
- * Ends the process. Node waits for a read that is under way, and that of a disk that does not answer never ends: where there may be one,
- * a process of its own kills this one half a second later, unless it has ended.
+ * Ends the process. Node waits for a pending read, and a read from a hanging disk never ends: where there may be one,
+ * a helper process kills this one after half a second.
  */
 function exit(exitCode: number): never {
   if (process.getActiveResourcesInfo().some((name) => /^(FSReq|Worker|MessagePort)/.test(name))) {
@@ -125,16 +126,16 @@ function exit(exitCode: number): never {
   return process.exit(exitCode);
 }
 
-/** The error that a command's log has told already. */
+/** The error that the command's log has reported already. */
 let logged: unknown;
 
 type Printer = typeof import('./commands/terminal/print-error.js');
 
 let printer: Printer | undefined;
 
-/** Runs a command; its number is the exit code, and so is that of what it throws. */
+/** Runs a command and returns its exit code, also for what it throws. */
 async function finish(command: Promise<number>): Promise<void> {
-  // Up front: once the command has failed, there may be no file left to load it with.
+  // Loaded up front: once the command has failed, no file descriptor may be left to load it with.
   const loading = Promise.all([loadPrinter(), putOffOptimizing()]);
   try {
     process.exitCode = await command;
@@ -145,8 +146,9 @@ async function finish(command: Promise<number>): Promise<void> {
 }
 
 /**
- * The HTTP client parses answers by WebAssembly, which Node 20 optimizes in the background once it has read some kilobytes. A process
- * that ends meanwhile waits for that, a tenth of a short run. This lets twenty times as much run before; later versions put it off by themselves.
+ * The HTTP client parses answers by WebAssembly, which Node 20 optimizes in the background after some kilobytes. A
+ * process that ends meanwhile waits for it, a tenth of a short run. This raises the threshold twentyfold; later
+ * versions of Node defer it by themselves.
  */
 async function putOffOptimizing(): Promise<void> {
   if (!process.version.startsWith('v20.')) return;
@@ -158,7 +160,7 @@ async function loadPrinter(): Promise<void> {
   try {
     printer = await import('./commands/terminal/print-error.js');
   } catch {
-    // What is told without it says enough.
+    // The report is complete without it.
   }
 }
 
@@ -168,11 +170,14 @@ function fail(error: unknown): void {
   if (error !== logged) terminal.writeStderr(formatFailed(error, terminal));
   printFailure(failure);
   process.exitCode = failure.exitCode;
-  // What was given up may hold the process: a read that never ends.
+  // An abandoned read may keep the process alive.
   if (failure.error.code === 'interrupted') setTimeout(() => exit(failure.exitCode), 100).unref();
 }
 
-/** In the place of print-error.ts where it could not be loaded. The error's own words may hold what nobody masks here. */
+/**
+ * Stands in for print-error.ts where that could not be loaded. The error's own message is not masked here, so it is not
+ * printed.
+ */
 const WITHOUT_FILES: Pick<Printer, 'formatFailed' | 'describeFailure'> = {
   formatFailed: (error, terminal) => formatFailureLine(describeWithoutFiles(error), terminal),
   describeFailure: (error) => {
@@ -203,10 +208,10 @@ function isOfSystem(error: unknown): error is Error & { code: string; syscall: s
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
-/** What Node tells, by NODE_DEBUG, with bytes that it reads (stream) or addresses that hold codes (undici, fetch). */
+/** Sections of NODE_DEBUG that print bytes that Node reads (stream) or URLs that hold codes (undici, fetch). */
 const TELLING = ['stream', 'undici', 'fetch'];
 
-/** Node has read NODE_DEBUG before any of our code runs, patterns such as * included: it knows itself what it will tell. */
+/** Node reads NODE_DEBUG before any of our code runs, patterns such as * included: ask Node which sections are on. */
 async function assertNodeIsSilent(): Promise<void> {
   const { debuglog } = await import('node:util');
   const told = TELLING.filter((section) => debuglog(section).enabled);
@@ -222,10 +227,10 @@ async function assertNodeIsSilent(): Promise<void> {
 
 async function main(): Promise<void> {
   listenForSignals();
-  // Without a listener a closed pipe would end the process in its middle. Of stdout it is told by the write that fails;
-  // a log that nobody can read any more ends no run.
+  // Without a listener a closed pipe would end the process at once. For stdout the failing write reports it; a log
+  // without a reader does not end a run.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  // Of a rejection that nobody handles, too. What is in flight is in doubt, as after a crash.
+  // Unhandled rejections, too. What is in flight is in doubt, as after a crash.
   process.on('uncaughtException', (error) => {
     fail(error);
     exit(Number(process.exitCode));

@@ -11,17 +11,17 @@ import type { Terminal } from './terminal/terminal.js';
 
 export interface ApplyFlags {
   readonly run: string;
-  /** The plan id that was reviewed; nothing else is sent. */
+  /** Id of the reviewed plan; nothing else is sent. */
   readonly confirm: string | undefined;
   readonly ignoreChangedInputs: boolean;
   /** Rows that other runs of the job left in doubt do not count for the exit code. */
   readonly ignoreOpenDoubt?: boolean;
-  /** The job's directory was copied or put back, and is the job's from now on. */
+  /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
-/** `volley apply RUN`: sends exactly the plan in a run directory, or goes on with it. Returns the exit code. */
+/** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. Returns the exit code. */
 export function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'apply', directory: flags.run }, (name) =>
     applyNamed(flags, { terminal, name }),

@@ -22,7 +22,10 @@ export interface CampaignFlags {
   readonly json: boolean | undefined;
 }
 
-/** `volley campaign status ID`: how a campaign stands; changes nothing. As JSON it has every field of the contract, null where the answer has none. */
+/**
+ * `volley campaign status ID`: reads a campaign's status; changes nothing. As JSON it has every field of the contract,
+ * null where the answer has none.
+ */
 export function showCampaign(flags: CampaignFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'campaign status', file: flags.job, campaign: flags.id }, (name) =>
     showNamed(flags, { terminal, name }),
@@ -69,7 +72,7 @@ const EXIT_OF: Readonly<Record<Verdict['status'], number>> = {
   'in-doubt': EXIT.inDoubt,
 };
 
-/** `volley campaign set ID STATUS`: 0 when it is so, or was already; 1 when it cannot be; 3 when nothing tells. */
+/** `volley campaign set ID STATUS`: exit 0 when set, or set before; 1 when refused; 3 when the outcome is unknown. */
 export function setCampaign(flags: SetCampaignFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'campaign set', file: flags.job, campaign: flags.id }, (name) =>
     setNamed(flags, { terminal, name }),
@@ -124,12 +127,12 @@ async function performStep(step: CampaignStep, { call, job, sleep }: SingleCall)
       sleep,
     });
   } catch (error) {
-    // The reading that was to settle it failed as well, or a signal ended it.
+    // The read that should have resolved it failed too, or a signal ended it.
     throw doubt ?? error;
   }
 }
 
-/** The figures of a run that has no rows: there is none behind a single call. */
+/** Empty figures: a single call has no run behind it. */
 function noRun(job: string): RunFigures {
   return {
     job,

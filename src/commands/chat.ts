@@ -44,7 +44,7 @@ export interface PostFlags {
   readonly json: boolean | undefined;
 }
 
-/** `volley chat post TEXT`: says something in a room, once. */
+/** `volley chat post TEXT`: posts to a room, once. */
 export function postChat(flags: PostFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'chat post', file: flags.job }, (name) =>
     postNamed(flags, { terminal, name }),

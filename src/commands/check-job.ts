@@ -40,7 +40,7 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
 
 type Reader = Parameters<typeof checkInputHead>[2]['reader'];
 
-/** Each by itself: a thread that reads ahead would be of no use here. */
+/** Read on this thread: reading ahead does not pay here. */
 async function loadReader(): Promise<Reader> {
   const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }] = await Promise.all([
     import('../input/inputs.js'),
@@ -52,7 +52,7 @@ async function loadReader(): Promise<Reader> {
   return { listInputs, digestInput, digestContent, readRecords, findColumn };
 }
 
-/** The names of a step's files, once their beginnings have been looked at. */
+/** The names of a step's files, once their heads have been checked. */
 async function checkFiles(
   job: Job,
   { step, number }: { step: RowStep; number: number },
@@ -66,7 +66,7 @@ async function checkFiles(
     );
     return (found ?? []).map((file) => ({ ...file, format: format ?? file.format }));
   };
-  // As planning has it: an inbox may be empty, a suppression list may not.
+  // As in planning: an inbox may be empty, a suppression list may not.
   const inputs = await list(step.input, context.onEmptyPattern);
   const suppress = step.kind === 'sms' ? step.suppress : undefined;
   const lists = suppress === undefined ? [] : await list(suppress);
@@ -75,7 +75,7 @@ async function checkFiles(
   return [...inputs, ...lists].map(({ shown }) => shown);
 }
 
-/** As planning has it: of steps that have files. */
+/** As in planning: only steps with files. */
 async function checkTimes(
   job: Job,
   {

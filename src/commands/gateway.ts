@@ -21,7 +21,7 @@ export interface WebhookFlags extends GatewayFlags {
   readonly version: string | undefined;
 }
 
-/** `volley gateway webhook NAME URL`: makes a webhook, a second one of the same name each time. */
+/** `volley gateway webhook NAME URL`: creates a webhook; not idempotent: repeated, it creates a second one of the same name. */
 export function makeWebhook(flags: WebhookFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'gateway webhook', file: flags.job }, (name) =>
     webhookNamed(flags, { terminal, name }),
@@ -49,7 +49,7 @@ export interface ChannelFlags extends GatewayFlags {
   readonly description: string | undefined;
 }
 
-/** `volley gateway channel NAME`: makes a channel on a webhook, a second one of the same name each time. */
+/** `volley gateway channel NAME`: creates a channel on a webhook; not idempotent. */
 export function makeChannel(flags: ChannelFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'gateway channel', file: flags.job }, (name) =>
     channelNamed(flags, { terminal, name }),
@@ -77,7 +77,7 @@ export interface UpdateFlags extends GatewayFlags {
   readonly language: string | undefined;
 }
 
-/** `volley gateway update CONVERSATION`: changes queue or customer of one that is queued; refuses to change nothing. */
+/** `volley gateway update CONVERSATION`: changes queue or customer of a queued conversation; refuses an empty change. */
 export function changeConversation(flags: UpdateFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'gateway update', file: flags.job }, (name) =>
     updateNamed(flags, { terminal, name }),
@@ -111,7 +111,7 @@ export interface SendFlags extends GatewayFlags {
   readonly text: string;
 }
 
-/** `volley gateway send CONVERSATION TEXT`: says something in a conversation as its customer, once. */
+/** `volley gateway send CONVERSATION TEXT`: sends a message as the customer, once. */
 export function sendToConversation(flags: SendFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'gateway send', file: flags.job }, (name) =>
     sendNamed(flags, { terminal, name }),
@@ -134,7 +134,7 @@ async function sendNamed(flags: SendFlags, { terminal, name: nameFields }: Logge
 
 function assertUrl(url: string): void {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
-  // The address itself is not said: it may hold the secret of a listener.
+  // The address is not shown: it may hold the secret of a listener.
   throw new UserError(
     'bad-flag',
     'Cannot create a webhook: its URL is not an address, expected one that starts with https://',

@@ -86,7 +86,7 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     } finally {
       quiet.abort();
       await logging;
-      // What is durable only now is joined too.
+      // Joins what became durable only now, too.
       await listener.close().finally(() => joining?.finish());
     }
     const joined = joining?.totals;
@@ -175,7 +175,7 @@ async function lockFile(output: string): Promise<OutputLock> {
   }
 }
 
-/** Makes the file where there is none: a name that will be one has no real path, and may be a link that leads to one. */
+/** Creates the file if missing: without it there is no real path, and the name may be a link. */
 async function findRealPath(output: string): Promise<string> {
   const found = await nodeFiles.stat(output);
   if (found === undefined) {

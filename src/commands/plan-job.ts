@@ -21,12 +21,12 @@ import { onFirstSignal } from './terminal/signals.js';
 export interface PlanFlags {
   readonly job: string;
   readonly again: boolean;
-  /** The job's directory was copied or put back, and is the job's from now on. */
+  /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
-/** `volley plan JOB`: reads and checks all input, writes the exact requests, and prints what would happen. Sends nothing. */
+/** `volley plan JOB`: reads and checks all input, writes the exact requests, prints what would be sent. Sends nothing. */
 export function planJob(flags: PlanFlags, terminal: Host): Promise<number> {
   return logCommand(terminal, { command: 'plan', file: flags.job }, (name) => planNamed(flags, { terminal, name }));
 }

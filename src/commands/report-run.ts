@@ -20,7 +20,7 @@ interface ReportFlags {
   readonly json: boolean | undefined;
 }
 
-/** `volley report RUN`: makes the outputs of a run again, from its plan and journal alone. */
+/** `volley report RUN`: writes the outputs of a run again, from its plan and journal alone. */
 export function reportRun(flags: ReportFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'report', directory: flags.run }, (name) => reportNamed(flags, { host, name }));
 }

@@ -33,16 +33,16 @@ export interface RetryFlags {
   readonly only: string;
   /** As typed: codes, separated by commas. */
   readonly code: string | undefined;
-  /** A job file: what is sent is as it says now, and not as it said when the run was planned. */
+  /** A job file: the rows are planned as it stands now, not as it stood when the run was planned. */
   readonly job?: string | undefined;
-  /** The job's directory was copied or put back, and is the job's from now on. */
+  /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
 
 /**
- * `volley retry RUN`: makes a plan of rows that were not processed and gives them to it, each once, and writes the run's outputs
- * again. Sends nothing: `volley apply` does. A signal before the rows are given leaves everything as it was.
+ * `volley retry RUN`: makes a plan of rows that were not processed, claims them for it, each once, and writes the
+ * run's outputs again. Sends nothing: `volley apply` does. A signal before the claim changes nothing.
  */
 export function retryRows(flags: RetryFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'retry', directory: flags.run }, (name) => retryNamed(flags, { host, name }));

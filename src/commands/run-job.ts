@@ -30,7 +30,7 @@ export interface RunFlags {
   readonly again: boolean;
   /** Rows that earlier runs left in doubt do not count for the exit code. */
   readonly ignoreOpenDoubt?: boolean;
-  /** The job's directory was copied or put back, and is the job's from now on. */
+  /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
@@ -44,7 +44,7 @@ export async function runJob(flags: RunFlags, terminal: Terminal): Promise<numbe
   });
 }
 
-/** The same for a job that was read already. */
+/** The same for a loaded job. */
 export function runLoadedJob(job: Job, flags: LoadedFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'run', job: job.name }, (name) => runNamedJob(job, flags, { host, name }));
 }
@@ -65,7 +65,7 @@ async function runNamedJob(
       ),
     );
   } catch (error) {
-    // What was sent before the failure is told all the same. A stdout that takes nothing must not hide why it failed.
+    // What was sent before the failure is still reported. A closed stdout must not hide why it failed.
     const last = done.summaries.at(-1);
     if (last !== undefined) name(listFigures(last));
     await printFailed(done, job, { flags, host, error }).catch(() => {});
@@ -79,7 +79,7 @@ interface Done {
   /** Of the runs that it finished or applied, in this order. */
   readonly summaries: Summary[];
   leftOut: readonly LeftOut[];
-  /** Of a plan that a guard did not let pass. */
+  /** Of a plan that a guard refused. */
   guarded?: Summary;
 }
 
@@ -131,7 +131,7 @@ async function runInSession(
   done.summaries.push(await applyAndReport(made.directory, made.plan, job));
 }
 
-/** Finished, with its outputs, and noted so. */
+/** Finished, with its outputs, and recorded as such. */
 async function hasEnded(past: PastRun, { registry, runtime }: Session): Promise<boolean> {
   if (past.state !== 'finished') return false;
   return registry.find(past.plan.id)?.ended?.state === 'finished' && (await isReported(runtime.files, past));
@@ -158,8 +158,8 @@ async function finishRun(
 }
 
 /**
- * One JSON object: the last run's summary, with those that it finished before as `earlier`, and what of the job is in doubt.
- * The exit code is the gravest of theirs.
+ * One JSON object: the last run's summary, with earlier finished runs as `earlier`, and the job's open doubt. The exit
+ * code is the worst of theirs.
  */
 async function printDone(
   { summaries, leftOut }: Done,
@@ -193,7 +193,7 @@ async function printDone(
   return end;
 }
 
-/** One JSON object: what failed, with the runs that it finished before as `earlier`. */
+/** One JSON object: the failure, with earlier finished runs as `earlier`. */
 async function printFailed(
   { summaries, guarded }: Done,
   job: Job,

@@ -7,7 +7,7 @@ export interface SandboxFlags {
   readonly port: number;
   readonly host: string;
   readonly data: string | undefined;
-  /** Receipts and events go to whatever address they have, not to loopback alone. */
+  /** Receipts and events go to any address, not to loopback alone. */
   readonly deliverOutside: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface SettleFlags {
   readonly assume: string | undefined;
   /** As typed: how many rows are in doubt. */
   readonly confirm: string | undefined;
-  /** The job's directory was copied or put back, and is the job's from now on. */
+  /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
   readonly json: boolean | undefined;
 }
@@ -42,8 +42,8 @@ type Means =
   | { readonly kind: 'word'; readonly assume: 'sent' | 'not-sent'; readonly confirm: number };
 
 /**
- * `volley settle RUN`: decides rows in doubt by the receipts that are on disk, then by the service's message export or by a
- * person's own word, and writes the run's outputs again. Sends nothing. Returns 3 where rows are left in doubt.
+ * `volley settle RUN`: decides rows in doubt by the receipts on disk, then by the service's message export or an
+ * operator's decision, and writes the run's outputs again. Sends nothing. Returns 3 while rows remain in doubt.
  */
 export function settleRun(flags: SettleFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'settle', directory: flags.run }, (name) => settleNamed(flags, { host, name }));
@@ -111,7 +111,7 @@ async function settleBehindLock(
 
 const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';
 
-/** What was asked for is refused; that the receipts settled rows before it stands. */
+/** The decision is refused; rows that receipts settled before stay settled. */
 function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
   if (!(error instanceof UserError)) return error;
   const { code, message, problems } = error;

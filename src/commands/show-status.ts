@@ -20,7 +20,7 @@ import { printResult } from './terminal/print.js';
 import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
 import type { Terminal } from './terminal/terminal.js';
 
-/** `volley status RUN`: how far a run is, from its plan and journal; writes nothing, and may be asked while it runs. */
+/** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
 export async function showStatus(
   flags: { run: string; json: boolean | undefined },
   terminal: Terminal,
@@ -71,7 +71,7 @@ function sayAction(action: Parameters<typeof describeAction>[0] | null): string 
   return action === null ? 'not started yet' : describeAction(action);
 }
 
-/** What to do with a run that no process is at work on; '' where one is. */
+/** What to do with a run that no process works on; '' when one does. */
 function nextOf(
   { state, runner, directory }: { state: string; runner: object | null; directory: string },
   screen: Screen,
@@ -87,7 +87,7 @@ function nextOf(
 
 type StepStatus = ReturnType<typeof countStep>;
 
-/** `action` is undefined for a step with rows, and null for one without that had no turn yet. */
+/** `action` is undefined for a step with rows, null for an action step that has not run yet. */
 function countStep(planned: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
   const { number, kind, counts } = planned;
   const { settledRows, retriedRows, open, action } = state.step(number);

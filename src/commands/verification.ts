@@ -102,7 +102,7 @@ export interface CheckFlags {
   readonly json: boolean | undefined;
 }
 
-/** `volley verify check SESSION [CODE]`: 0 for a right code, 1 for a wrong one and for a session that was over before. */
+/** `volley verify check SESSION [CODE]`: exit 0 for a right code, 1 for a wrong one and for a session that had ended. */
 export function checkVerification(flags: CheckFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'verify check', file: flags.job, session: flags.session }, (name) =>
     checkNamed(flags, { terminal, name }),
@@ -147,12 +147,12 @@ const EXIT_OF_CHECK: Readonly<Record<Check['verdict'], number>> = {
   unknown: EXIT.inDoubt,
 };
 
-/** Of a session that is over the service says how it ended, whatever code it is given. */
+/** For a session that has ended the service says how, whatever code it gets. */
 function describeNotChecked({ status }: Session): Check {
   return { verdict: 'not-checked', text: `The session was ${status} already: this code was not checked` };
 }
 
-/** What the status of a session that waited says of the code that it was given. */
+/** What the status of a waiting session says of the code that was sent. */
 function describeCheck({ status, attempt }: Session): Check {
   switch (status) {
     case 'VERIFIED':
@@ -173,7 +173,7 @@ function describeTriesLeft(attempt: number): string {
   return left > 0 ? `, ${left} ${left === 1 ? 'try' : 'tries'} left` : '';
 }
 
-/** What came of a check whose answer was lost the status tells, save while the session waits: the code may be among the wrong ones. */
+/** The status resolves a check whose answer was lost, except while the session waits: the code may be among the wrong ones. */
 async function checkThenAsk(call: CallService, input: CodeInput): Promise<Session> {
   try {
     return await call(checkCode, input);

@@ -1,6 +1,6 @@
 /**
- * What the service's reference leaves open, and what Volley takes it to be; src/README.md has the same as a table.
- * "documented": the service's public developer documentation, guides and OpenAPI files. "inferred": read between its lines.
+ * What the service's reference does not say, and what Volley assumes; src/README.md has the same as a table.
+ * "documented": the service's public developer documentation, guides and OpenAPI files. "inferred": concluded from it.
  */
 
 // Chat gateway

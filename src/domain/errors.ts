@@ -3,7 +3,7 @@
  * Bad rows and bad answers are data (`Rejection`, `Outcome` in domain.ts), never thrown.
  */
 
-/** What a person did or gave that Volley cannot go on with. Exit code 2, save where a command says otherwise. */
+/** A person's input or action that Volley cannot work with. Exit code 2, save where a command says otherwise. */
 export type UserErrorCode =
   | 'bad-flag'
   | 'bad-job'
@@ -14,14 +14,14 @@ export type UserErrorCode =
   | 'plan-mismatch'
   /** A file of a plan is gone or was changed. */
   | 'plan-damaged'
-  /** The job's directory is not as its registry knows it: copied, put back, or cut. */
+  /** The job's directory does not match its registry: copied, restored, or cut. */
   | 'registry-mismatch'
   | 'guard'
   | 'lock-held'
   | 'interrupted'
   | 'unsafe-environment';
 
-/** What the service, or the way to it, did with a single call. */
+/** A single call that failed at the service or on its way there. */
 export type ServiceErrorCode =
   | 'unauthorized'
   | 'redirected'
@@ -33,14 +33,14 @@ export type ServiceErrorCode =
   /** An answer that is not what was asked for. */
   | 'bad-answer';
 
-/** A promise of ours that does not hold. Always a bug, or a disk that fails. */
+/** A broken guarantee of Volley. Always a bug, or a failing disk. */
 export type InternalErrorCode = 'unbalanced' | 'journal-damaged' | 'write-failed' | 'unexpected';
 
 /** One problem among several: where it is, what it is, and what to do about it. */
 export interface Problem {
   /** File, with line and column where they are known: `jobs/sale.yaml:12:3`. */
   readonly where: string;
-  /** Of a part of the job: the keys that lead to it, as long as it is not known on which line it is written. */
+  /** Path of keys to a part of the job, as long as its line is unknown. */
   readonly at?: readonly (string | number)[];
   readonly message: string;
   readonly hint?: string;

@@ -1,7 +1,7 @@
 /**
- * Cells that a spreadsheet would run. Outputs neutralise them with an apostrophe, and reading a file of ours takes it off again: at
- * the start, and within a cell behind whatever begins a cell or a line for a spreadsheet that splits elsewhere than at commas.
- * Invariant: `restoreCell(neutralizeCell(text)) === text` for every text.
+ * Cells that a spreadsheet would run. Outputs neutralize them with an apostrophe, and reading an output takes it off
+ * again: at the start, and within a cell behind whatever begins a cell or a line for a spreadsheet that splits
+ * elsewhere than at commas. Invariant: `restoreCell(neutralizeCell(text)) === text` for every text.
  */
 
 /**

@@ -1,11 +1,11 @@
 import type { RowKind } from './areas.js';
 
 /**
- * The columns that our outputs add, all in one place: whoever writes an output, reads one again or refuses it asks here. They
- * begin with `_` so that they collide with nothing.
+ * The columns that Volley's outputs add, all in one place, for writing, re-importing and refusing outputs. They begin
+ * with `_` so that they collide with nothing.
  */
 
-/** Of every output: where a row stands. A file that has them all is one of ours. */
+/** In every output: where a row stands. A file that has them all is an output of Volley. */
 export const PLACE_COLUMNS = ['_step', '_file', '_line', '_row'] as const;
 
 /** Of results, before those of the kind. */
@@ -43,14 +43,14 @@ const BY_FOLDED: ReadonlyMap<string, string> = new Map(OURS.map((name) => [foldC
 const UNDERSCORE = 0x5f;
 const FULL_WIDTH_UNDERSCORE = 0xff3f;
 
-/** The column of ours that a name is, blanks around it and its case aside; undefined for any other name. */
+/** The added column that a name means, ignoring case and blanks around it; undefined for any other name. */
 export function readOwnName(name: string): string | undefined {
   const trimmed = name.trim();
   const first = trimmed.charCodeAt(0);
   return first === UNDERSCORE || first === FULL_WIDTH_UNDERSCORE ? BY_FOLDED.get(foldCase(trimmed)) : undefined;
 }
 
-/** The kinds of step that took the rows of an output, by the columns that each alone has. */
+/** The kinds of step whose columns an output has. */
 export function listKindsIn(columns: readonly string[]): RowKind[] {
   return [...MARKS].flatMap(([kind, marks]) => (marks.some((mark) => columns.includes(mark)) ? [kind] : []));
 }
@@ -69,7 +69,7 @@ export function isResultColumn(name: string): boolean {
   return OF_RESULTS.has(name);
 }
 
-/** Columns without those that an output adds itself: none stands in it twice. */
+/** Columns without those that an output adds itself, so that none appears twice. */
 export function listNotReplaced(columns: readonly string[], added: readonly string[]): number[] {
   return [...columns.keys()].filter((index) => !added.includes(columns[index] ?? ''));
 }

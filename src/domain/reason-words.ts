@@ -1,4 +1,4 @@
-/** What a code means in a few words, and what to do about it; '' where there is nothing to be done. */
+/** What a code means in a few words, and how to fix it; '' when nothing can be done. */
 export interface ReasonText {
   readonly is: string;
   readonly fix: string;
@@ -93,7 +93,7 @@ const REASON_TEXTS: Readonly<Record<string, ReasonText>> = {
   'unknown-status': words('a status that Volley does not know', 'see "Next"'),
 };
 
-/** Of a code that the service made up the words are the service's own. */
+/** For a code of the service, its own message. */
 export function wordsOf(code: string, said: string): ReasonText {
   const known = Object.hasOwn(REASON_TEXTS, code) ? REASON_TEXTS[code] : undefined;
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 /**
- * The words of the house as types; see the words in jobs/README.md. Imports nothing.
+ * The glossary (jobs/README.md) as types. Imports nothing.
  */
 
 /** The text of one cell; `undefined` where an NDJSON record lacks the field. */
@@ -18,7 +18,7 @@ export interface Place {
 /** One row of an input file. `cells` stand in the order of the file's columns. */
 export interface SourceRecord {
   readonly cells: readonly Cell[];
-  /** The same as JSON, where whoever read them made it already. */
+  /** The same as JSON, where the reader has made it already. */
   readonly cellsJson?: string | undefined;
   readonly line: number;
   readonly row: number;
@@ -39,7 +39,7 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** A row left out on purpose: a duplicate of one that is kept, or on a suppression list. */
+/** A row omitted on purpose: a duplicate of one that is kept, or on a suppression list. */
 export interface Skip {
   readonly code: 'duplicate' | 'suppressed';
   readonly reason: string;
@@ -50,13 +50,16 @@ export type RowStatus = 'accepted' | 'rejected' | 'in-doubt';
 /** What came of a row; shared by all rows of a request with the same answer. */
 export interface Verdict {
   readonly status: RowStatus;
-  /** The service's own word (`QUEUED`, `CREATED`, `1002` …) or ours for what it did not say. */
+  /** The service's own code (`QUEUED`, `CREATED`, `1002` …) or Volley's, where it gave none. */
   readonly code: string;
   /** The service's description, or why the row is in doubt. */
   readonly reason: string;
 }
 
-/** A row that was not sent, for certain, and that its run will not send. No answer says so: a row in doubt may come to it, or one is given up. */
+/**
+ * A row that certainly was not sent, and that its run will not send: a row in doubt that was settled so, or one that
+ * was given up.
+ */
 export interface NotSent {
   readonly status: 'not-sent';
   /** How it is known. */
@@ -64,7 +67,7 @@ export interface NotSent {
   readonly reason: string;
 }
 
-/** What a row comes to in the end. */
+/** The final state of a row. */
 export type RowVerdict = Verdict | NotSent;
 
 /** The answers for all rows of one request: for each row, in order, the index of its verdict and the ids it was given. */

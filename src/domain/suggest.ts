@@ -1,6 +1,9 @@
 const MAX_DISTANCE = 3;
 
-/** The candidate that a person most likely meant; undefined when none is near: less than half of the word may differ, and three letters at most. */
+/**
+ * The candidate that was most likely meant; undefined when none is near: less than half of the word may differ, and
+ * three letters at most.
+ */
 export function suggestNearest(written: string, candidates: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Math.min(MAX_DISTANCE, Math.ceil(written.length / 2) - 1) + 1;

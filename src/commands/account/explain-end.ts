@@ -20,7 +20,7 @@ export function explainEnd({ state, stop, balance, steps }: Summary): string {
   return `${state}: ${parts.length === 0 ? 'every row accepted' : parts.join('; ')}`;
 }
 
-/** What earlier runs left in doubt; empty where they left nothing. */
+/** What earlier runs left in doubt; empty where nothing is. */
 export function explainDoubt(runs: readonly RunInDoubt[]): string {
   if (runs.length === 0) return '';
   const rows = runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0);

@@ -2,19 +2,19 @@ import { format } from '../../domain/count-of.js';
 import { paint, type Screen, type Style } from '../terminal/screen.js';
 import { cutText, widthOf, wrapText } from '../terminal/text-width.js';
 
-/** A column of figures; one that is only zeros may be left out where there is no room. */
+/** A column of figures; a narrow screen drops columns that are all zeros. */
 export interface FigureColumn {
   readonly title: string;
   readonly style?: Style | undefined;
 }
 
-/** The figures of a step in the order of the columns, or what is said of it in their place. */
+/** The figures of a step in the order of the columns, or a sentence in their place. */
 export interface FigureRow {
   readonly name: string;
   readonly figures: readonly number[] | string;
 }
 
-/** Where a table has no room: each row in words, what is zero left out. */
+/** Where a table has no room: each row in words, zeros omitted. */
 function listFigures(columns: readonly FigureColumn[], rows: readonly FigureRow[], screen: Screen): string {
   return rows
     .flatMap(({ name, figures }) => {

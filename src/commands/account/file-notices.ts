@@ -3,12 +3,12 @@ import type { PlannedStep } from '../../plan/format/plan-file.js';
 import { type Screen, showPath } from '../terminal/screen.js';
 import { cutText } from '../terminal/text-width.js';
 
-/** What reading a file was found to need, as one text for each file of a plan: a machine's log has all of it. */
+/** All notices about how each file was read, one text a file, for the log. */
 export function listFileNotices(steps: readonly PlannedStep[]): string[] {
   return gatherByFile(steps).map(({ file, notices }) => `${file}: ${notices.join('; ')}`);
 }
 
-/** The same for a person, a line a file: what is as everybody expects it (UTF-8, commas) is not said. */
+/** The same for a person, one line a file; what anyone expects (UTF-8, commas) is omitted. */
 export function formatFileNotices(
   steps: readonly PlannedStep[],
   screen: Pick<Screen, 'columns' | 'directory'>,
@@ -36,7 +36,7 @@ const DELIMITER = /^the delimiter is (.+), (?:found from the header|as stated)$/
 const COLUMN = /^its column "/;
 const TAKEN_FOR = '" is taken for "';
 
-/** The notices of read/ and plan/ in a few words; one that is not known here stands whole. */
+/** Short forms of the notices of input/ and plan/; an unknown notice is shown whole. */
 function shortenNotices(notices: readonly string[]): string {
   const isColumn = (notice: string) => COLUMN.test(notice) && notice.includes(TAKEN_FOR);
   const columns = notices.filter(isColumn);

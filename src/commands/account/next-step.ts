@@ -9,7 +9,7 @@ export interface NextStep {
   readonly command?: string | undefined;
 }
 
-/** After a run; `job` is the path of the job file where the command was given one. Undefined where nothing is left to do. */
+/** After a run; `job` is the path of the job file where the command was given one. Undefined when nothing is left to do. */
 export function nextStep(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
   const { balance, exitCode, state } = summary;
   const run = showPath(screen, summary.directory);

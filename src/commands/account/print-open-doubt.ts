@@ -3,10 +3,13 @@ import type { OpenDoubt } from '../../report/summary.js';
 import { PLAIN_SCREEN, type Screen, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 
-/** More would push the account off the screen; JSON has them all. */
+/** More would push the account off the screen; JSON lists them all. */
 const MOST_LISTED = 5;
 
-/** The runs of a job that still hold rows in doubt, for a person; those of `besides` have their own account. Empty where there are none. */
+/**
+ * The runs of a job that still have rows in doubt, for a person; runs in `besides` have an account of their own. Empty
+ * when there are none.
+ */
 export function formatOpenDoubt(
   { runs }: OpenDoubt,
   besides: readonly string[] = [],

@@ -7,7 +7,7 @@ import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { type FigureColumn, formatFigures } from './figure-table.js';
 import { formatPlannedStep, formatPlannedStepBriefly, listFirstRows } from './print-planned-step.js';
 
-/** What `volley plan` tells a machine: the plan without the job and the columns. */
+/** What `volley plan` prints for machines: the plan without the job and the columns. */
 export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {
   const steps = plan.steps.map(({ inputs, examples: _examples, ...step }) => ({
     ...step,
@@ -19,7 +19,7 @@ export function summarizePlan(plan: Plan, directory: string, nowMs: number): obj
   return { plan: plan.id, job: plan.job.name, retryOf, directory, state: 'planned', steps };
 }
 
-/** What would happen, for a person. `isRefused`: a guard does not let it pass, which is said elsewhere. */
+/** What would happen, for a person. `isRefused`: a guard refuses it, which is reported elsewhere. */
 export function formatPlan(
   plan: Plan,
   directory: string,

@@ -61,8 +61,8 @@ export function formatPlannedStep(step: PlannedStep, { job, screen, nowMs }: Ste
 }
 
 /**
- * The same in about half of the lines, for a plan of many steps: where it goes and what is not sent stand in a sentence each, without an
- * example row; `mostExamples` messages are shown.
+ * The same in half the lines, for a plan of many steps: one sentence each for where it goes and for what is not sent,
+ * no example row; `mostExamples` messages are shown.
  */
 export function formatPlannedStepBriefly(
   step: PlannedStep,
@@ -112,7 +112,7 @@ function describeFirst(step: PlannedStep): string[] {
   return rows.length === 0 ? [] : [`the first requests hold ${rows.join(' and ')} rows at most`];
 }
 
-/** Of the first requests of a step that sends several rows in one: they are its trial. */
+/** The small first requests of a step that batches rows. */
 export function listFirstRows({ counts }: Pick<PlannedStep, 'counts'>): readonly number[] {
   return counts.planned > counts.requests && counts.requests > 1 ? FIRST_REQUESTS_ROWS : [];
 }

@@ -18,8 +18,8 @@ export interface SummaryView {
 }
 
 /**
- * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. What
- * would not fit one screen has fewer examples.
+ * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do
+ * next. An account that would not fit one screen has fewer examples.
  */
 export function formatSummary(summary: Summary, view: SummaryView): string {
   const whole = formatAccount(summary, view, false);
@@ -127,9 +127,9 @@ function describeState({ job, plan, retryOf, state, stop }: Summary): string {
   }
 }
 
-/** What came of a step without rows, as it must still be escaped. */
+/** The outcome of a step without rows; not yet escaped. */
 export function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
-  // The code of what was done is one word of its reason.
+  // The code repeats a word of the reason.
   if (status === 'accepted') return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
   return `${status === 'in-doubt' ? 'in doubt' : 'not done'} (${code}): ${reason}`;
 }

@@ -31,7 +31,7 @@ export interface Called {
   readonly isAction?: boolean;
   /** As the flag `--json` was given. */
   readonly json: boolean | undefined;
-  /** Of the log of the command that calls: it is told the name of the job. */
+  /** Of the calling command's log: adds the job's name. */
   readonly nameFields?: NameFields;
 }
 
@@ -43,7 +43,7 @@ export interface SingleCall {
   readonly sleep: (delayMs: number) => Promise<void>;
 }
 
-/** A person waits: longer than this, trying again is theirs. */
+/** A person is waiting; beyond this they retry themselves. */
 const MAX_GIVE_UP_SECONDS = 60;
 
 const LIMITS: Readonly<Record<CalledArea, Limits>> = {
@@ -54,9 +54,10 @@ const LIMITS: Readonly<Record<CalledArea, Limits>> = {
 };
 
 /**
- * Opens one area of the service that a job names, for a task of a few calls. A job on the sandbox gets that of its own
- * directory, under the job's lock. A signal ends what has not been sent, with UserError 'interrupted'; a second one also
- * what is under way, whose outcome is unknown then. Where JSON is asked for, a ServiceError is printed as `{ error }` before it is thrown.
+ * Opens one area of the service that a job names, for a task of a few calls. A sandbox job gets the sandbox of its own
+ * directory, under the job's lock. A signal cancels what has not been sent, with UserError 'interrupted'; a second one
+ * also what is in flight, whose outcome is then unknown. Where JSON is asked for, a ServiceError is printed as `{
+ * error }` before it is thrown.
  */
 export async function callService<T>(
   terminal: Terminal,
@@ -79,7 +80,7 @@ export async function callService<T>(
     return await withService(job, { ...called, terminal, secrets, stop, log }, task);
   } catch (thrown) {
     const error = describeEnd(thrown, stop);
-    // A stdout that takes nothing must not hide how the call ended.
+    // A closed stdout must not hide how the call ended.
     if (error instanceof ServiceError) await printServiceError(error, called, terminal).catch(() => {});
     throw error;
   } finally {
@@ -162,7 +163,7 @@ async function withService<T>(
 
 async function printServiceError(error: ServiceError, called: Called, terminal: Terminal): Promise<void> {
   const { code, status = null, hint = null } = error;
-  // The service words these two, and may repeat in them what it was sent.
+  // These two are the service's words and may repeat what it was sent.
   const serviceCode = error.serviceCode === undefined ? null : maskNumbers(error.serviceCode);
   const message = maskNumbers(error.message);
   await printResult(terminal, called, { json: { error: { code, status, serviceCode, message, hint } }, text: '' });

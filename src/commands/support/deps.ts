@@ -4,16 +4,16 @@ import type { Progress } from '../../run/run-deps.js';
 import { createLog, type SecretKeeper, type Terminal } from '../terminal/terminal.js';
 import { nodeRuntime, type Runtime } from './runtime.js';
 
-/** A terminal that a program may stand behind: it is told of every step forward, and the log is its own. */
+/** A terminal that may belong to a calling program, which receives progress and brings its own log. */
 export interface Host extends Terminal {
   readonly onPlanned?: PlanDeps['onProgress'];
   readonly onSent?: (progress: Progress) => void;
   readonly createLog?: (secrets: SecretKeeper) => Log;
-  /** This machine where it has none. */
+  /** Defaults to this machine. */
   readonly runtime?: Runtime;
 }
 
-/** The log of the host; where it has none, that of its terminal. */
+/** The host's log, else that of its terminal. */
 export function openLog(host: Host, secrets: SecretKeeper): Log {
   return host.createLog?.(secrets) ?? createLog(host, secrets);
 }

@@ -2,7 +2,7 @@ import type { Answer } from '../../service/answer.js';
 import type { CallLane } from '../../service/caller.js';
 import type { Transport } from '../../service/transport.js';
 
-/** The way of one call, which tells of the first answer that makes the lane pause, and how long. */
+/** Wraps lane and transport of one call, and reports the first answer that makes the lane pause, and for how long. */
 export function reportFirstPause(
   { lane, transport }: { lane: CallLane; transport: Transport },
   onPause: (answer: Answer, delayMs: number) => void,
@@ -30,7 +30,7 @@ export function reportFirstPause(
   };
 }
 
-/** A person who waits is told for what, and how long. */
+/** Says what a waiting person waits for, and until when. */
 export function describeFirstPause(answer: Answer, { base, untilMs }: { base: string; untilMs: number }): string {
   const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
   const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';

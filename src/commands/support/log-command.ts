@@ -11,7 +11,7 @@ export interface CommandEnd {
   readonly reason: string;
 }
 
-/** Adds what is known by now of the job, the run and its rows; it stands on the line at the end. */
+/** Adds fields about the job, the run and its rows to the last log line. */
 export type NameFields = (fields: LogFields) => void;
 
 /** What a command on a terminal is handed beside its flags. */
@@ -21,8 +21,9 @@ export interface LoggedTerminal {
 }
 
 /**
- * The first and the last line in the log of a command that plans, sends, calls or writes; the level of the last is by exit code, and it says why the
- * command ended so, an error included. On a terminal the account says all that, and both are left out.
+ * The first and the last line in the log of a command that plans, sends, calls or writes; the level of the last
+ * follows from the exit code, and it says why the command ended so. On a terminal the account says all that, and both
+ * are omitted.
  */
 export async function logCommand(
   host: Host,

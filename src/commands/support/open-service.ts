@@ -13,12 +13,15 @@ import { type Host, runtimeOf } from './deps.js';
 import { readSecrets } from './read-secrets.js';
 import { SANDBOX_DIRECTORY } from './sandbox-directory.js';
 
-/** The way to the service: addresses as they are now, the transport, and what authenticates each call. */
+/** Access to the service: current addresses, the transport, and what authenticates each call. */
 export interface OpenService {
   readonly settings: ServiceSettings;
   readonly transport: Transport;
   readonly authorize: Authorize;
-  /** Receipts and events that the embedded sandbox did not deliver, as their address is outside of this machine, since this was last asked. */
+  /**
+   * Receipts and events that the embedded sandbox did not deliver since the last call, because their address is outside
+   * this machine.
+   */
   takeNotDelivered(): number;
   close(): Promise<void>;
 }
@@ -45,7 +48,7 @@ export async function openService(
   try {
     return await endSoonAfter({ signal: context.signal, clock, doing: 'reach the service' }, () => opening);
   } catch (error) {
-    // What is open only now is of no use to anyone.
+    // Opened too late: close it.
     void opening.then(({ close }) => close()).catch(() => {});
     throw error;
   }
@@ -79,7 +82,7 @@ async function openAreas(
   };
 }
 
-/** How long receipts and events that have their turn are waited for at the end: a listener beside the job gets them all. */
+/** How long due receipts and events are awaited at the end, so that a local listener gets them all. */
 const LAST_EVENTS_MS = 5_000;
 
 async function startEmbeddedSandbox({ account, accountId, subAccountId }: ServiceSettings, jobDirectory: string) {

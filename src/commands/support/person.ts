@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Runtime } from './runtime.js';
 
-/** Who gives this command, for the journal: `ann on desk-7`. */
+/** Who runs this command, for the journal: `ann on desk-7`. */
 export function namePerson({ owner }: Pick<Runtime, 'owner'>): string {
   return `${nameUser()} on ${owner.host.split('/')[0]}`;
 }

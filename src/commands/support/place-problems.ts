@@ -2,7 +2,7 @@ import { type Problem, UserError } from '../../domain/errors.js';
 import { findPlace } from '../../job/explain/find-place.js';
 import type { Files } from '../../storage/files.js';
 
-/** Runs a task on the job of a file, if it is of one; what it refuses of that job is named with the line of the file on which it is written. */
+/** Runs a task on a job; problems that it throws get the line of the job file, if there is one. */
 export async function placeProblems<T>(
   { file, files }: { file: string | undefined; files: Pick<Files, 'readText'> },
   task: () => Promise<T>,

@@ -15,7 +15,7 @@ import { createProgressView } from '../terminal/progress.js';
 import { screenOf } from '../terminal/screen.js';
 import { createPlanDeps, type Host, runtimeOf } from './deps.js';
 
-/** Plans what is new for a job, shows how far it is, and says what it left out. */
+/** Plans what is new for a job, shows progress, and reports the files that it omitted. */
 export async function planNewInput(
   job: Job,
   context: {
@@ -58,7 +58,7 @@ export async function planNewInput(
     for (const notice of notices) log.info(notice);
     return outcome;
   } catch (error) {
-    // Another that has taken the job clears away what we were writing.
+    // The process that took over the job removes our unfinished files.
     if (isDiskError(error)) await context.lock.assertHeld();
     throw error;
   } finally {

@@ -7,8 +7,8 @@ import { nodeFiles } from '../../storage/files.js';
 import type { SecretKeeper, Terminal } from '../terminal/terminal.js';
 
 /**
- * Reads the secrets of some areas, and has them kept out of every log line; refuses with 'bad-credentials' what is missing.
- * `isReadOnly`: the Action Request Token is left alone, as nothing is to be changed.
+ * Reads the secrets of some areas, and has them kept out of every log line; refuses with 'bad-credentials' what is
+ * missing. `isReadOnly`: the Action Request Token is not read, since nothing will be changed.
  */
 export async function readSecrets(
   credentials: AreaCredentials,

@@ -25,8 +25,8 @@ export interface ReceiptJoiningDeps {
 }
 
 /**
- * Joins receipts to their run while they come: at the start, after each pause in which there were new ones, and at the end. A
- * pass that fails is told, and made good by the next; only that of `finish` is thrown.
+ * Joins receipts to their run while they come: at the start, after each pause in which there were new ones, and at the
+ * end. A failing pass is reported and repeated by the next; only `finish` throws.
  */
 export class ReceiptJoining {
   readonly totals: JoinedTotals = { settled: { accepted: 0, rejected: 0 }, deliveries: null, foreign: 0 };
@@ -45,7 +45,7 @@ export class ReceiptJoining {
     this.#isDue = true;
   }
 
-  /** Waits for the pass that is under way, and makes the last one; what came before the call is in it. */
+  /** Waits for the running pass, then makes the last one, which covers everything before the call. */
   async finish(): Promise<void> {
     this.#stop.abort();
     await this.#passing;

@@ -32,8 +32,8 @@ export async function openRunDirectory(
 }
 
 /**
- * The run that an argument means: a run directory is that run, a job's file or its directory the newest run of the job. `begun`:
- * the newest that was begun, where there is one; one that was planned only has nothing to settle or to retry.
+ * The run that an argument means: a run directory is that run, a job's file or its directory the newest run of the
+ * job. `begun`: prefer the newest begun run; one that was only planned has nothing to settle or retry.
  */
 export async function openNamedRun(
   written: string,
@@ -55,7 +55,7 @@ export async function openNamedRun(
   return openRun(await findNewest(path, { files, begun, written }), files, adopt);
 }
 
-/** By its plan, or by what is left of a run whose plan is gone. */
+/** Recognized by its plan, or by what remains of a run whose plan is gone. */
 async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   const names = await files.list(path);
   return names.some(
@@ -98,7 +98,7 @@ async function openRun(directory: string, files: Files, adopt: boolean): Promise
       'Give the directory that `volley plan` or `volley run` printed; a copy of it would send everything again.',
     );
   }
-  // What a person adopts is asked for again behind the lock, by the job's registry.
+  // The registry checks an adoption again under the lock.
   if (!adopt) await assertOwnPlace(files, directory);
   return { directory, plan };
 }

@@ -9,7 +9,7 @@ import type { Transport } from '../../service/transport.js';
 import { type Files, nodeFiles } from '../../storage/files.js';
 import type { LockDeps, Owner } from '../../storage/lock-file.js';
 
-/** All that commands on a job run on; a simulation of them has a world of its own. What is heavy is loaded where it is needed. */
+/** The ports that commands on a job use; the simulation brings its own. Heavy modules are loaded on demand. */
 export interface Runtime {
   readonly files: Files;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export const nodeRuntime: Runtime = {
   clock: systemClock,
   random: Math.random,
   owner: {
-    // What tells a process apart from one of another container with the same host name, where Linux says more.
+    // On Linux, what distinguishes a process from one in another container with the same host name.
     host: [
       hostname(),
       tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
@@ -76,7 +76,7 @@ function isProcessAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: it exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

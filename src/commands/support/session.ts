@@ -31,10 +31,10 @@ import { planNewInput } from './plan-new-input.js';
 import { openRunDirectory } from './run-directory.js';
 import { lockDepsOf, type Runtime } from './runtime.js';
 
-/** What of a job holds while a plan is applied; what is sent is the plan's alone. */
+/** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone. */
 export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 
-/** What every command that may send holds while it works on a job: the lock, the way to the service, the stop switch. */
+/** What a command that may send holds while it works on a job: lock, access to the service, stop switch. */
 export interface Session {
   readonly jobDirectory: string;
   readonly lock: Lock;
@@ -69,8 +69,8 @@ export async function planJobInput(
 }
 
 /**
- * Sends exactly the plan in a run directory, or goes on with it, and writes its outputs. Refuses before anything is sent:
- * another plan than `confirm` names, input that changed since, what a guard does not let pass, and files that another run took.
+ * Sends exactly the plan in a run directory, or resumes it, and writes its outputs. Refuses before anything is sent: a
+ * plan other than `confirm`, changed input, a guard, files that another run took.
  */
 export async function applyRunDirectory(
   host: Host,
@@ -83,9 +83,9 @@ export async function applyRunDirectory(
   }: {
     confirm: string | undefined;
     ignoreChangedInputs: boolean;
-    /** What was done to the job's directory is accepted. */
+    /** Accepts a copied or restored job directory. */
     adopt?: boolean | undefined;
-    /** Hears which run of which job it is, before anything else is done. */
+    /** Called first, with the run and the job. */
     name?: (about: { job: string; run: string }) => void;
   },
 ): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
@@ -131,7 +131,7 @@ export async function withSession<T>(
     return await placeDiskErrors(jobDirectory, async () => {
       const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
       try {
-        // What it reads may lie on a disk that does not answer.
+        // It may read from a hanging disk.
         const opening = { signal: stop.nothingNew, clock: runtime.clock, doing: 'open the job' };
         const registry = await endSoonAfter(opening, () =>
           openJobRegistry({ jobDirectory, lock, log, runtime, adopt }),
@@ -195,7 +195,7 @@ export function openJobRegistry({
   return openRegistry(runtime, { jobDirectory, lock, adoptedBy, onNotice: (notice) => log.warn(notice) });
 }
 
-/** Rows that were given to a plan are sent by nobody else: who forgets to apply it loses them. */
+/** Only the claiming plan sends claimed rows: if it is never applied, they are lost. */
 async function reportWaiting(jobDirectory: string, { log, runtime }: { log: Log; runtime: Runtime }): Promise<void> {
   for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory)) {
     const run = plan.retryOf?.run;
@@ -206,13 +206,13 @@ async function reportWaiting(jobDirectory: string, { log, runtime }: { log: Log;
   }
 }
 
-/** Refuses where an input of an unfinished run is another by now. */
+/** Refuses when an input of an unfinished run has changed. */
 export async function assertUnchanged(plan: Plan, { files, loadReader }: Runtime): Promise<void> {
   const { digestInput } = await loadReader();
   await assertInputsUnchanged(plan, { files, digestInput });
 }
 
-/** What a process that died while it wrote outputs left in the run directory. */
+/** Leftovers in the run directory of a process that died while it wrote outputs. */
 async function removeUnfinished({ files }: Runtime, directory: string): Promise<void> {
   for (const name of await files.list(directory)) {
     if (name.endsWith('.part')) await files.remove(join(directory, name));
@@ -274,7 +274,7 @@ async function applyThenReport(context: {
   }
   await lock.assertHeld();
   await removeUnfinished(runtime, directory);
-  // No file gets its name once the lock is lost: outputs of a runner that was ousted are older than those of the one that has it.
+  // No file gets its final name once the lock is lost: the new owner's outputs are newer.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
   const summary = await writeReport(whileHeld, directory, plan);

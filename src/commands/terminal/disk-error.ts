@@ -24,7 +24,7 @@ export function isDiskError(error: unknown): error is DiskError {
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
-/** The error itself, or what it was thrown for: a journal that cannot be written says so in its own words. */
+/** The error itself or its cause: a journal that cannot be written is wrapped in an error of its own. */
 export function findDiskError(error: unknown): DiskError | undefined {
   if (isDiskError(error)) return error;
   return error instanceof InternalError && isDiskError(error.cause) ? error.cause : undefined;
@@ -32,7 +32,7 @@ export function findDiskError(error: unknown): DiskError | undefined {
 
 type Ends = Readonly<Record<DiskPlace, number>>;
 
-/** Somebody must change a path, a right or a name before anything can be done; in a run something is gone that must be there. */
+/** Someone must change a path, a permission or a name first; in a run, something is missing that must exist. */
 const BY_PERSON: Ends = {
   given: EXIT.notStarted,
   output: EXIT.notStarted,
@@ -40,7 +40,7 @@ const BY_PERSON: Ends = {
   run: EXIT.stopped,
   unknown: EXIT.stopped,
 };
-/** May be otherwise the next time, with nothing changed in the job. */
+/** Transient: the same command may succeed later. */
 const BY_MACHINE: Ends = {
   given: EXIT.again,
   output: EXIT.again,
@@ -63,7 +63,7 @@ const ANSWERS: Readonly<Record<string, { says: string; ends: Ends }>> = {
   EPERM: { says: 'this user has no permission', ends: BY_PERSON },
   EADDRINUSE: { says: 'another process uses this port', ends: BY_PERSON },
   EADDRNOTAVAIL: { says: 'this machine has no such address', ends: BY_PERSON },
-  // A disk that failed is made read-only by the system; a directory that is to be made there was never to be written to.
+  // The system remounts a failing disk read-only; a directory that was still to be made there was never writable.
   EROFS: { says: 'the disk is read-only', ends: { ...BY_MACHINE, given: EXIT.notStarted, output: EXIT.notStarted } },
   ENOSPC: { says: 'the disk is full', ends: BY_MACHINE },
   EDQUOT: { says: 'the disk quota of this user is used up', ends: BY_MACHINE },
@@ -78,7 +78,10 @@ const ANSWERS: Readonly<Record<string, { says: string; ends: Ends }>> = {
   EPIPE: { says: 'no process reads the output', ends: BY_MACHINE },
 };
 
-/** How a command ends: 2 where a person must change what they gave, 4 where they must look at a run, 75 where the same command may succeed. */
+/**
+ * The exit code: 2 when a person must change their input, 4 when they must look at a run, 75 when the same command may
+ * succeed later.
+ */
 export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'code' | 'place'>): number {
   return (ANSWERS[code]?.ends ?? BY_MACHINE)[place];
 }
@@ -86,7 +89,7 @@ export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'cod
 /** The errors that the table lists; for its test, and for the page that repeats it. */
 export const KNOWN_ERRNOS: readonly string[] = Object.keys(ANSWERS);
 
-/** Runs a task that works in the directory of a job, and notes at an error of the system where it struck. */
+/** Runs a task in a job's directory, and adds to a system error where it occurred. */
 export function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>): Promise<T> {
   return notePlace((path) => placeOf(path, jobDirectory), task);
 }

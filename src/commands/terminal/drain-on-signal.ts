@@ -5,7 +5,7 @@ import type { StopSwitch } from '../../run/stop.js';
 import type { Host } from '../support/deps.js';
 import { onFirstSignal } from './signals.js';
 
-/** After a first signal, how long what is in flight is awaited. A pod's grace period must be longer. */
+/** How long requests in flight are awaited after a first signal. A pod's grace period must be longer. */
 export const DRAIN_MS = 30_000;
 
 const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };

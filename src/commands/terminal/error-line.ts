@@ -1,15 +1,18 @@
 import type { Logging } from './terminal.js';
 
-/** One line of the log, in JSON, that says why a command failed. Pure, and made without a library: it is said where nothing can be loaded, too. */
+/**
+ * One line of the log, in JSON, that says why a command failed. Pure and without dependencies: it must work where
+ * nothing can be loaded.
+ */
 export function formatErrorLine(failure: FailureWords, nowMs: number): string {
   const { message, ...about } = failure;
   const line = { level: ERROR_LEVEL, time: new Date(nowMs).toISOString(), msg: message, event: 'error', ...about };
-  // Nothing in it steers a terminal.
+  // Safe for a terminal: no control characters.
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return `${JSON.stringify(line).replace(/[^ -~]/g, toEscape)}\n`;
 }
 
-/** As pino has it. */
+/** Pino's levels. */
 const ERROR_LEVEL = 50;
 
 export interface FailureWords {
@@ -19,7 +22,7 @@ export interface FailureWords {
   readonly hint?: string | undefined;
 }
 
-/** What stderr gets for it: plain words, or that line. */
+/** What goes to stderr: plain text, or that JSON line. */
 export function formatFailureLine(
   failure: FailureWords,
   { logging, isStderrTerminal }: { logging?: Logging | undefined; isStderrTerminal: boolean },

@@ -15,7 +15,7 @@ import { escapeText, loggingOf, type Terminal } from './terminal.js';
 
 /** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
 export interface Failure {
-  /** It did not start (2), may be resumed (75), was stopped for a person to look at, or failed by itself (4). */
+  /** Not started (2), resumable (75), stopped for a person, or failed (4). */
   readonly state: 'refused' | 'stopped' | 'failed';
   readonly exitCode: number;
   readonly error: FailureError;
@@ -54,7 +54,7 @@ export function describeRunEnd(summary: Summary): Summary & { readonly error: Fa
   return { ...summary, error: { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] } };
 }
 
-/** The `error` alone, for an object that says more. Of an error that nobody foresaw the words may hold anything: only its name. */
+/** The `error` alone, for an object that says more. An unexpected error's message may hold anything: only its name is shown. */
 export function describeFailureError(error: unknown): FailureError {
   const say = (code: string, message: string, hint?: string, problems: readonly Problem[] = []): FailureError => ({
     code,
@@ -131,7 +131,7 @@ function describeError(error: unknown): string {
   return `An error in volley itself, please report it:\n${said.split('\n').map(escapeText).join('\n')}\n`;
 }
 
-/** A single problem that the message tells already is not told again; what to do about it is. */
+/** A single problem that the message states already is not repeated; its hint is. */
 function formatProblems({ message, problems }: UserError): string {
   const [first, ...others] = problems;
   if (first !== undefined && others.length === 0 && message.includes(first.message)) return formatHint(first);

@@ -3,7 +3,7 @@ import type { Progress } from '../../run/run-deps.js';
 import { formatProgress } from './progress-line.js';
 import type { Terminal } from './terminal.js';
 
-/** Shows how far a run is: a bar on a terminal, a log line every ten seconds elsewhere. */
+/** Shows the progress of a run: a bar on a terminal, a log line every ten seconds elsewhere. */
 export interface ProgressView {
   planned(progress: { step: number; rows: number }): void;
   sent(progress: Progress): void;
@@ -48,7 +48,7 @@ async function createBar({ screen }: Terminal): Promise<ProgressView> {
     sent: (progress) => {
       if (shown?.step !== progress.step || bar === undefined) {
         bar?.stop();
-        // What comes to stay is the account at the end.
+        // The bar is removed; the account at the end stays.
         bar = new cliProgress.SingleBar({ format, hideCursor: true, clearOnComplete: true });
         startedAt = Date.now();
         settledBefore = progress.settled;

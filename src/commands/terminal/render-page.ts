@@ -2,8 +2,9 @@ import { paint, type Screen, showCommand } from './screen.js';
 import { widthOf, wrapText } from './text-width.js';
 
 /**
- * A page of the reference on a terminal: headings in bold, paragraphs wrapped, tables in columns, or row by row where they have no
- * room. It knows the Markdown of our own pages and no more: headings, paragraphs, lists, tables, fences; bold, code, links.
+ * A page of the reference on a terminal: headings in bold, paragraphs wrapped, tables in columns, or row by row where
+ * they have no room. Supports only the Markdown that Volley's own pages use: headings, paragraphs, lists, tables,
+ * fences; bold, code, links.
  */
 export function renderPage(markdown: string, screen: Screen): string {
   return `${splitBlocks(markdown)

@@ -11,7 +11,7 @@ export interface Screen {
   readonly command: string;
 }
 
-/** What a text is shown on that goes into a pipe, or that nobody has said anything of. */
+/** For output into a pipe, or of unknown kind. */
 export const PLAIN_SCREEN: Screen = { columns: 80, hasColor: false, directory: '', command: 'volley' };
 
 const MOST_COLUMNS = 120;
@@ -19,14 +19,14 @@ const LEAST_COLUMNS = 40;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What is known of a terminal; it need not say how wide it is. */
+/** What is known of a terminal; its width may be missing. */
 export interface ScreenSource {
   readonly env: Env;
   readonly isStdoutTerminal: boolean;
   readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
 }
 
-/** Of what goes to stdout. Lines that are wider than a person reads with ease are not made. */
+/** The screen of stdout, capped at a readable width. */
 export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Screen {
   const known = { ...PLAIN_SCREEN, ...screen };
   const columns = isStdoutTerminal ? known.columns : PLAIN_SCREEN.columns;
@@ -37,7 +37,7 @@ export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Scree
   };
 }
 
-/** no-color.org: any text in NO_COLOR says no. */
+/** no-color.org: any text in NO_COLOR turns colour off. */
 export function allowsColor(env: Env): boolean {
   return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }

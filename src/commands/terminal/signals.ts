@@ -2,7 +2,10 @@ import { UserError } from '../../domain/errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Terminal } from './terminal.js';
 
-/** Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns how to stop listening. */
+/**
+ * Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns a function that
+ * stops listening.
+ */
 export function onFirstSignal(
   terminal: Terminal,
   listener: (name: string) => void,
@@ -23,12 +26,12 @@ export function onFirstSignal(
   });
 }
 
-/** How long what reads and plans has, after a signal, to end by itself. */
+/** How long reading and planning may take to end after a signal. */
 const GIVE_UP_MS = 500;
 
 /**
- * A task that sends nothing and hears the signal between two reads. A read may never end (a disk that does not answer): then the task
- * is given up, with UserError 'interrupted', and what it still does counts for nothing. `doing` completes "Cannot …".
+ * Runs a task that sends nothing and checks the signal between two reads. A read may never end (a hanging disk): then
+ * the task is abandoned with UserError 'interrupted', and its later results are ignored. `doing` completes "Cannot …".
  */
 export async function endSoonAfter<T>(
   { signal, clock, doing = 'plan the job' }: { signal: AbortSignal; clock: Clock; doing?: string },

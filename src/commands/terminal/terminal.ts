@@ -3,7 +3,7 @@ import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../../ports/lo
 import type { LogFormat, LogLevel } from '../../ports/log-level.js';
 import type { ScreenSource } from './screen.js';
 
-/** What a command sees of the world: streams, environment, signals. `cli.ts` hands it in; nothing else reads them. */
+/** A command's streams, environment and signals. `cli.ts` passes it in; nothing else reads them. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array | string>;
@@ -18,9 +18,9 @@ export interface Terminal {
   writeStderr(text: string): void;
   /** Calls back on SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
   onSignal(listener: (name: string) => void): () => void;
-  /** Leaves at once, with nothing known of what is in flight; says why on stdout, where JSON is asked for and no result is there yet. */
+  /** Exits at once, whatever is in flight; with --json, and no result yet, stdout says why. */
   leave(exitCode: number, why: { code: string; message: string; hint?: string }): never;
-  /** Why a command failed stands in its log by now: it is not said once more. */
+  /** The log has reported the failure: it is not printed again. */
   noteLogged?(error: unknown): void;
 }
 
@@ -28,7 +28,7 @@ export interface Terminal {
 export interface Logging {
   readonly format: LogFormat;
   readonly level: LogLevel;
-  /** By a flag. What the account on a terminal says anyway is logged only where somebody asked for a log. */
+  /** Set by a flag. What the account on a terminal says is logged only on request. */
   readonly isAsked: boolean;
 }
 
@@ -53,7 +53,7 @@ export class SecretKeeper {
 /** The letters at the end take no room and show nothing. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u034f\u17b4\u17b5]/gu;
 
-/** Whatever comes from a file or an answer: no control, bidi or invisible character reaches a terminal. */
+/** Escapes text from files and answers: no control, bidi or invisible character reaches a terminal. */
 export function escapeText(text: string): string {
   return text.replace(UNSAFE, (character) => {
     const code = character.codePointAt(0) ?? 0;

@@ -82,7 +82,7 @@ export function listRecords(block: RowBlock): (SourceRecord & { readonly ownId?:
   const records = new Array<BlockRecord>(lines.length);
   for (let index = 0; index < lines.length; index += 1) records[index] = new BlockRecord(columns, index);
   if (ownIds === undefined) return records;
-  // Who checks rows that come back copies them, and a copy has nothing of what getters give.
+  // Re-imported rows are copied, and a copy drops getters.
   return records.map(({ cells, cellsJson, line, row, fault }, index) => {
     return { cells, cellsJson, line, row, fault, ownId: ownIds[index] };
   });

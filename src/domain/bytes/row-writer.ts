@@ -20,8 +20,8 @@ export interface WrittenRow {
 }
 
 /**
- * Gathers rows for one block after the other: new memory for each would take longer to come by than to fill. A row is added as
- * strings; or its JSON is written by whoever opens it, and then kept or taken back.
+ * Gathers rows into blocks and reuses its memory: allocating takes longer than filling. A row is added as strings; or
+ * the caller opens one, writes its JSON, then keeps or drops it.
  */
 export class RowWriter {
   readonly width: number;
@@ -68,7 +68,7 @@ export class RowWriter {
     this.#end = end;
   }
 
-  /** Whether the open row has a cell for each column and, at a glance, one that is not blank. */
+  /** Whether the open row has a cell for each column and, by a cheap check, one that is not blank. */
   get isPlain(): boolean {
     if (this.#cells !== this.width) return false;
     const bytes = this.#text.reserve(0);
@@ -77,7 +77,7 @@ export class RowWriter {
     for (let cell = 0; cell < this.width; cell += 1) {
       const end = this.#ends[cells + cell] as number;
       const first = bytes[start] as number;
-      // Beyond ASCII are blanks too, such as the one that does not break.
+      // Non-ASCII bytes may be blanks, such as U+00A0.
       if (start < end && first > SPACE && first < DELETE && first !== BACKSLASH) return true;
       start = end + '","'.length;
     }
@@ -115,12 +115,12 @@ export class RowWriter {
     this.count += 1;
   }
 
-  /** What has gathered: views, to be read before another row comes. */
+  /** The gathered rows, as views: read them before adding another row. */
   get cells(): RowCells {
     return new RowCells({ cells: this.#text.bytes, ends: this.#ends, width: this.width });
   }
 
-  /** What has gathered, in memory of its own, which can be handed to another thread; then it is empty. */
+  /** The gathered rows in memory of their own, which can be transferred to another thread; the writer is then empty. */
   take(firstRow: number): RowBlock {
     const block = {
       cells: this.#text.copy(),

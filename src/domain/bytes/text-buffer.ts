@@ -16,12 +16,12 @@ const NEEDS_ESCAPE = Uint8Array.from({ length: TWO_BYTES }, (_, unit) =>
 );
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
-/** More bytes are copied sooner by the engine than one by one. */
+/** From this length on, the engine's copy is faster than a loop. */
 const SHORT_RANGE = 32;
 
 /**
- * Gathers text as UTF-8 until it is worth a write. Millions of short strings that are glued together would all be kept, and
- * moved about by garbage collection, until then; here each one is free at once.
+ * Gathers text as UTF-8 until a write pays. Millions of concatenated short strings would be kept and moved by garbage
+ * collection until then; here each is free at once.
  */
 export class TextBuffer {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
@@ -52,7 +52,7 @@ export class TextBuffer {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** The same, sooner for a short text of ASCII. */
+  /** The same, faster for a short ASCII text. */
   appendShort(text: string): void {
     if (this.#length + text.length > this.#bytes.length) this.#grow(this.#length + text.length);
     const bytes = this.#bytes;
@@ -111,7 +111,7 @@ export class TextBuffer {
     for (let limit = 10; integer >= limit; limit *= 10) digits += 1;
     const end = this.#length + digits;
     if (end > this.#bytes.length) this.#grow(end);
-    // Of 32 bits, the engine divides in a third of the time.
+    // 32-bit division takes a third of the time.
     const high = Math.floor(integer / LOW_DIGITS);
     const lowEnd = high === 0 ? this.#length : end - LOW_DIGITS_LENGTH;
     this.#writeDigits(integer - high * LOW_DIGITS, lowEnd, end);
@@ -140,7 +140,7 @@ export class TextBuffer {
     this.#length = needed;
   }
 
-  /** What has gathered with room for `count` more bytes, to be written behind it; they count once they are told to `extend`. */
+  /** The gathered bytes with room for `count` more; those count once `extend` is called. */
   reserve(count: number): Uint8Array {
     if (this.#length + count > this.#bytes.length) this.#grow(this.#length + count);
     return this.#bytes;
@@ -151,7 +151,7 @@ export class TextBuffer {
     this.#length = length;
   }
 
-  /** Hands what has gathered to `write`, and is empty when that has ended. Nothing may be appended meanwhile. */
+  /** Passes the gathered bytes to `write`, and is empty afterwards. Nothing may be appended meanwhile. */
   async flush(write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
     if (this.#length === 0) return;
     await write(this.bytes);
