@@ -1,6 +1,6 @@
 /** The package's entry: Volley for programs. Nothing in it prints, listens for signals, or ends the process. */
 
-// biome-ignore-start lint/performance/noBarrelFile: a package has one entry, and these are all that it promises
+// biome-ignore-start lint/performance/noBarrelFile: a package has one entry, and these are its exports
 export type { Area } from './domain/areas.js';
 export {
   InternalError,

@@ -4,8 +4,8 @@ import { Digest } from './digest-input.js';
 import { isPacked, readContent } from './text/byte-source.js';
 
 /**
- * SHA-256 of what a packed file holds; undefined for one that is not packed, or that cannot be unpacked (reading it
- * refuses it, and says why). So a file that was packed after it was sent is known again.
+ * SHA-256 of what a packed file holds; undefined for one that is not packed, or cannot be unpacked (reading it reports
+ * why). So a file that was packed after it was sent is recognized.
  */
 export async function digestContent(path: string): Promise<string | undefined> {
   if (!isPacked(path, await readHead(path))) return undefined;

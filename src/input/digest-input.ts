@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { refuseUnreadable } from './refusal.js';
 
-/** Bytes read from disk at a time; the drive at which csv-parse is fastest. */
+/** Bytes read from disk at a time; csv-parse is fastest with pieces of this size. */
 const PIECE_BYTES = 256 * 1024;
 
-/** What went by, byte for byte. */
+/** Bytes so far. */
 export class Digest {
   readonly #hash = createHash('sha256');
   bytes = 0;
@@ -16,13 +16,13 @@ export class Digest {
     this.bytes += piece.length;
   }
 
-  /** Of what went by so far, in lower-case hex. */
+  /** Of the bytes so far, in lower-case hex. */
   get sha256(): string {
     return this.#hash.copy().digest('hex');
   }
 }
 
-/** The bytes of a file as they are on disk, in pieces of 256 KB. Refuses a file that the disk does not give. */
+/** The bytes of a file as they are on disk, in pieces of 256 KB. Refuses a file that cannot be read. */
 export async function* readPieces(path: string, shown: string, digest?: Digest): AsyncGenerator<Buffer> {
   try {
     for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {

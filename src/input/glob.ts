@@ -9,8 +9,8 @@ export function isPattern(path: string): boolean {
 }
 
 /**
- * Absolute paths that fit an absolute glob pattern, sorted, directories left out. Whatever else fits is given, be it a broken
- * link or a pipe, so that it is refused and not passed over; `unlisted` are directories that could not be searched.
+ * Absolute paths that match an absolute glob pattern, sorted, without directories. Broken links and pipes are
+ * included, so that they are refused and not skipped; `unlisted` are directories that could not be searched.
  */
 export async function searchPattern(
   pattern: string,
@@ -26,7 +26,7 @@ export async function searchPattern(
   return { paths: paths.sort(), unlisted };
 }
 
-/** A directory that is there is meant by its name, even when the name holds characters of a pattern. */
+/** An existing directory is taken by its name, even when the name holds pattern characters. */
 async function splitPattern(pattern: string): Promise<{ root: string; rest: string }> {
   const segments = pattern.split('/');
   let root = '/';
@@ -51,7 +51,7 @@ async function isDirectory(path: string): Promise<boolean> {
 type GlobFs = NonNullable<GlobOptions['fs']>;
 type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
 
-/** The globbing library leaves out in silence what it cannot list, follow or send; this file system hides nothing from it. */
+/** The globbing library silently omits what it cannot list, follow or stat; this file system reports it. */
 function attentiveFs(onUnlisted: (path: string, error: unknown) => void): GlobFs {
   const list = (path: string, options: { withFileTypes: true }, callback: Callback<Dirent[]>) =>
     readdir(path, options, (error, entries) => {

@@ -11,16 +11,16 @@ export interface Header {
   readonly columns: readonly string[];
   /** Fields of a row. */
   readonly width: number;
-  /** For a file of ours, the fields that are columns of the input; undefined when all are. */
+  /** For an output of Volley, the fields that are columns of the input; undefined when all are. */
   readonly kept: readonly number[] | undefined;
-  /** For a file of ours, the columns that begin as ours do, and the field with the row's id (-1 where there is none). */
+  /** For an output of Volley, the columns that begin with `_`, and the field with the row's id (-1 if there is none). */
   readonly own: { readonly columns: readonly string[]; readonly id: number } | undefined;
   readonly notices: readonly string[];
 }
 
 /**
- * Columns from the first row of a file. Names that stand twice are numbered, and so can be used by no other name. Refuses, all at
- * once, names that are forbidden, those of columns that outputs add where the file is no output or has them twice, and too many.
+ * Columns from the first row of a file. Repeated names are numbered, so that each can be named. Refuses, all at once:
+ * forbidden names, columns that outputs add in a file that is no output or twice, and too many columns.
  */
 export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
   const isOwn = isOwnHeader(readNames(cells));
@@ -74,7 +74,7 @@ function findProblems(
 
 const HAS_LETTER = /\p{L}/u;
 
-/** One of ours has a meaning; one without a letter may be the number of a person, in a file without a header. */
+/** An added column has a meaning; a name without a letter may be a phone number, in a file without a header. */
 function mayNotRepeat(name: string): boolean {
   return readOwnName(name) !== undefined || !HAS_LETTER.test(name);
 }

@@ -13,10 +13,10 @@ export interface InputFile {
 }
 
 /**
- * The files that absolute paths and glob patterns name, each once, sorted by path; `directory` is that of the job file.
- * Refuses, all at once: what names nothing, is no regular file, or may not be read. A directory that fits a pattern is
- * passed over, as patterns have it. With `onEmptyPattern` a pattern may fit no file, as long as its directory is there:
- * an inbox may be empty.
+ * The files that absolute paths and glob patterns name, each once, sorted by path; `directory` is that of the job
+ * file. Refuses, all at once: what names nothing, is no regular file, or may not be read. A directory that matches a
+ * pattern is skipped. With `onEmptyPattern` a pattern may match no file, as long as its directory exists: an inbox may
+ * be empty.
  */
 export async function listInputs(
   patterns: readonly string[],
@@ -43,7 +43,7 @@ export async function listInputs(
   return [...files.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Of what people write who are used to a shell. */
+/** Shell habits that are not expanded here. */
 function hintOf(shown: string, fault: string): { hint?: string } {
   if (fault === 'it is a directory')
     return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };
@@ -86,7 +86,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Asks what it is before it is opened: opening a pipe would wait for a writer. */
+/** Stat before open: opening a pipe would wait for a writer. */
 async function findFault(path: string): Promise<string | undefined> {
   try {
     const found = await stat(path);

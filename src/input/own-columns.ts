@@ -1,25 +1,25 @@
 import { foldName } from '../domain/fold-name.js';
 import { foldCase, isResultColumn, PLACE_COLUMNS, RECEIPT_COLUMNS, readOwnName } from '../domain/output-columns.js';
 
-/** Stands for the id of a row that cannot be read as it stands: it had one, perhaps, and must not be taken for a new row. */
+/** Stands for the id of an unreadable row: it may have had one, and must not be taken for a new row. */
 export const HIDDEN_ID = '?';
 
-/** Names as they count: without the blanks around them, and those of ours as we write them, whatever their case. */
+/** Normalized names: without the blanks around them, and added columns in the case in which Volley writes them. */
 export function readNames(names: readonly string[]): string[] {
   return names.map((name) => readOwnName(name) ?? name.trim());
 }
 
-/** Whether names, as they count, come from an output of ours: the header of a CSV, or the keys of an NDJSON row. */
+/** Whether normalized names come from an output of Volley: the header of a CSV, or the keys of an NDJSON row. */
 export function isOwnHeader(names: readonly string[]): boolean {
   return PLACE_COLUMNS.every((mark) => names.includes(mark));
 }
 
-/** Whether a column of an output of ours is passed over: what the service said of a row a step may read, as it does a person's columns. */
+/** Whether a column of an output is ignored when re-imported; a step may read those with the service's answer. */
 export function isIgnoredColumn(name: string): boolean {
   return readOwnName(name) !== undefined && !isResultColumn(name);
 }
 
-/** Of the columns of an output of ours, those that say which output it is: all that begin as ours do. */
+/** The columns of an output that say which output it is: all that begin with `_`. */
 export function listOwnColumns(names: readonly string[]): string[] {
   return names.filter((name) => name.startsWith('_')).map((name) => OF_DELIVERIES.get(foldCase(name)) ?? name);
 }
@@ -27,8 +27,8 @@ export function listOwnColumns(names: readonly string[]): string[] {
 const OF_DELIVERIES: ReadonlyMap<string, string> = new Map(RECEIPT_COLUMNS.map((name) => [foldCase(name), name]));
 
 /**
- * Finds a column by its name: exactly, save for blanks around it, then without case and punctuation.
- * Undefined when there is none, or when several fit only in the second way. A column of ours is found by its own name alone:
+ * Finds a column by its name: exactly, save for blanks around it, then without case and punctuation. Undefined when
+ * there is none, or when several fit only in the second way. An added column is found by its exact name alone:
  * `_destination` never takes the place of a person's `Destination`.
  */
 export function findColumn(

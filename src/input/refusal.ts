@@ -15,7 +15,7 @@ export function refuseAll(problems: readonly Problem[]): UserError {
   });
 }
 
-/** A refusal for an error of the disk; what is no error of the disk is handed back as it is. */
+/** A refusal for a disk error; any other error is returned as it is. */
 export function refuseUnreadable(shown: string, error: unknown): unknown {
   const reason = describeDiskError(error);
   if (reason === undefined) return error;
@@ -34,7 +34,7 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   EIO: 'the disk failed',
 };
 
-/** In words, for a person; undefined when the error does not come from the disk. */
+/** For a person; undefined when the error does not come from the disk. */
 export function describeDiskError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined;
   return DISK_ERRORS[String(error.code)] ?? `the disk answered ${String(error.code)}`;

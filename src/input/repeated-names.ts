@@ -1,11 +1,11 @@
 /**
- * Names that stand twice in a header. Such columns get a number each, `email (1)` and `email (2)`: they go through every output, and
- * none of them is taken for the one that a job means by `email`.
+ * Names that stand twice in a header. Such columns are numbered, `email (1)` and `email (2)`: they appear in every
+ * output, and none is taken for the job's `email`.
  */
 
 export interface NumberedNames {
   readonly names: readonly string[];
-  /** A sentence for each name that stood twice. */
+  /** A sentence for each repeated name. */
   readonly notices: readonly string[];
 }
 

@@ -2,8 +2,8 @@ import { nodeFiles } from '../storage/files.js';
 import { describeDiskError, refuse } from './refusal.js';
 
 /**
- * Writes a stream, such as standard input, to `path` (mode 0600), durable and whole or not at all.
- * Refuses a stream that breaks off; a disk that fails is thrown as it is.
+ * Writes a stream, such as standard input, to `path` (mode 0600), durable and whole or not at all. Refuses a stream
+ * that breaks off; disk errors are thrown unchanged.
  */
 export async function spoolInput(stream: AsyncIterable<Uint8Array | string>, path: string): Promise<void> {
   const file = await nodeFiles.createWhole(path);

@@ -9,7 +9,7 @@ export interface Ceilings {
   readonly concurrency: number;
 }
 
-/** Ours, for areas that publish nothing: what a single key can want of a service that a person would still call polite. */
+/** Volley's own choice for areas that publish nothing: a polite rate for a single key. */
 const UNPUBLISHED = {
   requestsPerSecond: 100,
   messagesPerSecond: undefined,
@@ -19,7 +19,7 @@ const UNPUBLISHED = {
 
 /**
  * Hard caps on what a job may set. The published ones are from the service's public developer documentation.
- * Concurrency is ours everywhere: it is sockets, and 1,800 requests a second at 140 ms each need 256.
+ * Concurrency is Volley's choice everywhere: it means sockets, and 1,800 requests a second at 140 ms each need 256.
  */
 export const ceilings: Readonly<Record<Area, Ceilings>> = {
   sms: {
@@ -27,13 +27,13 @@ export const ceilings: Readonly<Record<Area, Ceilings>> = {
     requestsPerSecond: 1800,
     // "Batch SMS": 10,000 messages per request is roughly 25,000 messages per second.
     messagesPerSecond: 25_000,
-    // Ours: ten parts a message, the most that the service takes.
+    // Volley's choice: ten parts a message, the most that the service takes.
     segmentsPerSecond: 250_000,
     concurrency: 256,
   },
-  // "Chat API": 5 requests a second for a key. What happens above it is not documented, so it is never reached for.
+  // "Chat API": 5 requests a second for a key. What happens above it is not documented, so it is the cap.
   chat: { requestsPerSecond: 5, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 5 },
-  // None published: capped at what the same account may ask of SMS, since a migration of millions needs more than a polite rate.
+  // None published: capped like SMS for the same account, since a migration of millions needs more than a polite rate.
   contacts: { requestsPerSecond: 1800, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 256 },
   verification: UNPUBLISHED,
   gateway: UNPUBLISHED,

@@ -1,15 +1,16 @@
 import type { ReadLimits, Timeouts } from './job.js';
 
 /**
- * What a job that says nothing gets, and the most that it may ask for. One place for every such number, with its source; limits of rate stand in
- * job/ceilings.ts, addresses in regions.ts, what the service's reference leaves open in domain/documented.ts.
+ * Defaults of a job, and the most that it may ask for. One place for every such number, with its source; limits of
+ * rate stand in job/ceilings.ts, addresses in regions.ts, what the service's reference leaves open in
+ * domain/documented.ts.
  */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
-/** Ours; generous for files that people export, small enough that one bad file cannot take the memory. */
+/** Volley's choice: generous for exported files, small enough that one bad file cannot exhaust memory. */
 export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxFieldBytes: MIB,
   maxColumns: 1000,
@@ -17,16 +18,19 @@ export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxFileBytes: 64 * GIB,
 };
 
-/** Ours; a batch of 10,000 messages takes the service under a second, the rest is patience. */
+/** Volley's choice: a batch of 10,000 messages takes the service under a second, the rest is margin. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectSeconds: 10, answerSeconds: 60 };
 
-/** Ours; long enough for a restart of what stands between, short enough that a nightly job ends in the night. */
+/** Volley's choice: long enough for a proxy to restart, short enough that a nightly job ends in the night. */
 export const DEFAULT_GIVE_UP_AFTER_SECONDS = 900;
 
-/** Ours; when every second answer is a refusal, it is the job that is wrong and not its rows. */
+/** Volley's choice: when every second answer is a refusal, the job is wrong and not its rows. */
 export const DEFAULT_MAX_FAILED_PERCENT = 50;
 
-/** Contract, "Batch SMS": up to 10,000 messages a request. The default is ours: a lost answer leaves that many rows in doubt. */
+/**
+ * Contract, "Batch SMS": up to 10,000 messages a request. The default is Volley's choice: a lost answer leaves that
+ * many rows in doubt.
+ */
 export const MAX_BATCH_SIZE = 10_000;
 export const DEFAULT_BATCH_SIZE = 1000;
 

@@ -16,7 +16,7 @@ export function fillInput(written: CheckedInput, directory: string): Input {
   };
 }
 
-/** A glob stays one; that the directory's own name may hold * or [ is for the reader to see, which knows what is on the disk. */
+/** A glob stays one; a directory name with * or [ is resolved by the reader, which sees the disk. */
 function fillPattern(file: string, directory: string): string {
   return file === '-' ? file : resolve(directory, file);
 }

@@ -1,7 +1,7 @@
 import { defaultLimits } from './ceilings.js';
 import type { Limits, Step } from './job.js';
 
-/** Limits as a step or the top of a file says them; what is not said is undefined or not there. */
+/** Limits as written in a step or at the top of a file; others are undefined or absent. */
 export type WrittenLimits = { readonly [Key in keyof Limits]?: Limits[Key] | undefined } | undefined;
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */

@@ -23,7 +23,7 @@ export function fillService(written: WrittenService, directory: string): Service
   };
 }
 
-/** Both are '' where a job gives no account: rules-access.ts has seen that no step needs it. */
+/** Both are '' when a job has no account: require-access.ts has checked that no step needs one. */
 function fillAccount(written: WrittenService): Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId'> {
   const account = written.account ?? (written.sandbox ? SANDBOX_ACCOUNT : '');
   const ownSubAccount = account === '' ? '' : `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`;
@@ -65,7 +65,7 @@ function fillGatewayPaths(written: NonNullable<WrittenService['gatewayPaths']>):
   };
 }
 
-/** Holds only the areas that the job gives something for. */
+/** Holds only the areas that the job names. */
 function fillCredentials(written: NonNullable<WrittenService['credentials']>, directory: string): AreaCredentials {
   const fillKey = (own: { apiKey: SecretSource } | undefined, shared?: SecretSource) => {
     const secret = own?.apiKey ?? shared;

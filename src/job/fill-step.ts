@@ -23,7 +23,7 @@ interface Around {
 
 type Checked<Kind extends Step['kind']> = Extract<CheckedStep, { kind: Kind }>;
 
-/** Every key of a step, those that were not written included. */
+/** Every key of a step, including those that were not written. */
 export function fillStep(written: CheckedStep, around: Around): Step {
   switch (written.kind) {
     case 'contacts':
@@ -47,7 +47,7 @@ function fillContacts(written: Checked<'contacts'>, { limits, directory }: Aroun
   return {
     kind: 'contacts',
     input: fillInput(written.input, directory),
-    // zod leaves out what is not written, so no key is undefined.
+    // zod omits what is not written, so no key is undefined.
     fields: written.fields as ContactsStep['fields'],
     ...fillAttributes(written.customAttributes),
     groups: written.groups ?? [],

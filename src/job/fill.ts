@@ -4,7 +4,7 @@ import { fillStep } from './fill-step.js';
 import type { Job, OutputSettings } from './job.js';
 import type { CheckedJob } from './schema/written-job.js';
 
-/** The job that a faultless file means: defaults that depend on other keys are filled, paths are absolute. */
+/** The job of a valid file: defaults that depend on other keys are filled, paths are absolute. */
 export function fillJob(written: CheckedJob, file: { name: string; directory: string }): Job {
   const { directory } = file;
   return {

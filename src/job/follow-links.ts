@@ -6,8 +6,8 @@ const MAX_LINKS = 40;
 const OF_A_CONFIG_MAP = '..data/';
 
 /**
- * The file that a path leads to over links: one job has one memory, whatever name it was called by. Links of a ConfigMap are not
- * followed, as the file's own place changes with each version of it.
+ * Resolves links: a job has one registry, whatever path it was called by. Links of a ConfigMap are not followed, as
+ * the file's own place changes with each version of it.
  */
 export async function followLinks(path: string): Promise<string> {
   let file = resolve(path);

@@ -3,8 +3,8 @@ import type { ContactField } from '../domain/contact-fields.js';
 import type { CampaignTarget, GatewayPaths } from '../domain/documented.js';
 
 /**
- * A job as the code relies on it: every default filled, every path absolute, everything checked.
- * What a person writes is `WrittenJob` (schema.ts); `loadJob` (load.ts) makes the one from the other.
+ * A job as the code relies on it: every default filled, every path absolute, everything checked. What a person writes
+ * is `WrittenJob` (schema/written-job.ts); `loadJob` (load.ts) makes the one from the other.
  */
 export interface Job {
   /** Names the directory of its runs: `^[a-z0-9][a-z0-9._-]{0,63}$`. */
@@ -28,21 +28,24 @@ export interface ServiceSettings {
   /** Of the account in the contacts area, where that is not `account`. */
   readonly accountId?: string | undefined;
   readonly subAccountId: string;
-  /** Origin of each area, and a path prefix where the job gives one; no trailing slash. '' where nothing says it: no step needs it then. */
+  /**
+   * Origin of each area, and a path prefix where the job gives one; no trailing slash. '' if not set: then no step
+   * needs it.
+   */
   readonly bases: Readonly<Record<Area, string>>;
   readonly gatewayPaths: GatewayPaths;
   readonly credentials: AreaCredentials;
   readonly timeouts: Timeouts;
-  /** How long a run goes on trying while the service is unreachable or refuses every request. */
+  /** How long a run keeps trying while the service is unreachable or refuses every request. */
   readonly giveUpAfterSeconds: number;
-  /** Whether a 503 that is not in the service's own words counts as not processed, too. */
+  /** Whether a 503 without the service's own error body counts as not processed, too. */
   readonly trustUnavailable: boolean;
 }
 
-/** Where an account and its areas are: all that forms the address of a request. */
+/** Everything that forms the address of a request. */
 export type Addresses = Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId' | 'bases' | 'gatewayPaths'>;
 
-/** Undefined for an area that the job gives none for. Contract, "Authentication". */
+/** Undefined for an area without any. Contract, "Authentication". */
 export interface AreaCredentials {
   readonly sms?: KeyCredentials | undefined;
   readonly contacts?: KeyCredentials | undefined;
@@ -65,7 +68,7 @@ export interface TokenCredentials {
   readonly actionToken: SecretSource | undefined;
 }
 
-/** Where a secret is found; the secret itself is never written in a job. */
+/** Where to read a secret; the secret itself is never written in a job. */
 export type SecretSource = { readonly env: string } | { readonly file: string };
 
 export interface Timeouts {
@@ -97,9 +100,9 @@ export interface Limits {
 }
 
 export type Step = RowStep | ActionStep;
-/** Takes the rows of files. */
+/** A step that takes the rows of files. */
 export type RowStep = ContactsStep | SmsStep | VerificationStartStep | VerificationCheckStep | ConversationsStep;
-/** Has no rows: does one thing at its place among the steps. */
+/** A step without rows: does one thing at its place among the steps. */
 export type ActionStep = CampaignStep | ChatStep;
 
 export function isRowStep(step: Step): step is RowStep {
@@ -117,7 +120,7 @@ export interface Input {
   readonly delimiter: ',' | ';' | '\t' | '|' | undefined;
   /** ISO 3166-1 alpha-2, upper case: the country that numbers without + are read in. */
   readonly country: string | undefined;
-  /** Column that names the country row by row; goes before `country`. */
+  /** Column that names the country row by row; overrides `country`. */
   readonly countryColumn: string | undefined;
   readonly limits: ReadLimits;
 }
@@ -138,7 +141,7 @@ export interface ContactsStep {
   readonly fields: Readonly<Partial<Record<ContactField, string>>>;
   /** Attribute → column, or `rest`: every column that no field names, under its own name. */
   readonly customAttributes: Readonly<Record<string, string>> | 'rest';
-  /** How `rest` departs from that; undefined: it does not. */
+  /** Exceptions to `rest`; undefined: none. */
   readonly rest?: RestOfColumns | undefined;
   /** Ids of the groups that every contact joins. */
   readonly groups: readonly number[];
@@ -187,7 +190,7 @@ export interface VerificationStartStep {
   /** Column that holds the number. */
   readonly destination: string;
   readonly brand: string | undefined;
-  /** The SMS body with `{code}` and, where wanted, `{brand}`; undefined: the service's own words. */
+  /** The SMS body with `{code}` and, where wanted, `{brand}`; undefined: the service's own text. */
   readonly template: string | undefined;
   /** Sender id. */
   readonly source: string | undefined;
@@ -197,7 +200,7 @@ export interface VerificationStartStep {
   /** Seconds until a number can get another SMS. */
   readonly resendingInterval: number;
   readonly resetSession: boolean | undefined;
-  /** What becomes of a number that may not be sent to again yet. */
+  /** What to do with a number that may not get another SMS yet. */
   readonly whenTooEarly: 'wait' | 'reject';
   readonly duplicates: 'skip' | 'keep';
   readonly limits: Limits;
@@ -223,7 +226,7 @@ export interface ConversationsStep {
   readonly queueColumn: string | undefined;
   /** Column with a JSON object as the contract has it, or user field → column. */
   readonly user: string | UserColumns;
-  /** Codes of customers' languages beside those of service/documented.ts; undefined: none. */
+  /** Language codes beside those of domain/documented.ts; undefined: none. */
   readonly languages?: readonly string[] | undefined;
   /** Column with a JSON object as the contract has it; undefined: no history. */
   readonly history: string | undefined;
@@ -235,7 +238,7 @@ export interface UserColumns {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
-  /** Key → column; an empty cell leaves its entry out. */
+  /** Key → column; an empty cell omits its entry. */
   readonly additionalProperties: Readonly<Record<string, string>>;
 }
 
@@ -253,13 +256,13 @@ export interface NewChannel {
   };
 }
 
-/** What a numeric status amounts to; service/areas/campaign-states.ts has the table. */
+/** State of a numeric status; service/areas/campaign-states.ts has the table. */
 export type CampaignState = CampaignTarget | 'NEW' | 'SCHEDULED';
 
 export interface CampaignStep {
   readonly kind: 'campaign';
   readonly campaign: number;
-  /** One of these must hold, else the run stops; looked at before `set`. Undefined: any. */
+  /** One of these must hold, else the run stops; checked before `set`. Undefined: any. */
   readonly expect: readonly CampaignState[] | undefined;
   readonly set: CampaignTarget | undefined;
   /** Runs even if an earlier step stopped the run. */

@@ -21,16 +21,16 @@ const MAX_PROBLEMS = 100;
 const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
 const WRITE_A_JOB = 'Write a job that names it in input.files: README.md, "Five minutes to your first job".';
 
-/** What the disk says of a path or a right; of anything else, such as too many open files, the job is not at fault. */
+/** Disk errors about a path or a permission; other errors, such as too many open files, are not the job's fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
 
 export interface LoadOptions {
   /**
-   * For a job that only says which service: its steps may be at fault, or left out, and it has none when loaded. Nor is it
-   * asked for the access that they need.
+   * For a single call, which needs only the job's service: its steps may be faulty or missing, and are not loaded; the
+   * access that they need is not required.
    */
   readonly withoutSteps?: boolean;
-  /** Where the file itself lies, from which its paths and its default name follow; by default the path that was given. */
+  /** The file's real location, from which its paths and its default name follow; defaults to the given path. */
   readonly file?: string;
 }
 
@@ -69,7 +69,10 @@ export async function loadJob(
   return job;
 }
 
-/** An older version kept the runs of a job that was called through a link beside the link: they would be sent once more. */
+/**
+ * An older version kept the runs of a job called through a link beside the link: without this check they would be sent
+ * again.
+ */
 async function assertOneMemory(
   job: Job,
   throughLink: Job,
@@ -91,7 +94,10 @@ async function assertOneMemory(
   );
 }
 
-/** The job that a text says; `file` is its path, from which places, the default name and the paths of the job follow. Refuses as `loadJob` does. */
+/**
+ * Parses a job; `file` is its path, from which places, the default name and the paths of the job follow. Refuses as
+ * `loadJob` does.
+ */
 export function parseJob(
   text: string,
   file: string,
@@ -105,7 +111,7 @@ export function parseJob(
   const tree = readTree(yaml.root);
   if (!isJobLike(tree.value)) throw refuseJob([NO_JOB], { file, text: clean });
   const name = basename(own, extname(own));
-  // What is no map of keys and values has no steps to pass over.
+  // Only a map can have steps to ignore.
   const isPartial = withoutSteps && isMapping(tree.value);
   const checked = (isPartial ? writtenJobOfAnySteps : writtenJob).safeParse(tree.value);
   const findings = [
@@ -133,14 +139,14 @@ const writtenJobOfAnySteps = writtenJob.extend({
     .transform((): CheckedStep[] => []),
 });
 
-/** The job as its rules are held against it without its steps: one of the sandbox, as that needs no access. */
+/** The job without its steps, for the rules: a sandbox job, since that needs no access. */
 function leaveOutSteps({ steps: _steps, ...job }: Record<string, unknown>): unknown {
   return { ...job, service: isMapping(job.service) ? { ...job.service, sandbox: true } : job.service };
 }
 
 const KEYS = Object.keys(writtenJob.shape);
 
-/** A text, or a map without any key of a job, is some other file: nothing that stands in it is repeated, as it may be of people. */
+/** A text, or a map without any job key, is some other file: its content may be personal, so nothing of it is repeated. */
 function isJobLike(value: unknown): boolean {
   if (typeof value === 'string') return false;
   if (!isMapping(value)) return true;
@@ -154,7 +160,7 @@ const NO_JOB: Finding = {
   hint: `If it is your data file: ${WRITE_A_JOB}`,
 };
 
-/** A text without quotes makes findings on its line that lead nowhere; a tab makes others behind it. */
+/** An unquoted text causes misleading findings on its line; a tab causes others behind it. */
 function nameCause(
   findings: readonly Finding[],
   text: ReturnType<typeof findUnquotedText>,
@@ -168,7 +174,7 @@ function nameCause(
   return findings.some(isOfIt) ? [text, ...findings.filter((finding) => !isOfIt(finding))] : findings;
 }
 
-/** One finding for one place, the first; none where the tree has said already why it cannot be read. */
+/** One finding per place, the first; none where the tree has already reported why it cannot be read. */
 function dropRepeats(findings: readonly Finding[], tree: Tree): Finding[] {
   const seen = new Set<string>();
   return findings.filter(({ at, message }) => {

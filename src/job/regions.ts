@@ -1,9 +1,8 @@
 import { trimEndOf } from '../domain/trim-end.js';
 
 /**
- * Where the service is reached, by region, and what a base address may be.
- * The contract names asia (default), europe and indonesia; north-america is newer and stands in the public documentation only,
- * as do the host names.
+ * The service's addresses by region, and what a base address may be. The contract names asia (default), europe and
+ * indonesia; north-america is newer and stands in the public documentation only, as do the host names.
  */
 
 export const REGIONS = ['asia', 'europe', 'indonesia', 'north-america'] as const;
@@ -39,7 +38,7 @@ export const basesByRegion: Readonly<Record<Region, Readonly<Record<RegionalArea
   },
 };
 
-/** What a sandbox job holds until the sandbox has said its own address: nothing can listen on port 0, so nothing can be sent by mistake. */
+/** Placeholder until the sandbox reports its address: nothing can listen on port 0, so nothing can be sent by mistake. */
 export const NO_BASE = 'http://127.0.0.1:0';
 
 /** What is wrong with a base address, as "expected …"; undefined when it may be used: https, or http to this machine only. */
@@ -54,7 +53,7 @@ export function findBaseFault(text: string): string | undefined {
   return undefined;
 }
 
-/** Origin and path prefix, without a slash at the end; the address must be faultless. */
+/** Origin and path prefix, without a slash at the end; the address must be valid. */
 export function normalizeBase(text: string): string {
   const url = new URL(text);
   return trimEndOf(`${url.origin}${url.pathname}`, '/');

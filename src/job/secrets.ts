@@ -3,7 +3,7 @@ import { trimEndOf } from '../domain/trim-end.js';
 import type { Files } from '../storage/files.js';
 import type { SecretSource } from './job.js';
 
-/** Longer than any key; a file beyond it is not the file that was meant. */
+/** Longer than any key; a larger file is the wrong file. */
 const MAX_LENGTH = 8192;
 
 /** Where secrets are read from. */

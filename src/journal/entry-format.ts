@@ -2,17 +2,17 @@ import { crc32 } from 'node:zlib';
 import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain/row.js';
 
 /**
- * The journal on disk, version 3: `journal.ndjson`, one entry a line, appended only. Older ones are read as well: 2 has no
- * entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close. Who does not know `snapshot` may pass it over.
+ * The journal on disk, version 3: `journal.ndjson`, one entry a line, appended only. Older ones are read as well: 2
+ * has no entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close. A reader that does
+ * not know `snapshot` may skip it.
  *
  *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
  *
- * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline.
- * `epoch` is that of the lock under which the line was written: lines of an older epoch that stand
- * behind a newer one came from a runner that had lost its lock, and are passed over.
- * `seq` counts the lines from 1. `durable` is the highest seq known to be on disk when the line was
- * written: so a reader can tell a tail that was never synced, and may be cut off, from damage to
- * lines that other lines have built upon, which refuses the run.
+ * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline. `epoch` is that of
+ * the lock under which the line was written: lines of an older epoch behind a newer one came from a runner that had
+ * lost its lock, and are ignored. `seq` counts the lines from 1. `durable` is the highest seq known to be on disk when
+ * the line was written: so a reader can distinguish a tail that was never synced, and may be cut off, from damage to
+ * lines that later lines build upon, which refuses the run.
  *
  * A runner that lost its lock may die in the middle of a write, with a successor at work: what the successor appends next stands
  * in one line with that piece, behind it, and counts (`findLine`).
@@ -33,7 +33,7 @@ export type JournalEntry =
   | SnapshotEntry
   | CloseEntry;
 
-/** A runner begins, or goes on with, the run. */
+/** A runner begins or resumes the run. */
 export interface OpenEntry {
   readonly type: 'open';
   readonly version: number;
@@ -43,7 +43,7 @@ export interface OpenEntry {
   readonly pid: number;
 }
 
-/** Something that a step needs is about to be made. Durable before the first byte of the call leaves. */
+/** Provisioning of something that a step needs begins. Durable before the first byte of the call leaves. */
 export interface ProvisioningEntry {
   readonly type: 'preparing';
   readonly step: number;
@@ -52,7 +52,7 @@ export interface ProvisioningEntry {
   readonly what: string;
 }
 
-/** What was made at the service so far of what a step needs; ids as the step's kind gave them. */
+/** What the step has provisioned at the service so far; ids as the step's kind returned them. */
 export interface ProvisionedEntry {
   readonly type: 'prepared';
   readonly step: number;
@@ -61,8 +61,8 @@ export interface ProvisionedEntry {
 }
 
 /**
- * What was about to be made has no id: `not-made`, for certain, or `unknown`, as nothing tells. The run stops to say the
- * latter; once its close stands behind this entry, it was said, and the thing is made anew.
+ * Provisioning ended without an id: `not-made`, for certain, or `unknown`. The run stops to report the latter; once
+ * its close follows this entry, it was reported, and the next run provisions again.
  */
 export interface ProvisionFailedEntry {
   readonly type: 'unprepared';
@@ -102,7 +102,10 @@ export type Result =
   | { readonly kind: 'split'; readonly why: string }
   /** Every row has its verdict. */
   | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }
-  /** It was never processed, and this run will not send it: its rows are for another plan. The intent before it sent nothing. */
+  /**
+   * It was never processed, and this run will not send it: another plan may claim its rows. The intent before it sent
+   * nothing.
+   */
   | { readonly kind: 'given-up'; readonly verdict: NotSent };
 
 /** A step without rows is about to change something. Durable before the first byte of it leaves. */
@@ -120,7 +123,10 @@ export interface ActedEntry {
   readonly verdict: Verdict;
 }
 
-/** Rows that were in doubt have a verdict; `by` says what told it: `receipt`, `export …` with its digest, `person …` with who said it. */
+/**
+ * Rows that were in doubt have a verdict; `by` says its source: `receipt`, `export …` with its digest, `person …` with
+ * the operator.
+ */
 export interface SettleEntry {
   readonly type: 'settle';
   readonly step: number;
@@ -132,8 +138,8 @@ export interface SettleEntry {
 }
 
 /**
- * Rows are given to another plan, which alone may send them from now on: one entry for all of them, so that it stands whole or
- * not at all. Each of them is `rejected` by the service, or `not-sent`, and none was given away before.
+ * Another plan claims rows and alone may send them from now on: one entry for all of them, so that the claim is
+ * atomic. Each is `rejected` by the service, or `not-sent`, and none was claimed before.
  */
 export interface RetryEntry {
   readonly type: 'retry';
@@ -149,14 +155,17 @@ export interface RetryEntry {
 export type RowRange = readonly [step: number, first: number, count: number];
 
 /**
- * The state of the run, as all entries before this one tell it: whoever wants no more may begin to read here. Written now and
- * then, by a runner that counts its lines.
+ * The state of the run after all entries before this one: a reader that needs only the state may begin here. Written
+ * now and then by a runner that counts its lines.
  */
 export interface SnapshotEntry {
   readonly type: 'snapshot';
-  /** Where its line begins, if nobody but its writer appended anything since that read the journal: else it is not to be trusted. */
+  /**
+   * Where its line begins, if only its writer has appended since it read the journal; a snapshot elsewhere is not to be
+   * trusted.
+   */
   readonly offset: number;
-  /** As `RunState.snapshot` gave it. */
+  /** The value of `RunState.snapshot`. */
   readonly state: unknown;
 }
 
@@ -175,7 +184,7 @@ export type CloseReason =
   | 'unauthorized'
   | 'redirected'
   | 'guard'
-  /** A step without rows was refused, or is in doubt, and what follows relies on it. */
+  /** A step without rows was refused, or is in doubt, and later steps rely on it. */
   | 'refused'
   /** The service refused a request for a reason that holds for every one of the step. */
   | 'request-refused';
@@ -202,19 +211,22 @@ export function encodeLine(line: JournalLine): Buffer {
 const EPOCH = '"epoch":';
 const MAX_EPOCH_DIGITS = 16;
 
-/** The epoch that a line says, behind the piece of another's that may stand before it, without a look at its checksum; NaN where it says none. */
+/**
+ * The epoch of a line, behind a torn piece of another runner's line if there is one, without checking its checksum; NaN
+ * if it has none.
+ */
 export function peekEpoch(bytes: Buffer): number {
   const start = Math.max(0, bytes.lastIndexOf(CRC_PREFIX)) + BODY_START + EPOCH.length;
   return Number.parseInt(bytes.toString('latin1', start, start + MAX_EPOCH_DIGITS), 10);
 }
 
-/** What is in a line of an entry that says a new runner begins; texts within entries have their quotes escaped. */
+/** Marks the line of an `open` entry; texts within entries have their quotes escaped. */
 export const OPEN_MARK = Buffer.from('"type":"open"');
 
-/** The same of a snapshot. */
+/** Marks the line of a `snapshot` entry. */
 export const SNAPSHOT_MARK = Buffer.from('"type":"snapshot"');
 
-/** As `encodeLine` writes what stands before the entry. To parse the whole as one object, and to part it, takes half as long again. */
+/** The head of a line as `encodeLine` writes it. Parsing the whole line as one object takes half as long again. */
 const HEAD = /^\{"crc":"([0-9a-f]{8})","epoch":(\d+),"seq":(\d+),"durable":(\d+),/;
 
 /** Undefined for anything that is not, bit for bit, a line that `encodeLine` wrote. `bytes` is without the newline. */
@@ -228,11 +240,14 @@ export function decodeLine(bytes: Buffer): JournalLine | undefined {
 
 export interface FoundLine {
   readonly line: JournalLine;
-  /** Bytes before it, of a line that was never whole. */
+  /** Bytes of a torn line before it. */
   readonly skipped: number;
 }
 
-/** As `decodeLine`, and else for the line that stands behind a piece of another one. Texts within entries have their quotes escaped. */
+/**
+ * Like `decodeLine`, and also finds a line behind a torn piece of another one. Texts within entries have their quotes
+ * escaped.
+ */
 export function findLine(bytes: Buffer): FoundLine | undefined {
   const whole = decodeLine(bytes);
   if (whole !== undefined) return { line: whole, skipped: 0 };

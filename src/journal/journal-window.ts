@@ -5,7 +5,7 @@ import { readLineAt } from './reader.js';
 const NEWLINE = 10;
 const WINDOW_BYTES = 1 << 20;
 
-/** Reads entries of a journal again, at the places of their lines: those that stand near one another take one read. The caller closes it. */
+/** Reads journal entries again by the places of their lines; lines near each other share one read. The caller closes it. */
 export class JournalWindow {
   readonly #files: Files;
   readonly #path: string;
@@ -44,7 +44,7 @@ export class JournalWindow {
     return newline === -1 ? -1 : start + newline + 1;
   }
 
-  /** What is asked for next stands a little before it at times. */
+  /** The next request may be for a line slightly before. */
   async #move(offset: number, size: number): Promise<void> {
     this.#file ??= await this.#files.openRead(this.#path);
     const start = Math.max(0, offset - (this.#windowBytes >>> 2));

@@ -2,7 +2,7 @@ import type { Files } from '../storage/files.js';
 import { type JournalEnd, readJournal } from './reader.js';
 import { RowStatusView, type StepSize } from './row-status/row-status-view.js';
 
-/** What became of each planned row of a run, and where its journal ends. One reading of the journal: hand on what it gives. */
+/** What became of each planned row of a run, and where its journal ends. One read of the journal: pass its result on. */
 export async function readRowStatus(
   files: Files,
   path: string,

@@ -3,7 +3,7 @@ import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines, splitPieces } from '../storage/split-lines.js';
 import { decodeLine, findLine, type JournalLine, OPEN_MARK } from './entry-format.js';
 
-/** A place behind a good line, with what is known by then. */
+/** A place behind a good line, with the state there. */
 export interface JournalStart {
   readonly offset: number;
   readonly lastSeq: number;
@@ -19,7 +19,7 @@ export interface PlacedLine extends JournalLine {
 }
 
 export interface JournalEnd {
-  /** Bytes up to the end of the last good line; what stands behind was never durable and is passed over. */
+  /** Bytes up to the end of the last good line; what follows was never durable and is ignored. */
   readonly goodBytes: number;
   readonly tornBytes: number;
   readonly lastSeq: number;
@@ -27,10 +27,9 @@ export interface JournalEnd {
 }
 
 /**
- * Calls `visit` for every good line in order, and tells where the good part ends.
- * A tail that no later line builds upon (see `durable` in format.ts) is torn: left out, counted. The next runner goes on
- * behind it.
- * A bad line before that is damage: InternalError 'journal-damaged' with its byte offset.
+ * Calls `visit` for every good line in order, and returns where the good part ends. A tail that no later line builds
+ * upon (see `durable` in entry-format.ts) is torn: ignored, but counted. The next runner appends behind it. A bad line
+ * before that is damage: InternalError 'journal-damaged' with its byte offset.
  */
 export async function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
   if ((await files.stat(path)) === undefined) return NO_JOURNAL;
@@ -44,7 +43,7 @@ export async function readJournal(files: Files, path: string, visit: (line: Plac
 
 export const NO_JOURNAL: JournalEnd = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
 
-/** `readJournal`, from a place on that is known to be good. `runners`: those that opened the journal behind it. */
+/** `readJournal` from a place that is known to be good. `runners`: those that opened the journal behind it. */
 export async function walkJournal(
   file: ReadFile,
   path: string,
@@ -57,7 +56,7 @@ export async function walkJournal(
   return walk.end(file.bytes);
 }
 
-/** Reads one line again, at the place that `readJournal` gave for it. */
+/** Reads one line again, at its place from `readJournal`. */
 export async function readLineAt(file: Pick<ReadFile, 'read'>, offset: number, length: number): Promise<JournalLine> {
   const bytes = await file.read(offset, length);
   const line = decodeLine(bytes.subarray(0, -1));
@@ -91,7 +90,7 @@ class Walk {
   #goodBytes: number;
   #lastSeq: number;
   #lastEpoch: number;
-  /** Offset of the first bad line; from there on nothing counts, but lines are looked at for what they build upon. */
+  /** Offset of the first bad line; from there on nothing counts, but lines are still checked for what they build upon. */
   #badAt: number | undefined;
 
   constructor(
@@ -132,12 +131,15 @@ class Walk {
     }
   }
 
-  /** A new runner that read as far as we did, and took the rest for torn. */
+  /** A new runner that read as far as this reader, and took the rest for torn. */
   #continuesAfterTear({ entry, epoch, seq, durable }: JournalLine): boolean {
     return entry.type === 'open' && epoch > this.#lastEpoch && durable === this.#lastSeq && seq === durable + 1;
   }
 
-  /** Whether a runner that was ousted appended it when the next one had read the journal already: it has no part in what followed. */
+  /**
+   * Whether a runner that had lost its lock appended it after the next one had read the journal: the successor does not
+   * know it.
+   */
   #isUnread({ epoch, seq }: JournalLine): boolean {
     return this.#runners.some((later) => later.epoch > epoch && later.firstSeq <= seq);
   }

@@ -35,7 +35,7 @@ export interface StepProgress {
   readonly open: Map<string, OpenRequest>;
   /** Ids of what was made so far before the first request; undefined where nothing was. */
   prepared: readonly string[] | undefined;
-  /** What the next of these was about to be, and may exist; undefined where nothing is open. */
+  /** The provisioning call without an outcome: its result may exist; undefined when none is open. */
   preparing: OpenProvisioning | undefined;
   /** Of a step without rows; undefined until its turn came. */
   action: ActionProgress | undefined;
@@ -63,7 +63,7 @@ export const SNAPSHOT_VERSION = 1;
 
 export interface OpenProvisioning {
   readonly what: string;
-  /** The run stops to say that it may exist; its close ends the doubt. */
+  /** The run stops to report that it may exist; its close ends the doubt. */
   readonly wasReported: boolean;
 }
 
@@ -92,7 +92,7 @@ export class RunState {
   /** The host of the runner that wrote last. */
   lastHost: string | undefined;
   /**
-   * By the clock of that host: nothing of what has an outcome left later. An outcome counts as well as its intent, since a
+   * By the clock of that host: no request with an outcome left later. Outcomes count as well as intents, since a
    * request may wait long for its turn in between.
    */
   lastSentAt: number | undefined;
@@ -111,7 +111,7 @@ export class RunState {
     return state;
   }
 
-  /** Holds nothing that later entries change. */
+  /** Shares nothing that later entries change. */
   snapshot(): StateSnapshot {
     const steps = [...this.steps].map(([number, { begunAhead, open, ...progress }]) => {
       return { number, progress: structuredClone(progress), begunAhead: [...begunAhead], open: [...open.values()] };
@@ -145,7 +145,7 @@ export class RunState {
     return this.lastClose?.reason === 'finished';
   }
 
-  /** Whether something has no outcome: it may have left at any time, up to the end of its process. */
+  /** Whether a request has no outcome: it may have left at any time until its process ended. */
   get isInFlight(): boolean {
     return [...this.steps.values()].some(
       ({ open, preparing, action }) =>

@@ -5,13 +5,12 @@ import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, readJourna
 import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
 import { SNAPSHOT_EVERY_BYTES } from './writer.js';
 
-/** Room for the lines behind a snapshot, and for those that processes wrote which did not live to write one. */
+/** Room for the lines behind a snapshot, and for those of processes that died before they wrote one. */
 const SEARCHED_BYTES = 4 * SNAPSHOT_EVERY_BYTES;
 
 /**
- * The state of a run, and where its journal ends, as `readJournal` would give them to whoever applies every entry: read from
- * the last snapshot on that is to be trusted, so that a journal of any length takes as long as a short one. Damage before that
- * is not seen.
+ * The state of a run, and where its journal ends, equal to replaying every entry: read from the last trusted snapshot
+ * on, so that a long journal takes no longer than a short one. Damage before that is not seen.
  */
 export async function readRunState(files: Files, path: string): Promise<{ state: RunState; end: JournalEnd }> {
   if ((await files.stat(path)) === undefined) return { state: new RunState(), end: NO_JOURNAL };
@@ -19,7 +18,7 @@ export async function readRunState(files: Files, path: string): Promise<{ state:
   try {
     for (const { start, snapshot } of (await listSnapshots(file)).reverse()) {
       const runners = await listRunners(file, start);
-      // It was made by a runner that had lost its lock, and that the next one did not read any more.
+      // Its writer had lost the lock, and its successor did not read it.
       if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
       const state = RunState.restore(snapshot);
       const end = await walkJournal(file, path, { start, runners, visit: ({ entry }) => state.apply(entry) });
@@ -40,8 +39,8 @@ interface PlacedSnapshot {
 }
 
 /**
- * Those whose line stands where its writer counted it to stand: before it there is only what that runner read and wrote itself,
- * so the entries before it are those that its state was made of.
+ * Trusted are those whose line stands at the offset that its writer expected: before it is only what that runner read
+ * and wrote itself, so its state covers exactly those entries.
  */
 async function listSnapshots(file: ReadFile): Promise<PlacedSnapshot[]> {
   const found: PlacedSnapshot[] = [];

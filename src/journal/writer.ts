@@ -5,16 +5,16 @@ import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
 
-/** A hundredth of a second to read, and a thousandth of what is written. */
+/** Costs a hundredth of a second to read, and a thousandth of the bytes written. */
 export const SNAPSHOT_EVERY_BYTES = 8 << 20;
 
 export interface WriterStart {
   readonly epoch: number;
   /** Of the last line. */
   readonly seq: number;
-  /** Where the next line comes to stand, if nobody else appends any. */
+  /** Offset of the next line, if no other process appends. */
   readonly offset: number;
-  /** As all lines tell it; it is told every entry once that is durable. Without it, no snapshots are written. */
+  /** The state after all lines; gets every entry once it is durable. Without it, no snapshots are written. */
   readonly state?: RunState | undefined;
   readonly snapshotEveryBytes?: number | undefined;
 }
@@ -52,7 +52,7 @@ export class JournalWriter {
     return this.#commit.add(entry);
   }
 
-  /** Waits for what is under way; then no more can be appended. */
+  /** Waits for pending writes; then nothing more can be appended. */
   async close(): Promise<void> {
     await this.#commit.end(new InternalError('write-failed', 'Cannot append to the journal: it is closed'));
     await this.#file.close();
@@ -68,7 +68,7 @@ export class JournalWriter {
     for (const entry of group) this.#state?.apply(entry);
   }
 
-  /** Only now: the lines then name all that was synced before them, so that damage to it is told from a torn tail. */
+  /** Only now: the lines then name all that was synced before them, which distinguishes damage from a torn tail. */
   #encode(group: readonly JournalEntry[]): Buffer {
     const epoch = this.#epoch;
     const durable = this.#durable;
@@ -98,8 +98,8 @@ function describeFailure(cause: unknown): InternalError {
 const END_OF_TEAR = Buffer.from('~\n');
 
 /**
- * Goes on with a journal that was read to `end`; the caller holds the job's lock, and made sure of that after it had read.
- * What was never whole stays where it is, and gets an end: cut off, it might take the lines of another runner with it.
+ * Continues a journal that was read to `end`; the caller holds the job's lock, and checked that after it had read. A
+ * torn line stays, and gets a newline: cutting it off might remove lines of another runner.
  */
 export async function continueJournal(
   files: Files,
@@ -117,13 +117,13 @@ export async function continueJournal(
       await file.append(END_OF_TEAR);
       offset += END_OF_TEAR.length;
     }
-    // What was read may still be in the cache of a process that died; from here on lines build upon it.
+    // What was read may not be on disk yet; from here on lines build upon it.
     await file.sync();
   } catch (error) {
     await file.close();
     throw error;
   }
-  // The lock's epochs begin anew when its file is deleted; those of a journal must not, or its lines are passed over.
+  // Epochs restart when the lock file is deleted; those of a journal must not, or its lines would be ignored.
   const epoch = Math.max(lockEpoch, end.lastEpoch + 1);
   return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, ...snapshots });
 }

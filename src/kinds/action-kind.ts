@@ -3,20 +3,20 @@ import type { Balance, Verdict } from '../domain/row.js';
 import type { ActionStep } from '../job/job.js';
 import type { CallService } from '../service/endpoint.js';
 
-/** What a kind of step without rows must say. Pure: it reaches the service through `call` alone. */
+/** The interface of a kind of step without rows. Pure: it reaches the service through `call` alone. */
 export interface ActionKind<S extends ActionStep = ActionStep> {
   readonly area: Area;
-  /** What it brings about must hold while later steps send: it is done again when a run goes on. */
+  /** Its effect must hold while later steps send: it is repeated when a run resumes. */
   readonly isStanding: boolean;
-  /** A refusal stops the run: what follows relies on it. */
+  /** A refusal stops the run: later steps rely on it. */
   readonly isEssential: boolean;
-  /** Whether it has its turn, given how the run stands and what became of the steps without rows before it. */
+  /** Whether it should run, given the run's state and the outcomes of earlier action steps. */
   isDue(step: S, figures: RunFigures, earlier: readonly EarlierAction[]): boolean;
   /** For a person who looks at the plan. */
   describe(step: S): { readonly to: string; readonly text: string };
   /**
-   * Does it. `begin` is awaited before anything is changed, and not before: what was begun and has no outcome may have been done.
-   * Throws the ServiceErrors of `call`; the applier makes verdicts of them.
+   * Performs the action. Awaits `begin` right before it changes anything: what was begun and has no outcome may have
+   * been done. Throws the ServiceErrors of `call`; the applier turns them into verdicts.
    */
   perform(step: S, context: ActionContext): Promise<Verdict>;
 }
@@ -24,21 +24,21 @@ export interface ActionKind<S extends ActionStep = ActionStep> {
 /** A step without rows that stands before another in the job. */
 export interface EarlierAction {
   readonly step: ActionStep;
-  /** Of the last time that it had its turn in this run; undefined where it had none. */
+  /** Of its last turn in this run; undefined if it had none. */
   readonly verdict: Verdict | undefined;
 }
 
 export interface ActionContext {
-  /** Any failure is a ServiceError: also that the run ends before the call had its turn (`unavailable`). */
+  /** Every failure is a ServiceError, also when the run ends before the call's turn (`unavailable`). */
   readonly call: CallService;
   readonly figures: RunFigures;
-  /** This step was begun before in this run: what it is to change, it may have changed. */
+  /** This step was begun before in this run, and may have made its change. */
   readonly wasBegun: boolean;
   readonly begin: () => Promise<void>;
   readonly sleep: (delayMs: number) => Promise<void>;
 }
 
-/** How a run stands at the moment of an action. */
+/** The state of a run at an action. */
 export interface RunFigures {
   readonly job: string;
   readonly plan: string;
@@ -48,6 +48,6 @@ export interface RunFigures {
   readonly startedAtMs: number;
   readonly nowMs: number;
   readonly balance: Balance;
-  /** The exit code that the run would end with now. */
+  /** The exit code if the run ended now. */
   readonly exitCode: number;
 }

@@ -7,8 +7,8 @@ export interface BatchBounds {
 }
 
 /**
- * The batch size of the job, or less: a request is sent whole, so one that held more than the limits let through in a second
- * would exceed them however long the lane waited before it.
+ * The batch size of the job, or less: a request is sent whole, so one larger than the limits of a second would exceed
+ * them however long the lane waits.
  */
 export function boundBatch({ batchSize, limits }: Pick<SmsStep, 'batchSize' | 'limits'>): BatchBounds {
   const { messagesPerSecond = Infinity, segmentsPerSecond = Infinity } = limits;

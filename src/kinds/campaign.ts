@@ -24,8 +24,8 @@ export const campaignKind: ActionKind<CampaignStep> = {
 };
 
 /**
- * In a run that stopped, a step undoes what earlier steps on its campaign did: where none of them came to it, the campaign
- * is as somebody else left it. Without such steps there is nothing to go by, and it has its turn.
+ * In a stopped run, a step undoes what earlier steps did to its campaign: if none of them ran, the campaign is not
+ * ours to change. Without such earlier steps it runs.
  */
 function hasSomethingToUndo({ campaign }: CampaignStep, earlier: readonly EarlierAction[]): boolean {
   const changes = earlier.filter(
@@ -75,7 +75,7 @@ async function setStatus(change: Change, context: ActionContext): Promise<Verdic
 const READS = 4;
 const FIRST_PAUSE_MS = 1000;
 
-/** A change without a clear answer (206, a lost answer) may take a while: the status tells whether it came about. */
+/** A change without a clear answer (206, a lost answer) may take a while: the status shows whether it took effect. */
 async function settle({ campaign, target, from }: Change, { call, sleep }: ActionContext): Promise<Verdict> {
   let lastSeen = 'its status cannot be read';
   for (let read = 0; read < READS; read++) {
@@ -91,7 +91,7 @@ async function settle({ campaign, target, from }: Change, { call, sleep }: Actio
   return { status: 'in-doubt', code: 'no-answer', reason };
 }
 
-/** What becomes of a read says nothing of the change before it. */
+/** A failed read says nothing about the change before it. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof ServiceError)) throw error;
   return undefined;

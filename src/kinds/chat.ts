@@ -5,7 +5,7 @@ import { postMessage } from '../service/areas/chat.js';
 import { parseTemplate } from '../template/parse.js';
 import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
 
-/** Posts a message with the run's figures to a chat room. A post that fails is told, and stops nothing. */
+/** Posts a message with the run's figures to a chat room. A failed post is reported, and stops nothing. */
 export const chatKind: ActionKind<ChatStep> = {
   area: 'chat',
   isStanding: false,

@@ -3,7 +3,7 @@ import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { Rejection } from '../domain/row.js';
 import type { DraftRow, DraftText } from './step-kind.js';
 
-/** Drafts of the rows of a block as bytes, which go from thread to thread and into a plan as they are. */
+/** Drafts of the rows of a block as bytes, which pass between threads and into a plan unchanged. */
 export interface DraftBlock {
   /** Of each row the digits of its number, which are exact: there are 15 at most. 0 where there is none. */
   readonly numbers: Float64Array<ArrayBuffer>;
@@ -33,7 +33,7 @@ export interface Names {
   readonly of: Uint16Array<ArrayBuffer>;
 }
 
-/** For one block after the other: new memory for each would take longer to come by than to fill. */
+/** Reused for every block: allocating takes longer than filling. */
 const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
 
 /** Of at most 65,535 rows. One that cannot be read has no draft: its rejection is the fault. */

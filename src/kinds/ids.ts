@@ -17,8 +17,8 @@ export function planIdOf(identity: string): string {
 }
 
 /**
- * Of a request: the 20 characters that the service allows (facts: SMS batch), 100 bits, so unique over all runs.
- * A part of a split request has an id of its own; the same part sent again keeps it.
+ * Of a request: the 20 characters that the service allows, 100 bits, so unique over all runs. A part of a split
+ * request has an id of its own; the same part sent again keeps it.
  */
 export function clientBatchIdOf(key: { planId: string; step: number; request: number; part: string }): string {
   return digestText(`volley batch\n${key.planId}\n${key.step}\n${key.request}\n${key.part}`, 20);
@@ -29,7 +29,7 @@ export function messageIdPrefix(planId: string, step: number): string {
   return `${planId}-${step}-`;
 }
 
-/** Names a row in the rejections of a step: one that was planned as its clientMessageId does, one that was not by an `r`. */
+/** Identifies a row in the rejections of a step: a planned row like its clientMessageId, any other with an `r`. */
 export interface RowId {
   /** The id of its plan. */
   readonly run: string;

@@ -10,7 +10,7 @@ import type { StepKind } from './step-kind.js';
 import { verificationCheckKind } from './verification/verification-check.js';
 import { verificationStartKind } from './verification/verification-start.js';
 
-/** Every kind of step; adding one is a line here. */
+/** Every kind of step; a new one is a line here. */
 const ROW_KINDS: { readonly [K in RowStep['kind']]: StepKind<Extract<RowStep, { kind: K }>> } = {
   contacts: contactsKind,
   sms: smsKind,

@@ -15,7 +15,7 @@ export class OutcomeBuilder {
     this.#rows = new Array(count).fill(undefined);
   }
 
-  /** A row that is answered twice, and differently, is in doubt: nothing says which answer holds. */
+  /** A row that is answered twice, and differently, is in doubt: either answer may be right. */
   give(row: number, verdict: Verdict, ids: readonly string[]): void {
     const given = this.#rows[row];
     const index = this.#indexOf(verdict);
@@ -47,5 +47,5 @@ export function inDoubt(code: string, reason: string): Verdict {
   return { status: 'in-doubt', code, reason };
 }
 
-/** Of an answer that repeats what was sent, and otherwise than it was: which of the two is wrong nobody knows. */
+/** For an answer that repeats the request with another number: either may be wrong. */
 export const ANOTHER_NUMBER = inDoubt('contradiction', 'the answer names a number other than the one that was sent');

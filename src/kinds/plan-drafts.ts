@@ -10,7 +10,7 @@ import type {
   RowPlanner,
 } from './step-kind.js';
 
-/** The planner of a kind whose rows are drafted: row by row where a row comes as a record, and for drafts as they are. */
+/** The planner of a kind whose rows are drafted: rows that come as records, one by one, and drafts as they are. */
 export function planByDrafts(
   drafter: RowDrafter,
   drafts: DraftPlanner,

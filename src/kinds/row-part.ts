@@ -3,7 +3,7 @@ import type { cellText } from './step-kind.js';
 
 export type RowPartCells = Parameters<typeof cellText>[0];
 
-/** Reads a part of a request from a row. Tagged, so that nothing that a row holds can be taken for a rejection. */
+/** Reads a part of a request from a row. Tagged, so that no row content can be taken for a rejection. */
 export type ReadRowPart<T> = (cells: RowPartCells) => { readonly ok: true; readonly value: T } | RefusedRowPart;
 
 export interface RefusedRowPart {

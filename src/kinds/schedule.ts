@@ -1,6 +1,6 @@
 import type { SmsTemplate } from '../job/job.js';
 
-/** A time of a step that the service would refuse, or send at once for: which key, what is so, what should be. */
+/** A time of a step that the service would refuse, or treat as now: the key, what is so, what is expected. */
 export interface TimeFault {
   readonly key: string;
   readonly message: string;
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** Documented: how far ahead the service takes a message. */
 const MAX_AHEAD_DAYS = 7;
 
-/** Holds the times of a template against the clock. Pure. */
+/** Checks the times of a template against the clock. Pure. */
 export function findTimeFault(
   { scheduled, expiry }: Pick<SmsTemplate, 'scheduled' | 'expiry'>,
   nowMs: number,

@@ -9,8 +9,9 @@ import type { CallService, WireRequest } from '../service/endpoint.js';
 import type { TimeFault } from './schedule.js';
 
 /**
- * What a kind of step with rows must say, so that planner and applier need to know none: what a row must have, how rows
- * become requests, and how an answer becomes outcomes. Every kind is pure, save for what `forRun` gives; the table is in table.ts.
+ * The interface of a kind of step with rows, so that planner and applier know no kinds: what a row must have, how rows
+ * become requests, how an answer becomes outcomes. Every kind is pure, except the result of `forRun`; the table is in
+ * kinds.ts.
  */
 export interface StepKind<S extends RowStep = RowStep> {
   readonly area: Area;
@@ -21,29 +22,29 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
   resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
   createPlanner(step: S, context: PlannerContext): RowPlanner;
-  /** The part of its planning that can be done wherever rows are read; absent where a kind has none. */
+  /** The part of planning that can run on the reading thread; absent if a kind has none. */
   createDrafter?(step: S): RowDrafter;
-  /** What is made at the service before the first request; absent where a kind never needs anything. */
+  /** What is created at the service before the first request; absent if nothing is needed. */
   readonly provisioning?: Provisioning<S>;
-  /** What is read before a request is sent, and may end it unsent; absent where nothing is. */
+  /** A read before each request that may decide not to send it; absent if there is none. */
   readonly precondition?: Precondition<S>;
-  /** The request on the wire, from its body as planned; `provisionedIds` are the ids that the preparation gave. */
+  /** The request on the wire, from its body as planned; `provisionedIds` are those of `provisioning`. */
   call(service: Addresses, body: Buffer, provisionedIds: readonly string[]): WireRequest;
   /** The body for a part of a request, from the whole body as planned. */
   splitBody(body: Buffer, part: RequestPart): Buffer;
-  /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; what the answer leaves out is in doubt. */
+  /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; rows that the answer omits are in doubt. */
   readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes;
-  /** A refusal that is no last word, in a time of its own; absent where every refusal is. */
+  /** Says which refusals are deferred instead of final; absent if all are final. */
   readRefusal?(refusal: Refusal, step: S, nowMs: number): RefusalMeaning;
-  /** What the service's code for a refusal is about, where that concerns every row of the step alike; absent where none does. */
+  /** Refusal codes that concern every row of the step alike, and what they are about; absent if there are none. */
   readonly wholeRequestCodes?: ReadonlyMap<string, string>;
-  /** A time of the step that has passed, or is too far ahead; absent where a kind has no times. */
+  /** A time of the step that has passed, or is too far ahead; absent if a kind has no times. */
   findTimeFault?(step: S, nowMs: number): TimeFault | undefined;
-  /** How an unknown outcome can be settled by asking; absent where nothing tells it. */
+  /** How to query the service for an unknown outcome; absent if it cannot be queried. */
   readonly outcomeQuery?: OutcomeQuery;
   /**
-   * The same kind with a memory of its own, for one process that applies one step; absent where no answer is read in the
-   * light of others.
+   * The same kind with state, for one process that applies one step; absent if answers are read independently of each
+   * other.
    */
   forRun?(): StepKind<S>;
 }
@@ -58,30 +59,30 @@ export interface Refusal {
 
 export type RefusalMeaning =
   | { readonly kind: 'final'; readonly code: string; readonly reason: string }
-  /** Not processed, and worth another try by itself after so long; the lane does not wait. */
+  /** Not processed; retried alone after `delayMs`, without a pause of the lane. */
   | { readonly kind: 'deferred'; readonly delayMs: number; readonly why: string };
 
-/** Things that are made once before a step's first request. */
+/** What is created once before a step's first request. */
 export interface Provisioning<S extends RowStep> {
   isNeeded(step: S): boolean;
   /**
-   * Each makes one thing and returns its id, given the ids of those before it. Every id goes to the journal before the next
-   * is made: a resumed run makes none of them again.
+   * Each creates one thing and returns its id, given the ids of those before it. Every id is journaled before the next
+   * call: a resumed run creates none of them again.
    */
   readonly makers: readonly ((step: S, call: CallService, made: readonly string[]) => Promise<string>)[];
 }
 
-/** A read that comes before each request. A request that is in flight after a crash is not looked at but settled. */
+/** A read before each request. Not used for a request that is in flight after a crash: that one is queried instead. */
 export interface Precondition<S extends RowStep = RowStep> {
   isNeeded(step: S): boolean;
   call(service: Addresses, body: Buffer): WireRequest;
-  /** What the rows come to without the request, or what is seen where nothing stands in its way; undefined: the answer cannot be read. */
+  /** The outcomes of rows that need no request, or the state seen when it may be sent; undefined: the answer cannot be read. */
   readAnswer(response: Response, part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined;
-  /** Of rows that were not sent, since no answer could be read. */
+  /** For rows that were not sent because no answer could be read. */
   readonly unread: Verdict;
 }
 
-/** A look finds that the request may be sent; the reader of its answer gets what the look saw, to tell the two answers apart. */
+/** The request may be sent; `seen` goes to the reader of its answer, to tell the two answers apart. */
 export interface Seen {
   readonly seen: number;
 }
@@ -90,8 +91,8 @@ export interface OutcomeQuery {
   /** A read, which changes nothing. */
   call(service: Addresses, body: Buffer): WireRequest;
   /**
-   * What became of the request; undefined: the answer does not tell, and the rows stay in doubt. None can tell that it is
-   * safe to send it again: what got no answer may still be processed later.
+   * What became of the request; undefined: unresolved, and the rows stay in doubt. No answer makes it safe to send
+   * again: an unanswered request may still be processed later.
    */
   readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes | undefined;
 }
@@ -105,7 +106,7 @@ export interface RequestPart {
   readonly first: number;
   readonly requestFirst: number;
   readonly count: number;
-  /** Of a kind that looks first. */
+  /** Of a kind with a precondition. */
   readonly seen?: number;
 }
 
@@ -120,7 +121,7 @@ export interface PlannedRowFacts {
   readonly planId: string;
   readonly step: number;
   readonly index: number;
-  /** As the kind's planner gave them. */
+  /** As the kind's planner returned them. */
   readonly facts: readonly string[];
 }
 
@@ -134,7 +135,7 @@ export interface PlannerContext {
   readonly describeRow: (ordinal: number) => string;
 }
 
-/** `folded`: the name fits only without case and punctuation. */
+/** `folded`: the name matches only without case and punctuation. */
 export type FindColumn = (
   columns: readonly string[],
   wanted: string,
@@ -144,9 +145,9 @@ export type FindColumn = (
 export interface RowPlanner {
   /** The most; the first requests of a step hold fewer. */
   readonly rowsPerRequest: number;
-  /** A row that would bring a request above it begins the next one. */
+  /** A row that would exceed it begins the next request. */
   readonly segmentsPerRequest: number;
-  /** Binds to the columns of a file. Problems (a column that is not there) refuse the plan. */
+  /** Binds to the columns of a file. Problems (a missing column) refuse the plan. */
   bind(columns: readonly string[]): RowReader | BindProblems;
   /** Calls that one request takes, for the estimate; absent where it is one. */
   readonly callsPerRequest?: number;
@@ -158,11 +159,11 @@ export interface RowPlanner {
 }
 
 export interface BindProblems {
-  /** One for each column that is named and is not there. */
+  /** One for each missing column. */
   readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
 }
 
-/** Makes drafts of the rows of one step. Without a memory: a row has the same draft wherever and whenever it is made. */
+/** Makes drafts of the rows of one step. Stateless: a row has the same draft wherever and whenever it is made. */
 export interface RowDrafter {
   /** Binds to the columns of a file; its problems are among those of the planner. */
   bind(columns: readonly string[], findColumn: FindColumn): DraftRow | BindProblems;
@@ -172,7 +173,7 @@ export interface RowDrafter {
 export interface DraftPlanner {
   /** Why a row with a number is not sent; undefined where it is. `rejection` is its draft's. */
   refuse(number: Digits, rejection: Rejection | undefined, ordinal: number): RowRefusal | undefined;
-  /** What stands behind each fragment, before and behind the row's index among the planned; absent where that is not told. */
+  /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
   readonly indexed?: { readonly before: string; readonly behind: string };
   preview(fragment: string): Preview;
 }
@@ -180,15 +181,15 @@ export interface DraftPlanner {
 /** Drafts a row, and appends its text where it is not rejected. */
 export type DraftRow = (cells: RowCells, text: DraftText) => RowDraft;
 
-/** What is written of a row that is sent. */
+/** The texts of a planned row. */
 export interface DraftText {
-  /** JSON text: what the row adds to the body, up to where its index is told (`DraftPlanner.indexed`). */
+  /** JSON text: what the row adds to the body, up to its index (`DraftPlanner.indexed`). */
   readonly fragment: TextBuffer;
   /** As in `PlannedRow`: JSON without brackets, at least one. */
   readonly facts: TextBuffer;
 }
 
-/** What the cells of a row come to by themselves: a message to a number, or why there is no number. Plain data. */
+/** The result of a row's cells alone: a message to a number, or why there is no number. Plain data. */
 export type RowDraft = RefusedDraft | MessageDraft;
 
 export interface RefusedDraft {
@@ -201,7 +202,7 @@ export interface MessageDraft {
   readonly number: number;
   /** ISO alpha-2 of the number. */
   readonly country: string;
-  /** Why the text cannot be sent. It counts for less than that the number is suppressed, and for more than that it stood before. */
+  /** Why the text cannot be sent. Suppression takes precedence over it; it takes precedence over a duplicate. */
   readonly rejection: Rejection | undefined;
   /** At least 1; 0 where it was rejected. */
   readonly segments: number;
@@ -218,7 +219,7 @@ export type RowRefusal =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   | { readonly kind: 'skipped'; readonly skip: Skip | RetriedRow };
 
-/** A row of another run that came back as input, and that another plan has, or the same plan in another row. */
+/** A re-imported row that another plan has claimed, or that this plan has in another row. */
 export interface RetriedRow {
   readonly code: 'retried';
   readonly reason: string;
@@ -249,7 +250,7 @@ export function cellText(cells: readonly Cell[], index: number): string {
   return cells[index] ?? '';
 }
 
-/** The plan of a row whose number or session stands in an earlier one already. */
+/** Skips a row whose number or session an earlier row has. */
 export function skipDuplicate(what: 'number' | 'session', earlier: number, context: PlannerContext): RowRefusal {
   const reason = `The same ${what} stands in ${context.describeRow(earlier)}, which is the one used`;
   return { kind: 'skipped', skip: { code: 'duplicate', reason } };

@@ -1,6 +1,6 @@
 /**
- * Codes of a refusal that concerns every row of a step alike, and what in the job or the account it is about: to send the rows
- * in smaller requests would only have each refused. Documented, "Error codes". 1005 is among them, as no row has a source of its own.
+ * Refusal codes that concern every row of a step alike, and what in the job or the account they are about: splitting
+ * the request would not help. Documented, "Error codes". 1005 is among them, as no row has a source of its own.
  */
 export const SMS_WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
   ['1001', 'service.subAccountId'],
@@ -14,7 +14,7 @@ export const SMS_WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
   ['3020', 'template.dlrCallbackUrl'],
 ]);
 
-/** The same of sessions, which are one row a request. */
+/** The same for sessions, with one row a request. */
 export const SESSION_WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
   ['1001', 'service.subAccountId'],
   ['1005', 'source'],

@@ -6,16 +6,16 @@ import { createHost, type RunOptions } from './program-host.js';
 export interface ApplyOptions extends RunOptions {
   /** Id of the plan that was reviewed; another one is refused. */
   readonly confirm?: string | undefined;
-  /** Goes on though an input file changed since the plan was made; the plan is sent as it stands. */
+  /** Continues even if an input file changed since the plan was made; the plan is sent unchanged. */
   readonly ignoreChangedInputs?: boolean | undefined;
 }
 
-/** The account of a run, and what of its whole job is in doubt. */
+/** The account of a run, and the open doubt of its job. */
 export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
 
 /**
- * Sends exactly the plan in a run directory, or goes on with it, and gives the account of every row, as `summary.json` has it.
- * A run that stopped before its end resolves too, with `state: 'stopped'`; the same call goes on with it. Rejects with a
+ * Sends exactly the plan in a run directory, or resumes it, and returns the account of every row, as in
+ * `summary.json`. A stopped run resolves too, with `state: 'stopped'`; the same call resumes it. Rejects with a
  * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
  */
 export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {

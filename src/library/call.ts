@@ -9,7 +9,7 @@ import type { Transport } from '../service/transport.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import { costOfCall } from './cost.js';
 
-/** The way of every call of a library's service: on the lane of its area at what it costs there. */
+/** Sends a library call on the lane of its area, at its cost there. */
 export function createLibraryCall(deps: {
   settings: ServiceSettings;
   secrets: ServiceSecrets;
@@ -41,7 +41,7 @@ export function createLibraryCall(deps: {
   };
 }
 
-/** The lane, with what a call costs on it whatever it is called with. */
+/** The lane, with a fixed cost for every call. */
 function chargeLane(lane: CallLane, cost: { messages: number; segments: number }): CallLane {
   return {
     run: (_cost, task) => lane.run(cost, task),
@@ -66,7 +66,7 @@ function assertCallable(
   }
 }
 
-/** Without authentication nothing is sent: the service could only refuse it. */
+/** Without credentials nothing is sent: the service would refuse it. */
 function requireSecrets(authorize: Authorize): Authorize {
   return (area, method) => {
     const headers = authorize(area, method);

@@ -6,7 +6,7 @@ import { countSegments } from '../template/segments.js';
 export function costOfCall(endpoint: Endpoint<never, unknown>, input: unknown): { messages: number; segments: number } {
   if (!Object.is(endpoint, sendBatch)) return { messages: 0, segments: 0 };
   const { messages, template } = input as SmsBatch;
-  // A program without types may leave the list out; the service refuses that.
+  // An untyped program may omit the list; the service refuses that.
   if (!Array.isArray(messages)) return { messages: 1, segments: 1 };
   let segments = 0;
   for (const message of messages as SmsBatch['messages']) {

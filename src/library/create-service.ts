@@ -13,7 +13,7 @@ import { readOptions, type ServiceOptions } from './service-options.js';
 
 /** The typed clients of the six areas. All calls of an area share one lane, which keeps to its limits. */
 export interface Service extends ServiceClients {
-  /** Sends nothing more, waits for what is in flight, and closes the connections; what waits for its turn rejects. */
+  /** Sends nothing more, waits for what is in flight, and closes the connections; queued calls reject. */
   close(): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 import { maskNumbers } from '../normalize/mask.js';
 
 /**
- * Passes a result on; of what is thrown every text is masked, as programs log it: message, hint, problems, stack and cause.
- * In place, so that class and code stay what a program asks for.
+ * Passes a result on; masks every text of a thrown error, since programs log it: message, hint, problems, stack and
+ * cause. In place, so that class and code stay.
  */
 export async function maskThrown<T>(work: Promise<T>): Promise<T> {
   try {
@@ -12,7 +12,7 @@ export async function maskThrown<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The same for what throws at once. */
+/** The same for synchronous code. */
 export function maskThrownBy<T>(work: () => T): T {
   try {
     return work();
@@ -21,7 +21,7 @@ export function maskThrownBy<T>(work: () => T): T {
   }
 }
 
-/** What it comes to again, such as an error that is its own cause, it leaves. */
+/** Cycles, such as an error that is its own cause, are visited once. */
 function maskDeeply(value: unknown, seen = new Set<unknown>()): unknown {
   if (typeof value === 'string') return maskNumbers(value);
   if (!(value instanceof Error || Array.isArray(value) || isPlain(value)) || seen.has(value)) return value;
@@ -29,7 +29,7 @@ function maskDeeply(value: unknown, seen = new Set<unknown>()): unknown {
   for (const key of Reflect.ownKeys(value)) {
     const { value: own } = Reflect.getOwnPropertyDescriptor(value, key) ?? {};
     const masked = maskDeeply(own, seen);
-    // What is frozen, or none of ours to change, refuses it and stays.
+    // Frozen objects stay unchanged.
     if (masked !== own) Reflect.defineProperty(value, key, { value: masked });
   }
   return value;

@@ -1,6 +1,9 @@
 import { UserError } from '../domain/errors.js';
 
-/** Passes a result on; of a UserError that only counts its problems the message names the first, as a program may show nothing else. */
+/**
+ * Passes a result on; a UserError that only counts its problems gets the first one into its message, since a program
+ * may show nothing else.
+ */
 export async function nameFirstProblem<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -11,13 +11,13 @@ import { nameFirstProblem } from './name-first.js';
 import { createHost, type RunOptions } from './program-host.js';
 
 export interface PlanOptions extends RunOptions {
-  /** Takes files once more that the job already took. */
+  /** Plans files again that the job has already taken. */
   readonly again?: boolean | undefined;
-  /** Of a job that is given as an object: where its relative paths begin; the working directory where not given. */
+  /** For a job given as an object: base of its relative paths; defaults to the working directory. */
   readonly directory?: string | undefined;
 }
 
-/** A plan on disk: nothing of it was sent. */
+/** A plan on disk; nothing has been sent. */
 export interface PlannedRun {
   /** Id of the plan. */
   readonly plan: string;
@@ -57,13 +57,13 @@ async function planSource(source: string | WrittenJob, options: PlanOptions): Pr
   };
 }
 
-/** JSON is YAML: the object goes the way of a file, and so do its problems, whose places say line and column of its JSON text. */
+/** JSON is YAML: the object is read like a file, and places of problems are line and column of its JSON text. */
 function readJobObject(job: WrittenJob, directory: string): Job {
   if (typeof job !== 'object' || job === null) {
     throw new UserError('bad-job', 'Cannot use the job: expected an object or the path of a job file');
   }
   if (job.name === undefined) {
-    // A file gives its own name to its job; all objects would share one, and with it their lock and what they have sent.
+    // A file names its job; all objects would share one name, and with it lock and registry.
     throw new UserError('bad-job', 'Cannot use the job: name is missing, expected text', {
       hint: 'Add a name: it identifies the runs of the job, and for each name a file is sent once.',
     });

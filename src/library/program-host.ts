@@ -4,16 +4,16 @@ import { maskNumbers } from '../normalize/mask.js';
 import { type Log, type LogFields, pickPlain, scrubSecrets } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
 
-/** What a program says to `plan` and `apply`. Callbacks must not throw. */
+/** Options of `plan` and `apply`. Callbacks must not throw. */
 export interface RunOptions {
-  /** Where `{ env: NAME }` of a job is looked up; the environment of the process where not given. */
+  /** Where `{ env: NAME }` of a job is looked up; defaults to the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Once it aborts, nothing new is sent, what is in flight is awaited for up to 30 seconds, and the run can be gone on with. */
+  /** Once it aborts, nothing new is sent, what is in flight is awaited for up to 30 seconds, and the run can be resumed. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
   /** One sentence on something that a person should know. */
   readonly onNotice?: ((notice: string) => void) | undefined;
-  /** Nothing is printed; whoever wants the log gives one. */
+  /** Nothing is printed; pass a log to receive it. */
   readonly log?: Log | undefined;
 }
 
@@ -22,11 +22,11 @@ export type RunProgress =
   | { readonly phase: 'planning'; readonly step: number; readonly rows: number }
   | ({ readonly phase: 'sending' } & Progress);
 
-/** What a command sees of the world when a program calls it: it prints nothing, hears no signal, and ends no process. */
+/** The terminal of a command that a program calls: it prints nothing, listens to no signal, and ends no process. */
 export function createHost(options: RunOptions): Host {
   const { onProgress } = options;
   return {
-    // What undici goes by is the environment of the process, whatever a program hands in.
+    // undici reads the environment of the process, whatever a program passes in.
     env: { ...(options.env ?? process.env), NODE_TLS_REJECT_UNAUTHORIZED: process.env.NODE_TLS_REJECT_UNAUTHORIZED },
     stdin: refuseStandardInput(),
     isStdoutTerminal: false,
@@ -54,14 +54,14 @@ async function* refuseStandardInput(): AsyncGenerator<string> {
   );
 }
 
-/** Calls back once, at once when it has aborted already; returns how to stop listening. */
+/** Calls back once, immediately if already aborted; returns a function that stops listening. */
 function listenForAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal?.aborted) listener();
   else signal?.addEventListener('abort', listener, { once: true });
   return () => signal?.removeEventListener('abort', listener);
 }
 
-/** What a program's own log gets is what a line of ours may hold: plain fields, no secret, no number of a person. */
+/** A program's log gets the same as Volley's own: plain fields, no secret, no phone number. */
 function createLibraryLog({ log, onNotice }: RunOptions, secrets: () => readonly string[]): Log {
   const scrub = (text: string) => maskNumbers(scrubSecrets(text, secrets()));
   const scrubFields = (fields: LogFields = {}): LogFields =>

@@ -13,34 +13,34 @@ import { lineOfText } from '../job/schema/values.js';
 import { rowLimits, smsLimits } from '../job/schema/written-limits.js';
 import type { ServiceSecrets } from '../service/authorize.js';
 
-/** Which service, as whom, and how fast; the keys mean what they mean in a job's `service`. */
+/** Which service, which account, how fast; keys as in a job's `service`. */
 export interface ServiceOptions {
   readonly region?: Region | undefined;
-  /** Addresses that go before those of the region: https, or http to this machine. */
+  /** Addresses that override those of the region: https, or http to this machine. */
   readonly bases?: Partial<Readonly<Record<Area, string>>> | undefined;
   /** Forms the address of `campaign`, such as na12. */
   readonly ccPlatform?: string | undefined;
   readonly account: string;
-  /** UUID of the account, in addresses of contacts; `account` where not given. */
+  /** UUID of the account, in addresses of contacts; defaults to `account`. */
   readonly accountId?: string | undefined;
-  /** `<account>_hq` where not given. */
+  /** Defaults to `<account>_hq`. */
   readonly subAccountId?: string | undefined;
   readonly gatewayPaths?: Partial<GatewayPaths> | undefined;
   readonly credentials: CredentialOptions;
   /** Of the lane that all calls of an area share; below the ceilings of the area. */
   readonly limits?: Partial<Readonly<Record<Area, LimitOptions>>> | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
-  /** How long a call goes on trying while the service cannot be reached or turns it away; 900 where not given. */
+  /** How long a call keeps trying while the service is unreachable or refuses it; defaults to 900. */
   readonly giveUpAfterSeconds?: number | undefined;
-  /** Believes every HTTP 503 to say that the call was not done; where not given, only one in the service's own words. */
+  /** Treats every HTTP 503 as not processed; by default only one with the service's own error body. */
   readonly trustUnavailable?: boolean | undefined;
   /** Once it aborts, nothing more is sent, and what is in flight rejects as `in-doubt`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The secrets themselves: they are kept in memory, and in no error. */
+/** The secrets themselves: kept in memory, never in an error. */
 export interface CredentialOptions extends ServiceSecrets {
-  /** For sms, contacts and verification, where they have none of their own. */
+  /** Default for sms, contacts and verification. */
   readonly apiKey?: string | undefined;
 }
 
@@ -98,7 +98,7 @@ const schema = writtenService
       .prefault({}),
   });
 
-/** The kind of step whose default limits hold for the calls of an area. */
+/** The kind of step whose default limits apply to an area's calls. */
 const KIND_OF_AREA = {
   sms: 'sms',
   contacts: 'contacts',
@@ -163,7 +163,7 @@ function refuse(problems: readonly Problem[]): UserError {
 function describeIssue(issue: z.core.$ZodIssue): Problem[] {
   const where = issue.path.length === 0 ? 'options' : issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
-    // Below the credentials, what stands in the place of a key may be a secret.
+    // Below the credentials, even a key may be a secret.
     const names = issue.path[0] === 'credentials' ? 'a key' : issue.keys.map((key) => JSON.stringify(key)).join(', ');
     return [{ where, message: `has ${names}, expected only known keys` }];
   }

@@ -3,7 +3,7 @@ import type { UserError } from '../../domain/errors.js';
 import type { ReadLimits } from '../../job/job.js';
 import { refuse } from '../refusal.js';
 
-/** What the parser says of a row, as a refusal of the file; `where` is the line on which the row begins. */
+/** A parser error as a refusal of the file; `where` is the line on which the row begins. */
 export function refuseRow(error: unknown, where: string, limits: ReadLimits): unknown {
   if (!(error instanceof CsvError)) return error;
   switch (error.code) {

@@ -13,7 +13,7 @@ export interface RawRows {
 
 /**
  * csv-parse, gathering rows instead of streaming them: its `push` is called once a row, with its counters at hand.
- * Blank lines are passed over. A quote out of its place is an error, never the end or the beginning of another row.
+ * Blank lines are skipped. A misplaced quote is an error, never the end or the beginning of another row.
  */
 export class CsvParser extends Parser {
   #rows: string[][] = [];
@@ -44,7 +44,7 @@ export class CsvParser extends Parser {
     });
     this.#maxFieldBytes = limits.maxFieldBytes;
     this.#nextLine = firstLine;
-    // An error reaches who wrote the piece; unheard it would end the process as well.
+    // The writer of the piece gets the error; without a listener it would end the process.
     this.on('error', () => {});
   }
 

@@ -14,12 +14,12 @@ import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
 import { CsvRows } from './csv-rows.js';
 import { type Delimiter, findCsvStart, isHeaderWhole } from './delimiter.js';
 
-/** Bytes of the file that are looked at for the delimiter when the header goes on for longer. */
+/** Most bytes of a header that are searched for the delimiter. */
 const HEAD_BYTES = 256 * 1024;
 /** Bytes that the parser may hold back at the end of a piece. */
 const HELD_BACK_BYTES = 16;
 
-/** A block of longer rows has fewer of them: some blocks are read ahead, and each may become one string. */
+/** Blocks of long rows have fewer of them: some blocks are read ahead, and each may become one string. */
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /** A row as strings, as many as it has. */
@@ -30,7 +30,7 @@ interface TextRow {
   readonly isSpanning: boolean;
 }
 
-/** Reads a CSV file: what is wrong with one row is its fault, what makes the rows doubtful refuses the file. */
+/** Reads a CSV file: a faulty row becomes a rejection, a fault that makes all rows doubtful refuses the file. */
 export class CsvReader implements RecordReader {
   readonly #file: InputFile;
   #input: Input;
@@ -202,7 +202,7 @@ export class CsvReader implements RecordReader {
     await this.#refuseErrors(async (rows) => (piece === undefined ? rows.end() : rows.give(piece)));
   }
 
-  /** Makes rows of what cannot be cut. */
+  /** Takes the rows that only csv-parse can read. */
   async #parse(): Promise<void> {
     await this.#refuseErrors(async (rows) => {
       const parsed = await rows.parse();

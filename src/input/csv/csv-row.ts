@@ -34,7 +34,7 @@ const DELETE = 0x7f;
 /** Whether a row holds nothing: no cell, or only blanks, such as the one that does not break. */
 export function isBlankRow(cells: readonly string[]): boolean {
   for (const cell of cells) {
-    // Almost every row has text in its first cell: look at one character before the whole cell is trimmed.
+    // Almost every row has text in its first cell: check one character before trimming the cell.
     const first = cell.charCodeAt(0);
     if ((first > SPACE && first < DELETE) || cell.trim() !== '') return false;
   }

@@ -6,15 +6,18 @@ import type { Delimiter } from './delimiter.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** A line that goes on for longer, or blank ones that do, are left to csv-parse: it keeps none of them, and knows when one is too long. */
+/**
+ * Longer lines, and longer runs of blank ones, are left to csv-parse, which does not keep them and knows when a line is
+ * too long.
+ */
 const MAX_PLAIN_BYTES = 64 * 1024;
 
 const NO_ROWS: RawRows = { rows: [], lines: [], spanning: new Set() };
 
 /**
- * Rows from the text of a CSV file. They are cut here as long as they are plain, in a tenth of the time that csv-parse takes; from
- * the first row that is not, csv-parse reads the file to its end. What a row means, and what is wrong with one, it alone says.
- * Of each piece that is given, plain rows are to be cut first, one by one, and then those taken that csv-parse makes of the rest.
+ * Rows from the text of a CSV file. Plain rows are cut here, in a tenth of the time that csv-parse takes; from the
+ * first row that is not plain, csv-parse reads the file to its end, and it alone reports errors. For each piece, first
+ * cut the plain rows one by one, then take those of csv-parse.
  */
 export class CsvRows {
   readonly #delimiter: Delimiter;
@@ -43,7 +46,7 @@ export class CsvRows {
     return this.#parser?.openLine ?? this.#line;
   }
 
-  /** Blank lines before the last row; they are passed over. */
+  /** Blank lines before the last row, which are skipped. */
   get blankLines(): number {
     return this.#blankLines + (this.#parser?.blankLines ?? 0);
   }
@@ -67,7 +70,7 @@ export class CsvRows {
     this.#wholeEnd = this.#bytes.lastIndexOf(LF) + 1;
   }
 
-  /** Opens the next plain row in `rows`, to be kept or taken back, and returns its line; undefined where there is none. */
+  /** Opens the next plain row in `rows`, to be kept or dropped, and returns its line; undefined if there is none. */
   cut(rows: RowWriter): number | undefined {
     if (this.#parser !== undefined || this.#isStopped) return undefined;
     const bytes = this.#bytes;

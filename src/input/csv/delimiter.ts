@@ -8,10 +8,10 @@ const LF = 0x0a;
 const CR = 0x0d;
 const QUOTE = 0x22;
 const BEYOND_ASCII = 0x80;
-/** Of ASCII what `trim` takes off. */
+/** The ASCII characters that `trim` removes. */
 const ASCII_BLANKS = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]);
 
-/** How the rows of a file are cut, and where they begin. */
+/** The delimiter of a file, and where its rows begin. */
 export interface CsvStart {
   readonly delimiter: Delimiter;
   /** A sentence on what decided it. */
@@ -44,7 +44,7 @@ export function findCsvStart(head: Uint8Array, stated: Delimiter | undefined, sh
   return { delimiter, notice, skippedBytes: line.bytes };
 }
 
-/** Longer than any such line. */
+/** Longer than any `sep=` line. */
 const SEPARATOR_LINE_BYTES = 32;
 
 function readSeparatorLine(head: Uint8Array): { separator: string; bytes: number } | undefined {
@@ -117,7 +117,7 @@ function readQuote(at: { isQuoted: boolean; isFieldStart: boolean; isSecond: boo
   return { isOpening: at.isSecond, isText: true };
 }
 
-/** Whether a line of which only bytes beyond ASCII may be text has any: blanks such as the one that does not break are none. */
+/** Whether a line without ASCII text has other text: blanks such as U+00A0 are none. */
 function hasTextBeyondAscii(line: Uint8Array): boolean {
   const text = Buffer.from(line).toString('utf8');
   return text.replace(/[",;\t|]/g, '').trim() !== '';

@@ -3,7 +3,7 @@ import { kindOf } from '../../kinds/kinds.js';
 import type { DraftRow } from '../../kinds/step-kind.js';
 import { findColumn } from '../own-columns.js';
 
-/** Undefined where the step's rows have no drafts; a column that is not there is told by whoever plans. */
+/** Undefined where the step's rows have no drafts; the planner reports missing columns. */
 export function bindDrafts(step: RowStep, columns: readonly string[]): DraftRow | undefined {
   const bound = kindOf(step).createDrafter?.(step).bind(columns, findColumn);
   return typeof bound === 'function' ? bound : undefined;

@@ -4,11 +4,11 @@ import type { DraftBlock } from '../../kinds/draft-block.js';
 /** Rows on their way from thread to thread. */
 export interface AheadBlock {
   readonly rows: RowBlock;
-  /** Absent where nobody asked for them, and where they are left to whoever takes the block. */
+  /** Absent if not requested, or if the receiver of the block makes them. */
   readonly drafts: DraftBlock | undefined;
 }
 
-/** The memory of a block, to be handed over and not copied. */
+/** The memory of a block, to be transferred instead of copied. */
 export function listBuffers({ rows, drafts }: AheadBlock): ArrayBuffer[] {
   const columns = [rows.cells, rows.ends, rows.lines];
   if (drafts === undefined) return columns.map(({ buffer }) => buffer);

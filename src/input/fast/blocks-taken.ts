@@ -1,9 +1,9 @@
 /** The only number in memory that two threads share. */
 const TAKEN = 0;
 
-/** How many blocks have been taken, counted by whoever takes them and seen by whoever sends them. */
+/** How many blocks have been taken: the receiver counts them, the sender reads the count. */
 export class BlocksTaken {
-  /** To be given to the other thread. */
+  /** Pass it to the other thread. */
   readonly memory: Int32Array<SharedArrayBuffer>;
 
   constructor(memory = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) {

@@ -15,12 +15,12 @@ export interface CsvTask {
   readonly taken: BlocksTaken['memory'];
 }
 
-/** What the thread is told once the columns are known: to begin, and for which step to draft the rows if for any. */
+/** Sent to the thread once the columns are known: begin, and for which step, if any, to draft the rows. */
 export interface CsvOrder {
   readonly step: RowStep | undefined;
 }
 
-/** What the thread says, in this order: opened, blocks, ended; or refused instead of any of them. */
+/** The thread's messages, in this order: opened, blocks, ended; or refused instead of any of them. */
 export type CsvMessage =
   | {
       readonly kind: 'opened';
@@ -37,9 +37,9 @@ export type CsvMessage =
       readonly problems: readonly Problem[];
     };
 
-/** So much is read before it is asked for: of most files less than 4 MB. */
+/** Blocks read ahead of demand; for most files less than 4 MB. */
 const BLOCKS_AHEAD = 16;
-/** While fewer wait to be taken, whoever takes them has time to draft some. */
+/** While fewer wait to be taken, the receiver has time to draft some itself. */
 const ENOUGH_BLOCKS = 3;
 
 async function readInThread({ file, input, taken }: CsvTask): Promise<void> {

@@ -10,7 +10,7 @@ const OPENING = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSING = 0x5d;
 
-/** What a byte means: nothing but itself, something that JSON writes otherwise, or an end (of the cell, of the row, of what is plain). */
+/** What a byte means: itself, a character that JSON escapes, or an end (of the cell, of the row, of what is plain). */
 const ITSELF = 0;
 const ESCAPED = 1;
 const END = 2;
@@ -22,8 +22,8 @@ const ESCAPES: readonly Buffer[] = Array.from({ length: BACKSLASH + 1 }, (_, byt
 );
 
 /**
- * Cuts lines of CSV into rows. Plain is a row of one line that ends with LF or CRLF, whose fields have no quotes or are quoted from
- * end to end, and that is no longer than `maxBytes`. Of those it makes what csv-parse makes of them.
+ * Cuts lines of CSV into rows. Plain is a row of one line that ends with LF or CRLF, whose fields have no quotes or
+ * are quoted from end to end, and that is no longer than `maxBytes`. Its result equals that of csv-parse.
  */
 export class PlainRowCutter {
   readonly #delimiter: number;

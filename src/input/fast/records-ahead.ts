@@ -8,7 +8,7 @@ import { canReadInThread, ThreadedCsvReader } from './threaded-csv.js';
 /** A smaller file is read before a thread has started. */
 const THREAD_BYTES = 4 * 1024 * 1024;
 
-/** As `readRecords` of `read/`; a large CSV is read ahead of whoever walks it, by a thread of its own. */
+/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer. */
 export function readRecordsAhead(file: InputFile, input: Input): RecordReader {
   const isLarge = (statSync(file.path, { throwIfNoEntry: false })?.size ?? 0) >= THREAD_BYTES;
   const isAhead = isLarge && formatOf(file, input) === 'csv' && canReadInThread();

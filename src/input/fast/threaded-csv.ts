@@ -13,12 +13,12 @@ import type { AheadBlock } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
 
-/** As the planner asks for them. */
+/** As the planner uses them. */
 type Drafted = AheadBlock & { readonly drafts: DraftBlock };
 
 const THREAD = new URL('./csv-thread.js', import.meta.url);
 
-/** Run from its sources, as tests do, there is no compiled thread to start; with one core a thread takes more than it gives. */
+/** Run from its sources, as in tests, there is no compiled thread to start; with one core a thread costs more than it saves. */
 export function canReadInThread(): boolean {
   return availableParallelism() > 1 && existsSync(THREAD);
 }
@@ -107,7 +107,7 @@ export class ThreadedCsvReader implements RecordReader {
     this.ownColumns = said.ownColumns;
   }
 
-  /** The next message; refusals, and a thread that came to grief, are thrown. */
+  /** The next message; throws refusals, and the error of a failed thread. */
   async #hear(): Promise<CsvMessage> {
     while (this.#heard.length === 0) {
       if (this.#failure !== undefined) throw this.#failure;

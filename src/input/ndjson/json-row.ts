@@ -3,15 +3,15 @@ import { FORBIDDEN_NAMES } from '../record-reader.js';
 import { findDuplicateKey, scanJson } from './json-scan.js';
 import { keepSourceText } from './json-source-text.js';
 
-/** Deeper than what any field of the service is; JSON.stringify and our own walk go down by recursion. */
+/** Deeper than any field of the service; JSON.stringify and our own walk recurse. */
 const MAX_DEPTH = 64;
 
 export type JsonRow =
-  /** Numbers that JSON would write otherwise are text as they are written, and so are objects and arrays that hold one. */
+  /** Numbers that JSON.stringify would change are kept as text, and so are objects and arrays that hold one. */
   | { readonly ok: true; readonly values: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly fault: Rejection };
 
-/** Reads a line as one object; whatever JSON.parse would change or leave out in silence is a fault. */
+/** Reads a line as one object; what JSON.parse would silently change or drop is a fault. */
 export function parseJsonRow(text: string): JsonRow {
   const scan = scanJson(text);
   if (scan.depth > MAX_DEPTH) {
@@ -58,7 +58,7 @@ function inspectNames(names: readonly string[]): Inspection {
   return { keys: names.length, fault };
 }
 
-/** Goes through the whole value; its depth is bounded by now. */
+/** Walks the whole value; its depth has been checked. */
 function inspectValue(value: unknown): Inspection {
   if (typeof value === 'string') return { keys: 0, fault: findEscapeFault(value) };
   if (typeof value !== 'object' || value === null) return { keys: 0, fault: undefined };

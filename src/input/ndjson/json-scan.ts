@@ -1,14 +1,14 @@
 import { trimEndOf } from '../../domain/trim-end.js';
 
 /**
- * What JSON.parse does not tell: keys that stand twice, numbers that lose digits, and how deep it goes. Scans a line
- * without checking its syntax; it is right for whatever JSON.parse accepts, and ends for whatever it does not.
+ * What JSON.parse does not report: repeated keys, numbers that lose digits, and the depth. Scans a line without
+ * checking its syntax: correct for what JSON.parse accepts, and it terminates for everything else.
  */
 export interface JsonScan {
   readonly depth: number;
   /** Keys of all objects, as written: more than the parsed value has when one stands twice. */
   readonly keys: number;
-  /** The first number that is another one once it is read, as written. */
+  /** The first number that parsing changes, as written. */
   readonly lossyNumber: string | undefined;
   /** Whether there is a number that JSON.stringify writes otherwise: `1.10`, `1e2`, `-0`. */
   readonly isRewritten: boolean;

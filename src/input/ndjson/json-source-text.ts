@@ -8,8 +8,8 @@ const CLOSING = new Set([0x7d, 0x5d]);
 const UNQUOTED = /[^"]+/y;
 
 /**
- * Puts in the place of an object's numbers, objects and arrays what is written, and not what JSON.stringify would write: numbers
- * digit by digit, strings in their shortest writing, no blanks. `value` is what JSON.parse makes of the text.
+ * Replaces an object's numbers, objects and arrays by their source text instead of what JSON.stringify would write:
+ * numbers digit by digit, strings in their shortest form, no blanks. `value` is what JSON.parse makes of the text.
  */
 export function keepSourceText(text: string, value: Record<string, unknown>): void {
   let depth = 0;
@@ -39,7 +39,7 @@ function keepPart(value: Record<string, unknown>, key: string, part: string): vo
   else if (typeof read === 'object' && read !== null) value[key] = compact(part);
 }
 
-/** Without blanks between the parts, and with strings in their shortest writing. */
+/** Without blanks between the parts, and with strings in their shortest form. */
 function compact(text: string): string {
   let compacted = '';
   for (let index = 0; index < text.length; ) {

@@ -15,10 +15,10 @@ const UNDERSCORE = 0x5f;
 const TILDE = 0x7e;
 
 /**
- * Reads NDJSON: one object a line; blank lines are passed over. Cells hold strings as they are, numbers and booleans
- * as JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined. Blanks around a key count no
- * more than around a name in a CSV header.
- * A line that is no such object is a record with a fault, whose text stands in the column `_text`.
+ * Reads NDJSON: one object a line; blank lines are skipped. Cells hold strings as they are, numbers and booleans as
+ * JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined. Blanks around a key
+ * are ignored, as in a CSV header. A line that is not such an object is a record with a fault, whose text stands in
+ * the column `_text`.
  */
 export class NdjsonReader implements RecordReader {
   readonly notices: string[] = [];
@@ -59,7 +59,7 @@ export class NdjsonReader implements RecordReader {
     return this.#digest.bytes;
   }
 
-  /** There is no header: what is wrong with the file comes out while it is read. */
+  /** There is no header: faults of the file show while it is read. */
   async open(): Promise<void> {}
 
   async close(): Promise<void> {
@@ -108,7 +108,7 @@ export class NdjsonReader implements RecordReader {
     return id === -1 ? record : { ...record, ownId: readId(parsed.values[keys[id] ?? '']) };
   }
 
-  /** `names`: what the keys count as. */
+  /** `names`: the normalized keys. */
   #readCells(
     keys: readonly string[],
     names: readonly string[],
@@ -180,14 +180,14 @@ export class NdjsonReader implements RecordReader {
 /** Of a line that cannot be read: in whatever case, as `foldCase` has it. */
 const ID_KEY = /"\s*[_＿]row[iıİ]d\s*"/i;
 
-/** Almost every key begins with a letter and ends with one: two characters are looked at before it is trimmed. */
+/** Almost every key begins and ends with a letter: check two characters before trimming. */
 function mayBeTaken(name: string): boolean {
   const first = name.charCodeAt(0);
   const last = name.charCodeAt(name.length - 1);
   return first === UNDERSCORE || first <= SPACE || first > TILDE || last <= SPACE || last > TILDE;
 }
 
-/** Our own keys count in whatever case they are written, so that here two may have become one. */
+/** Added columns are matched in any case, so that here two keys may have become one. */
 function findNameFault(names: readonly string[], isOwn: boolean): Rejection | undefined {
   const taken = names.find((name) => FORBIDDEN_NAMES.has(name) || (!isOwn && readOwnName(name) !== undefined));
   if (taken !== undefined) return describeTaken(taken);

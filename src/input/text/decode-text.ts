@@ -10,8 +10,8 @@ import { countLines, type LineCount } from './line-count.js';
 const MARK_BYTES = 4;
 
 /**
- * The text of a file as UTF-8, without its mark. `onNotice` hears what decided the encoding.
- * Refuses an empty file, bytes that are no text in the encoding, and NULs, each with its line.
+ * The text of a file as UTF-8, without its mark. `onNotice` receives what decided the encoding. Refuses an empty file,
+ * bytes that are no text in the encoding, and NULs, each with its line.
  */
 export async function* readText(
   source: ByteSource,

@@ -51,7 +51,7 @@ function lengthByLead(lead: number): number {
 }
 
 const NO_UTF16_TEXT = /\0/;
-/** What an older encoding has for bytes that mean nothing in it (controls), or what each maker of a font chose (private use). */
+/** What legacy encodings map meaningless bytes to: controls, or private-use characters of font vendors. */
 const NO_LEGACY_TEXT = /[\0\u0080-\u009f\ue000-\uf8ff]/;
 
 function createTextDecoder(Library: typeof TextDecoder, name: string, noText: RegExp): Decoder {

@@ -7,7 +7,7 @@ export interface SchemaPlace {
   readonly description: string | undefined;
 }
 
-/** Walks from a schema to the place that a path names; `value` decides between the kinds of a union. */
+/** Walks a schema along a path; `value` decides between the kinds of a union. */
 export function describePlace(schema: z.core.$ZodType, path: Path, value: unknown): SchemaPlace {
   let place: z.core.$ZodType | undefined = schema;
   let here = value;
@@ -41,7 +41,7 @@ function unwrap(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | unde
     return options.find((option) => option._zod.propValues?.[discriminator]?.has(wanted as z.core.util.Primitive));
   }
   if (schema instanceof z.core.$ZodUnion) {
-    // Of our unions each has one option that is more than a word, or its maps are fit for a first that names its keys.
+    // Each union of the schema has one option that is more than a word, or its first map names the keys.
     const options = schema._zod.def.options.filter(
       (option) => isMapping(value) || !(option instanceof z.core.$ZodObject),
     );

@@ -14,7 +14,7 @@ export interface Written {
   sourceOf(path: Path): string | undefined;
 }
 
-/** The schema's refusals in a person's words: which key, what it is, what is expected. */
+/** The schema's issues for people: which key, what it is, what is expected. */
 export function explainIssues(error: z.ZodError<CheckedJob>, written: Written): Finding[] {
   return error.issues.flatMap((issue) => explainIssue(issue, [], written));
 }
@@ -81,7 +81,7 @@ function explainChoice(path: Path, written: Written, choices: readonly string[])
   return nearest === undefined ? finding : { ...finding, hint: `Did you mean ${nearest}?` };
 }
 
-/** A value that fits none of the shapes there are; of a word it says which one is near. */
+/** A value that matches no option; a misspelt word gets the nearest one. */
 function explainShape(path: Path, written: Written, issue: Extract<Issue, { code: 'invalid_union' }>): Finding {
   const words = issue.errors.flatMap((branch) =>
     branch.flatMap((inner) =>
@@ -107,7 +107,7 @@ function explainSize(
   return explainValue(path, written, `expected ${side} ${bound}${bound === 1 ? unit.replace(/ies$/, 'y') : unit}`);
 }
 
-/** "<key> is <what it is>, expected …", and how to mend what YAML has read differently from what was meant. */
+/** "<key> is <what it is>, expected …", and how to fix what YAML read differently from what was meant. */
 function explainValue(path: Path, written: Written, expected: string): Finding {
   const value = valueAt(written.value, path);
   if (value === undefined) {

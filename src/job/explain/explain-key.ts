@@ -4,7 +4,7 @@ import { writtenJob } from '../schema/written-job.js';
 import { describePlace, findHomes } from './describe-place.js';
 import { cut, type Finding, isSecret, namePath, type Path, valueAt } from './finding.js';
 
-/** A key that is not known at `path` of the job `value`: which are, and where it is. */
+/** Explains an unknown key at `path` of the job `value`: which keys are known there, and where this one is. */
 export function explainUnknownKey(key: string, path: Path, value: unknown): Finding {
   const at = [...path, key];
   const where = path.length === 0 ? 'a job file' : namePath(path);
@@ -23,7 +23,7 @@ export function explainUnknownKey(key: string, path: Path, value: unknown): Find
   };
 }
 
-/** Where a key is known that stands in a wrong place; in a step of some kind first further in, then in steps of other kinds. */
+/** Where a misplaced key is known: in a step first deeper in the same kind, then in other kinds. */
 function findHome(key: string, path: Path, kind: unknown): string | undefined {
   if (kind !== undefined) {
     const own = stepSchemas

@@ -2,7 +2,10 @@ import type { Path } from './finding.js';
 import { readYaml } from './read-yaml.js';
 import { readTree } from './tree.js';
 
-/** Where in a job file a part of the job is written: `job.yaml:7:5`; of what is not there, its nearest parent. Undefined for a text that is no YAML. */
+/**
+ * Where in a job file a part of the job is written: `job.yaml:7:5`; of what is not there, its nearest parent. Undefined
+ * for a text that is not YAML.
+ */
 export function findPlace({ text, file }: { text: string; file: string }, path: Path): string | undefined {
   const clean = text.replace(/^\uFEFF/, '');
   const yaml = readYaml(clean);

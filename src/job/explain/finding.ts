@@ -3,7 +3,7 @@ export type Path = readonly (string | number)[];
 
 /** One thing that is wrong with a job file, before it is given its line and column. */
 export interface Finding {
-  /** In the text: an offset. In the value: a path, of which the nearest part that is written is pointed at. */
+  /** In the text: an offset. In the value: a path, located at its nearest written part. */
   readonly at: number | Path;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -53,12 +53,12 @@ export function valueAt(value: unknown, path: Path): unknown {
   return here;
 }
 
-/** A long text, shortened to what fits into a sentence. */
+/** Shortens a long text to fit into a sentence. */
 export function cut(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-/** What stands behind the ? of an address may be a key, save where it is too short for one. */
+/** A query string may hold a key, unless it is too short for one. */
 function hideQuery(text: string): string {
   return text.includes('://') ? text.replace(/[?#].{8,}/s, (query) => `${query.charAt(0)}…`) : text;
 }

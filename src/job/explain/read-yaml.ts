@@ -2,8 +2,9 @@ import { Composer, type CST, type ErrorCode, Lexer, type Node, Parser } from 'ya
 import type { Finding } from './finding.js';
 
 /**
- * Text → YAML nodes, bounded before anything is built: size, depth and number of tokens. YAML 1.2 core schema, one document, no directives.
- * The composer recurses by depth and compares what it builds, so both bounds hold before it is called.
+ * Text → YAML nodes, bounded before anything is built: size, depth and number of tokens. YAML 1.2 core schema, one
+ * document, no directives. The composer recurses by depth and compares what it builds, so both bounds are checked
+ * before it is called.
  */
 
 /** Longest job file, in bytes. */
@@ -83,10 +84,10 @@ function compose(tokens: readonly CST.Token[]): ReadYaml {
   return { root: documents[0]?.contents ?? null };
 }
 
-/** What follows from it is not worth a word. */
+/** Follow-up errors are dropped. */
 export const TAB_MESSAGE = 'A tab is used as indentation';
 
-/** The parser's own sentences repeat the text, so each code has one here. */
+/** The parser's own messages repeat the text, so each code has one here. */
 const SYNTAX: Partial<Record<ErrorCode, readonly [message: string, hint?: string]>> = {
   BAD_DQ_ESCAPE: [
     'A backslash in double quotes begins an escape that YAML does not have',
@@ -120,7 +121,7 @@ function explainSyntax(code: ErrorCode): Pick<Finding, 'message' | 'hint'> {
   return { message, hint };
 }
 
-/** Characters first: a text of a gigabyte need not be counted in bytes. */
+/** Check characters first: a text of a gigabyte need not be counted in bytes. */
 function isTooLong(text: string): boolean {
   return text.length > MAX_JOB_BYTES || Buffer.byteLength(text) > MAX_JOB_BYTES;
 }

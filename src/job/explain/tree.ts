@@ -2,8 +2,8 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import { type Finding, namePath, type Path } from './finding.js';
 
 /**
- * YAML nodes → a plain value, with the place of every part of it. What YAML has and a job file has not is refused here:
- * aliases, anchors, tags, merge keys, keys that are no text, and a key that is given twice.
+ * YAML nodes → a plain value, with the place of every part of it. Refuses what YAML allows and a job file does not:
+ * aliases, anchors, tags, merge keys, keys that are not text, repeated keys.
  */
 export interface Tree {
   readonly value: unknown;
@@ -12,7 +12,7 @@ export interface Tree {
   offsetOf(path: Path): number;
   /** A scalar as it is written, before it became a number or a boolean. */
   sourceOf(path: Path): string | undefined;
-  /** True where a finding above says already why the value cannot be read. */
+  /** True when a finding already says why the value cannot be read. */
   isUnreadable(path: Path): boolean;
 }
 
@@ -27,7 +27,7 @@ interface Walk {
   readonly findings: Finding[];
 }
 
-/** The depth of the nodes must be bounded (yaml.ts). */
+/** The depth of the nodes must be bounded (read-yaml.ts). */
 export function readTree(root: Node | null): Tree {
   const walk: Walk = { spots: new Map(), findings: [] };
   const value = readNode(walk, root, { path: [], offset: 0 });

@@ -1,13 +1,13 @@
 import { cut, type Finding } from './finding.js';
 
-/** `text:` with something behind it that is no quote and no block, and the rest of its line. */
+/** `text:` followed by neither a quote nor a block, and the rest of its line. */
 const TEXT_KEY = /(^\s*(?:-\s+)?|[{,]\s*)(text|template)(\s*:\s+)((?!\{(?![{%]))[^\s"'|>&*#][^\n]*)$/;
-/** What a text in quotes may hold and one without may not. */
+/** What only quoted text may hold. */
 const NEEDS_QUOTES = /\{\{|\{%|:\s/;
 
 /**
- * The likeliest fault of a beginner: a text with {{ }} or a colon that stands without quotes, which YAML then reads as something
- * else. To be asked where a job cannot be used: the faults that follow from it are on the same line.
+ * The commonest beginner's fault: an unquoted text with {{ }} or a colon, which YAML reads as something else. Call it
+ * when a job cannot be used: follow-up faults are on the same line.
  */
 export function findUnquotedText(text: string): (Finding & { readonly at: number; readonly end: number }) | undefined {
   let start = 0;

@@ -2,14 +2,14 @@ import { AREA_OF_KIND } from '../../domain/areas.js';
 import type { Step } from '../job.js';
 import { type Path, valueAt } from './finding.js';
 
-/** A step as it was read: a map of a known kind, and nothing more is known of it. */
+/** A step as read: a map of a known kind, otherwise unchecked. */
 export interface WrittenStep {
   readonly kind: Step['kind'];
   readonly step: Readonly<Record<string, unknown>>;
   readonly at: Path;
 }
 
-/** The steps of a job of any shape, without those that are none. */
+/** The steps of a job of any shape, without entries that are not steps. */
 export function listSteps(job: unknown): WrittenStep[] {
   const steps = valueAt(job, ['steps']);
   if (!Array.isArray(steps)) return [];

@@ -5,7 +5,7 @@ import { CHAT_FIGURES } from '../chat-figures.js';
 import { cut, type Finding, namePath } from '../explain/finding.js';
 import { listSteps, type WrittenStep } from '../explain/written-steps.js';
 
-/** The text of a chat step is rendered when the work is done, so what is wrong with it must be found before. */
+/** The text of a chat step is rendered after the work is done, so its faults must be found before. */
 export function checkChatTexts(job: unknown): Finding[] {
   return listSteps(job).flatMap((step) => (step.kind === 'chat' ? checkChatText(step) : []));
 }

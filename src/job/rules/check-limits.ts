@@ -4,10 +4,13 @@ import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';
 
 const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
-/** Steps without rows, which the limits at the top are not for. */
+/** Steps without rows: the limits at the top do not apply to them. */
 const ACTION_KINDS: readonly string[] = ['campaign', 'chat'];
 
-/** A limit at the top holds for every step with rows that has none of its own, so it is held against the lowest ceiling of those. */
+/**
+ * A limit at the top holds for every step with rows that has none of its own, so it is checked against the lowest of
+ * their ceilings.
+ */
 export function checkSharedLimits(job: unknown): Finding[] {
   const shared = valueAt(job, ['limits']);
   if (!isMapping(shared)) return [];

@@ -3,7 +3,10 @@ import { type Finding, valueAt } from '../explain/finding.js';
 
 const EXPECTED = 'expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit';
 
-/** A job without a name has that of its file, so that must be one; and a name that is none gets the nearest that would be. */
+/**
+ * A job without a name takes that of its file, which must then be valid; an invalid name gets the nearest valid one as
+ * a hint.
+ */
 export function checkName(job: unknown, fileName: string): Finding[] {
   const written = valueAt(job, ['name']);
   if (written === undefined && !JOB_NAME.test(fileName)) {

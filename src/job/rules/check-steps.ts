@@ -3,7 +3,7 @@ import { type Finding, namePath } from '../explain/finding.js';
 import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
 import { stepSchemas } from '../schema/steps.js';
 
-/** What the keys of a step must be to each other, and what the steps of a job must be. */
+/** Rules across the keys of a step, and across the steps of a job. */
 export function checkSteps(job: unknown): Finding[] {
   const steps = listSteps(job);
   return [...requireRows(job, steps), ...steps.flatMap(checkStep)];
@@ -53,7 +53,7 @@ function requireAddress({ step, at }: WrittenStep): Finding[] {
   ];
 }
 
-/** The service puts nothing in place of {brand} where it is given none. */
+/** Without a brand the service does not replace {brand}. */
 function requireBrand({ step, at }: WrittenStep): Finding[] {
   if (typeof step.template !== 'string' || !step.template.includes('{brand}') || step.brand !== undefined) return [];
   return [

@@ -6,8 +6,8 @@ import { requireAccess } from './require-access.js';
 import { checkSmsTexts } from './sms.js';
 
 /**
- * What no single key can say: rules over several keys of a job file. They take the value as it was read, of any shape, so that
- * their findings stand beside those of the schema; what is not of the right shape they leave to it.
+ * Rules over several keys of a job file. They take the value as read, of any shape, so that their findings appear
+ * beside those of the schema; wrong shapes are left to the schema.
  */
 export function findBrokenRules(job: unknown): Finding[] {
   return [
@@ -22,7 +22,7 @@ export function findBrokenRules(job: unknown): Finding[] {
 
 const REFERENCE = /\$\{([^}]*)\}?/;
 
-/** `${NAME}` is no language here; in texts for people, where a price may look so, it is left alone. */
+/** `${NAME}` is not supported; texts for people may hold it, such as a price. */
 function refuseReferences(value: unknown, path: Path): Finding[] {
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).flatMap(([key, inner]) =>

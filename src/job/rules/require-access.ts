@@ -48,7 +48,7 @@ function requirePlatform(service: Record<string, unknown>, areas: readonly Area[
   ];
 }
 
-/** Whatever the steps: nothing else is reached by a platform. */
+/** Whatever the steps are: only campaigns use a platform. */
 function requireBellCanadaBase({ ccPlatform, bases }: Record<string, unknown>): Finding[] {
   if (typeof ccPlatform !== 'string' || !isOfBellCanada(ccPlatform)) return [];
   if (valueAt(bases, ['campaign']) !== undefined) return [];

@@ -3,7 +3,7 @@ import { parseTemplate } from '../../template/parse.js';
 import { type Finding, namePath } from '../explain/finding.js';
 import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
 
-/** What is wrong with the text of a message in every row is a fault of the job file, with its line there. */
+/** A fault of the text that affects every row is a fault of the job file, reported with its line. */
 export function checkSmsTexts(job: unknown): Finding[] {
   return listSteps(job).flatMap((step) => (step.kind === 'sms' ? checkSmsText(step) : []));
 }

@@ -6,7 +6,7 @@ import { actionLimits } from './written-limits.js';
 const CAMPAIGN_TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
 const CAMPAIGN_STATES = ['NEW', 'SCHEDULED', ...CAMPAIGN_TARGETS] as const;
 
-/** That it sets or expects something is a rule of rules-steps.ts. */
+/** rules/check-steps.ts requires `set` or `expect`. */
 export const campaignStep = z
   .strictObject({
     kind: z.literal('campaign').describe('Checks the status of a campaign, or changes it. Has no rows.'),
@@ -37,7 +37,7 @@ export const campaignStep = z
     anyOf: [{ required: ['set'] }, { required: ['expect'] }],
   });
 
-/** That the text names only figures there are is a rule of rules-chat.ts. */
+/** rules/chat.ts checks the figures that the text names. */
 export const chatStep = z
   .strictObject({
     kind: z.literal('chat').describe('Posts a message to a room of the workplace chat. Has no rows.'),

@@ -42,7 +42,7 @@ function languageCode() {
     .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'expected the code of a language, such as id or pt-BR');
 }
 
-/** That a map of the user names some field is a rule of rules-steps.ts. */
+/** rules/check-steps.ts requires a field in a map of the user. */
 export const conversationsStep = z
   .strictObject({
     kind: z.literal('conversations').describe('Hands one conversation over to the contact center for each row.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lineOfText, pathText } from './values.js';
 
-/** Where a secret is found. The secret itself is refused. */
+/** Where to read a secret. A literal secret is refused. */
 export const SECRET_EXPECTED = 'expected { env: NAME } or { file: PATH }: a job file must not contain secrets';
 
 function writtenSecret(what: string) {

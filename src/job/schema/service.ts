@@ -50,7 +50,7 @@ const writtenTimeouts = z
   })
   .describe('How long to wait for the service.');
 
-/** Which service, as whom, and how patiently. */
+/** Which service, which account, and how long to keep trying. */
 export const writtenService = z
   .strictObject({
     sandbox: z

@@ -4,7 +4,8 @@ import { findEncodingName } from '../encoding-name.js';
 import { isLoopback } from '../regions.js';
 
 /**
- * The values that a job file is made of. Each refusal is worded as "expected …", for explain.ts puts the key and what is so before it.
+ * The values that a job file is made of. Each refusal reads "expected …"; explain/ puts the key and its value before
+ * it.
  */
 
 /** One line of text: not empty, no control characters. */
@@ -25,7 +26,7 @@ export function pathText() {
   return lineOfText();
 }
 
-/** What an SMS comes from. */
+/** Sender id of an SMS. */
 export function senderId() {
   return lineOfText()
     .superRefine((source, context) => {
@@ -35,7 +36,7 @@ export function senderId() {
     .describe('Sender id: a number of 16 digits at most, or a name of 11 characters at most.');
 }
 
-/** What becomes of a number that comes again. */
+/** What to do with a repeated number. */
 export function duplicates() {
   return z
     .enum(['skip', 'keep'])
@@ -73,7 +74,7 @@ export function encodingLabel() {
     );
 }
 
-/** An address that the service can post to. `URL` would pass over blanks and control characters, and post somewhere else. */
+/** An address that the service can post to. `URL` would drop blanks and control characters, and post somewhere else. */
 export function webAddress() {
   return z
     .string()
@@ -90,7 +91,7 @@ function isPostable(text: string): boolean {
   return protocol === 'https:' || isLoopback(hostname);
 }
 
-/** Of something each second; a fraction is one in several seconds. */
+/** A rate per second; a fraction is one in several seconds. */
 export function perSecond(ceiling?: number) {
   const rate = z.number().min(0.01);
   return ceiling === undefined ? rate : rate.max(ceiling);

@@ -9,7 +9,7 @@ import { columnName, duplicates, lineOfText, senderId, within } from './values.j
 import { writtenInput } from './written-input.js';
 import { rowLimits } from './written-limits.js';
 
-/** That `brand` is given where the template holds {brand} is a rule of rules-steps.ts. */
+/** rules/check-steps.ts requires `brand` for a template with {brand}. */
 export const verificationStartStep = z
   .strictObject({
     kind: z.literal('verification.start').describe('Sends a one-time code to the number of each row.'),

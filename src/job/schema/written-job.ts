@@ -35,7 +35,7 @@ const writtenOutput = z
   .default(DEFAULT_OUTPUT_DIRECTORY)
   .describe('Directory for the runs, relative to the job file; or { directory, format }.');
 
-/** A job file as a person writes it. What the schema alone cannot say stands in rules.ts. */
+/** A job file as a person writes it. Rules over several keys are in rules/. */
 export const writtenJob = z
   .strictObject({
     $schema: z.string().optional().describe('Address of this schema, for editors.'),
@@ -62,7 +62,7 @@ export const writtenJob = z
   })
   .describe('A Volley job: which files to read, and what to send from them.');
 
-/** What a person may write: defaults may be left out. */
+/** What a person may write: keys with defaults are optional. */
 export type WrittenJob = z.input<typeof writtenJob>;
 /** The same once the schema has passed it: defaults are filled, paths are still as written. */
 export type CheckedJob = z.output<typeof writtenJob>;

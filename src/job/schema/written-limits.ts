@@ -6,7 +6,7 @@ import { count, perSecond } from './values.js';
 const RATE_HELP = 'A fraction means one in several seconds.';
 const STEP_HELP = 'How fast this step sends; overrides the limits at the top.';
 
-/** Limits at the top of the file, for every step with rows. Held against the ceilings of the steps by rules-limits.ts. */
+/** Limits at the top of the file, for every step with rows. rules/check-limits.ts checks them against the steps' ceilings. */
 export const writtenLimits = z
   .strictObject({
     requestsPerSecond: perSecond().optional().describe(`Requests in any one second. ${RATE_HELP}`),

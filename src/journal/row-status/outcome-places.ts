@@ -10,15 +10,15 @@ export interface OutcomePlace {
 }
 
 /**
- * Where in the journal it stands what the rows of a step came to. A whole request takes 8 bytes; parts of split ones are few. Rows
- * that were settled later take 4 bytes each, near one another.
+ * Where in the journal the outcomes of a step's rows are. A whole request takes 8 bytes; parts of split ones are few.
+ * Rows that were settled later take 4 bytes each, near one another.
  */
 export class OutcomePlaces {
   /** By the number of the request; 0 for none, since a journal begins with another entry. */
   readonly #offsets: Float64Array;
   readonly #parts = new Map<number, OutcomePlace[]>();
   readonly #givenUp = new RowRanges<NotSent>();
-  /** A journal says the same of all of them. */
+  /** Each is the same for all rows. */
   readonly #notSent = new Map<string, NotSent>();
   readonly #settlements: number[] = [];
   /** By planned row: the number, from 1, of its settlement. */
@@ -37,7 +37,7 @@ export class OutcomePlaces {
     return offset > 0 ? [...parts, { offset, first }] : parts;
   }
 
-  /** Whether a row came to something without an answer to its request: it was settled later, or given up. */
+  /** Whether a row was decided without an answer to its request: settled later, or given up. */
   isSettled(row: number): boolean {
     return (this.#settledBy?.[row] ?? 0) > 0 || this.givenUp(row) !== undefined;
   }
@@ -48,7 +48,7 @@ export class OutcomePlaces {
     return number === 0 ? undefined : this.#settlements[number - 1];
   }
 
-  /** Why a row that its run gave up is not sent; undefined for any other. */
+  /** Why a given-up row is not sent; undefined for any other. */
   givenUp(row: number): NotSent | undefined {
     return this.#givenUp.find(row);
   }

@@ -1,9 +1,9 @@
 import type { RowVerdict } from '../../domain/row.js';
 
-/** What a row came to, as far as it is kept for each row. */
+/** The end of a row, as far as it is kept per row. */
 export interface RowEnd {
   readonly status: RowVerdict['status'];
-  /** '' for accepted rows: the service's words for these are many, and stand in the journal. */
+  /** '' for accepted rows: their many codes stay in the journal. */
   readonly code: string;
   /** A person decided it; nothing of the service shows it. */
   readonly isAssumed: boolean;
@@ -12,7 +12,7 @@ export interface RowEnd {
 /** Begins the `by` of what a person said. */
 export const PERSON = 'person';
 
-/** Numbers the different ends that rows of a run came to, from 1. */
+/** Numbers the distinct ends of a run's rows, from 1. */
 export class RowEndTable {
   readonly #ends: (RowEnd | undefined)[] = [undefined];
   readonly #numbers = new Map<string, number>();
@@ -30,12 +30,12 @@ export class RowEndTable {
     return number;
   }
 
-  /** Undefined for 0: a row that came to nothing yet. */
+  /** Undefined for 0: a row without an end. */
   endOf(number: number): RowEnd | undefined {
     return this.#ends[number];
   }
 
-  /** By number: whether it is a wanted one. Holds for the ends that are known by now. */
+  /** By number: whether the end is wanted. Covers the ends known so far. */
   select(isWanted: (end: RowEnd) => boolean): readonly boolean[] {
     return this.#ends.map((end) => end !== undefined && isWanted(end));
   }

@@ -1,4 +1,4 @@
-/** What is so for all rows of a range, found by a row: few entries for many rows. Ranges do not overlap. */
+/** Values for ranges of rows, looked up by row: few entries for many rows. Ranges do not overlap. */
 export class RowRanges<T> {
   #ranges: { readonly first: number; end: number; readonly value: T }[] = [];
   #isSorted = true;

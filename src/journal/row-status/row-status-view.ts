@@ -7,8 +7,8 @@ import { type RowRanges, rangesOf } from './row-ranges.js';
 import { type SentTime, SentTimes } from './sent-times.js';
 
 /**
- * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no outcome; a verdict;
- * `moved`, another plan has it, whatever it was before.
+ * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no
+ * outcome; a verdict; `moved`, another plan has claimed it, whatever it was before.
  */
 export type CurrentRowStatus = 'open' | 'under-way' | RowVerdict['status'] | 'moved';
 
@@ -17,13 +17,13 @@ export interface StepSize {
   readonly number: number;
   readonly planned: number;
   readonly requests: number;
-  /** Whether `sentTimeOf` is to tell of it. */
+  /** Whether `sentTimeOf` covers it. */
   readonly keepsTimes: boolean;
 }
 
 /**
- * What became of each planned row of a run, by its journal: one view for all that ask. Made by one walk over the entries, in their
- * order. Takes a byte a row (`RowEndNumbers`), and ranges for what was moved. Pure.
+ * What became of each planned row of a run, from its journal. Built by one walk over the entries, in order. Takes a
+ * byte a row (`RowEndNumbers`), and ranges for what was moved. Pure.
  */
 export class RowStatusView {
   readonly state = new RunState();
@@ -32,11 +32,11 @@ export class RowStatusView {
   readonly #table = new RowEndTable();
   readonly #steps = new Map<number, StepRows>();
   readonly #movedTo = new Map<number, RowRanges<string>>();
-  /** Undefined after an entry, until it is asked for. */
+  /** A cache, cleared by each entry. */
   #underWay: Map<number, RowRanges<true>> | undefined;
   #host = '';
 
-  /** `keepsPlaces`: whether `placesOf` is to tell where outcomes stand. */
+  /** `keepsPlaces`: whether to keep where outcomes stand, for `placesOf`. */
   constructor(steps: readonly StepSize[], { keepsPlaces }: { keepsPlaces: boolean }) {
     for (const step of steps) {
       this.#steps.set(step.number, {
@@ -78,7 +78,7 @@ export class RowStatusView {
     return this.#endOf(step, row)?.code ?? '';
   }
 
-  /** Id of the plan that has a row now; undefined where it is this run's own. */
+  /** Id of the plan that has claimed a row; undefined when it is this run's own. */
   movedTo(step: number, row: number): string | undefined {
     return this.#movedTo.get(step)?.find(row);
   }
@@ -93,7 +93,10 @@ export class RowStatusView {
     return this.#underWay.get(step)?.find(row) === true;
   }
 
-  /** Whether the service is known to have accepted it, from its own answers, receipts or exports: a person's word is none of these. */
+  /**
+   * Whether the service is known to have accepted it, from its own answers, receipts or exports: an operator decision
+   * is none of these.
+   */
   isKnownAccepted(step: number, row: number): boolean {
     const end = this.#endOf(step, row);
     return end?.status === 'accepted' && !end.isAssumed;
@@ -121,7 +124,7 @@ export class RowStatusView {
     return this.#list(({ status }) => status === 'in-doubt');
   }
 
-  /** Rejected rows that this run still has, by code. */
+  /** Rejected rows that no other plan has claimed, by code. */
   countRejected(): Map<string, number> {
     const codes = new Map<string, number>();
     for (const { step, row } of this.#list(({ status }) => status === 'rejected')) {
@@ -132,14 +135,14 @@ export class RowStatusView {
     return codes;
   }
 
-  /** Rows that other plans have. */
+  /** Rows that other plans have claimed. */
   countMoved(): number {
     let count = 0;
     for (const { retriedRows } of this.state.steps.values()) count += retriedRows.rejected + retriedRows['not-sent'];
     return count;
   }
 
-  /** The rows for which it is so, as few ranges as there can be, step by step. */
+  /** The rows for which it holds, in as few ranges as possible, step by step. */
   listRanges(isWanted: (step: number, row: number) => boolean): RowRange[] {
     const ranges: RowRange[] = [];
     for (const [step, { ends }] of this.#steps) {

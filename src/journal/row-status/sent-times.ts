@@ -1,4 +1,4 @@
-/** From before a row's request could first have left to after its last outcome, by the clocks of the machines that noted it. */
+/** From before a row's request could first have left to after its last outcome, by the clocks of the sending machines. */
 export interface SentTime {
   readonly fromMs: number;
   readonly toMs: number;
@@ -15,7 +15,7 @@ export class SentTimes {
   /** Of each request, which of `#hostLists` it has. */
   readonly #hosts: Uint32Array;
   readonly #hostLists: (readonly string[])[] = [[]];
-  /** Begun requests by their rows; undefined until it is asked for. */
+  /** Begun requests by their rows; built on first use. */
   #begun: Uint32Array | undefined;
 
   constructor(requests: number) {

@@ -13,7 +13,7 @@ import { ROW_BY_ROW } from '../row-by-row.js';
 import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from '../step-kind.js';
 import { bindAttributes } from './contact-attributes.js';
 
-/** One create request a row. A repeated create merges by address, so it is safe to repeat (facts: Contacts). */
+/** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */
 export const contactsKind: StepKind<ContactsStep> = {
   area: 'contacts',
   isRepeatable: () => true,
@@ -75,7 +75,7 @@ function bindColumns(
   };
 }
 
-/** Each field with its value, so that a person sees a column that goes to the wrong one; of addresses no more than tells them apart. */
+/** Each field with its value, so that a person sees a mismatched column; addresses are masked. */
 function describeContact(body: ContactBody): string {
   const { addresses, customAttributes, groups, ...person } = body;
   const pairs = [
@@ -93,7 +93,7 @@ function cut(text: string): string {
   return maskNumbers(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }
 
-/** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; facts: Contacts. */
+/** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; documented. */
 function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
   const contact = readContactAnswer(response);
   if (contact === undefined) {

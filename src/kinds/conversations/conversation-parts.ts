@@ -11,7 +11,10 @@ export const USER_TEXTS = ['language', 'name', 'email', 'phone'] as const;
 export type UserText = (typeof USER_TEXTS)[number];
 const USER_FIELDS: readonly string[] = [...USER_TEXTS, 'additionalProperties'];
 
-/** Reads a user as the contract has it ("Conversation", user object) from JSON text, trimmed; null and blank members count as left out. */
+/**
+ * Reads a user as the contract has it ("Conversation", user object) from JSON text, trimmed; null and blank members
+ * count as missing.
+ */
 export function parseUser(text: string): Parsed<ConversationUser> {
   const parsed = parseObject(text, 'user');
   if (!parsed.ok) return parsed;
@@ -69,7 +72,7 @@ function findMessageFault(message: unknown): string | undefined {
   return isFilled(message.text) ? undefined : 'has no text';
 }
 
-/** `ofList` makes the object of a bare list, where one will do. */
+/** `ofList` wraps a bare list, where one is allowed. */
 function parseObject(
   text: string,
   name: string,
@@ -83,7 +86,7 @@ function parseObject(
       return { ok: true, value: Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) };
     }
   } catch {
-    // Told below, without a word of the row.
+    // Reported below, without content of the row.
   }
   return fail(`${name} is not a JSON object`);
 }

@@ -16,15 +16,15 @@ export interface RowUser {
   readonly country: string | undefined;
 }
 
-/** A user as a row has it, and where each of its texts stands: as people find it who are to correct it. */
+/** A user as a row has it, and where each of its texts stands, for rejections. */
 interface WrittenUser {
   readonly user: ConversationUser;
   readonly placeOf: (field: UserText) => string;
 }
 
 /**
- * Reads the customer of a row, from columns or from one with an object: blank fields are left out; number and e-mail address are
- * read as those of contacts are, the language as one that the contact center knows.
+ * Reads the customer of a row, from columns or from one with an object: blank fields are omitted; number and e-mail
+ * address are read as for contacts, the language as one that the contact center knows.
  */
 export function bindUser(step: ConversationsStep, find: ColumnSearch['find']): ReadRowPart<RowUser> {
   const { user: written, input, languages = [] } = step;

@@ -59,7 +59,7 @@ function planConversation(
     user,
     history,
   };
-  // The contract: a channel has a default queue. That of a channel which was there before, the service alone knows.
+  // The contract: a channel has a default queue. For an existing channel only the service knows it.
   const target = queue ?? ('id' in channel ? undefined : channel.queue);
   const said = describeHistory(history?.messages.length ?? 0);
   return {
@@ -83,7 +83,7 @@ function describeHistory(messages: number): string {
   return messages === 0 ? 'no history' : `a history of ${messages} message${messages === 1 ? '' : 's'}`;
 }
 
-/** A customer may come to the queue without having talked to a bot: a blank cell is no fault. */
+/** A customer need not have talked to a bot: a blank cell is no fault. */
 function bindHistory(column: string, index: number): ReadRowPart<History | undefined> {
   return (cells) => {
     const text = cellText(cells, index);

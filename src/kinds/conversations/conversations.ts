@@ -11,8 +11,8 @@ import type { RequestPart, StepKind } from '../step-kind.js';
 import { createConversationsPlanner } from './conversations-planner.js';
 
 /**
- * Hands a customer to a queue for each row. Nothing makes a conversation safe to create twice. The body in the plan is
- * what is posted, save where the step makes its channel itself: its id, which nobody knows before, is then put in front.
+ * Hands a customer to a queue for each row. Creating a conversation is not idempotent. The body in the plan is what is
+ * posted, except when the step creates its channel itself: then the channel's id, unknown before, is put in front.
  */
 export const conversationsKind: StepKind<ConversationsStep> = {
   area: 'gateway',
@@ -55,7 +55,7 @@ function addChannel(body: Buffer, channelId: string | undefined): Buffer {
   return Buffer.concat([Buffer.from(`{"channelId":${JSON.stringify(channelId)},`), body.subarray(1)]);
 }
 
-/** Facts: "Chat gateway": 202 with the conversation's id. `taken`: those that the service gave to other rows of this run. */
+/** Documented: 202 with the conversation's id. `taken`: ids that the service returned for other rows of this run. */
 function readOutcomes(response: Response, { count }: RequestPart, taken: Set<string>): RowOutcomes {
   const conversation = readConversationBody(readJsonBody(response));
   if (conversation === undefined) {
@@ -72,12 +72,12 @@ function readOutcomes(response: Response, { count }: RequestPart, taken: Set<str
   return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };
 }
 
-/** So many of the latest are kept, some 10 MB: an answer that belongs to another request comes soon after that one's own. */
+/** How many of the latest ids are kept, some 10 MB: a stray answer comes soon after the one it repeats. */
 const MOST_IDS = 100_000;
 
 /**
- * False when the conversation is another row's already: no answer tells whose it is, so this is how an answer that belongs
- * to another request shows. What a resumed run finds in its journal does not count.
+ * False when the conversation is another row's already: answers do not name their request, so this is how a stray
+ * answer shows. Ids in the journal of a resumed run do not count.
  */
 function takeId(taken: Set<string>, id: string): boolean {
   if (taken.has(id)) return false;

@@ -1,11 +1,14 @@
 import { InternalError } from '../../domain/errors.js';
 
-/** How each message of a batch begins (destination.ts). A text cannot hold it: there a quote has a backslash in front. */
+/** How each message of a batch begins (sms-destination.ts). A text cannot hold it: there quotes are escaped. */
 const START = Buffer.from('{"destination":"+');
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** The numbers of a batch's messages, in their order, as digits. From the bytes: to parse the texts for them would take longer than to read the answer. */
+/**
+ * The numbers of a batch's messages, in their order, as digits. Read from the bytes: parsing the texts would take
+ * longer than reading the answer.
+ */
 export function readSentNumbers(body: Buffer, count: number): number[] {
   const numbers: number[] = [];
   for (let at = body.indexOf(START); at !== -1; at = body.indexOf(START, at)) {

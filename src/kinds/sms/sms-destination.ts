@@ -11,7 +11,7 @@ import type { BindProblems, FindColumn } from '../step-kind.js';
 /** Reads the number that a row is sent to. */
 export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDestination;
 
-/** Without a number a row has no message: first why it is refused, then what is wrong with its country as well. */
+/** Without a number a row has no message: report first why the number is refused, then any fault of its country. */
 export interface RefusedDestination {
   readonly fault: Rejection;
   readonly others: readonly Rejection[];
@@ -30,7 +30,7 @@ export function appendNumber(text: TextBuffer, digits: number): void {
   text.appendShort('"');
 }
 
-/** Finds where the number that a step sends to stands; without a reader where there are problems. */
+/** Finds the columns of the number that a step sends to; no reader if there are problems. */
 export function bindDestination(
   { destination, input }: { readonly destination: string; readonly input: Input },
   columns: readonly string[],

@@ -20,7 +20,7 @@ export interface SmsDrafter extends RowDrafter {
   readonly sharedText: string | undefined;
 }
 
-/** Rows → number, text, length. Throws UserError 'bad-job' for a template that is none. */
+/** Rows → number, text, length. Throws UserError 'bad-job' for an invalid template. */
 export function createSmsDrafter({ destination, input, template: { text, encoding } }: SmsStep): SmsDrafter {
   const template = parseTemplate(text);
   const sharedText = template.isConstant ? renderShared(template) : undefined;
@@ -81,7 +81,7 @@ function draftTexts(
   };
 }
 
-/** What keeps the text of a row from being sent, its number aside. */
+/** Why the text of a row cannot be sent, whatever its number. */
 function checkRendering(
   template: BoundTemplate,
   encoding: SmsStep['template']['encoding'],
@@ -117,7 +117,7 @@ function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection):
   return { number: digits, country, rejection, segments: 0, forcesUcs2: undefined };
 }
 
-/** Whatever is wrong with the text as well. */
+/** With the faults of the text as well. */
 function rejectNumber({ fault, others }: RefusedDestination, ofText: readonly Rejection[]): RefusedDraft {
   return { number: undefined, rejection: joinFaults(fault, [...others, ...ofText]) };
 }

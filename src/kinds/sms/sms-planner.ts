@@ -44,7 +44,7 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
   };
 }
 
-/** What the messages of a batch share. Contract: "Template object"; facts: SMS batch. */
+/** What the messages of a batch share. Contract: "Template object". */
 function sharedProperties(step: SmsStep, text: string | undefined): Record<string, string> {
   const { source, encoding, scheduled, expiry, dlrCallbackUrl } = step.template;
   const properties = { source, text, encoding, scheduled, expiry, dlrCallbackUrl };

@@ -13,7 +13,7 @@ import { readSentNumbers } from './sent-numbers.js';
 import { createSmsDrafter } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
 
-/** Rows become batches that share a template. Nothing makes a batch safe to send twice (facts: SMS batch). */
+/** Rows become batches that share a template. A batch is not idempotent. */
 export const smsKind: StepKind<SmsStep> = {
   area: 'sms',
   isRepeatable: () => false,
@@ -52,8 +52,8 @@ function splitBody(body: Buffer, part: RequestPart): Buffer {
 }
 
 /**
- * Joins by clientMessageId alone: umids repeat, and the order of messages is not promised. An id that comes with another number than it
- * was sent with tells of no row.
+ * Joins by clientMessageId alone: umids repeat, and the order of messages is not promised. An id that comes with
+ * another number than it was sent with counts for no row.
  */
 function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buffer): RowOutcomes {
   if (answer.clientBatchId !== undefined && answer.clientBatchId !== clientBatchIdOf(part)) {
@@ -76,7 +76,7 @@ function readBatchOutcomes(answer: SmsBatchAnswer, part: RequestPart, body: Buff
   return outcomes.build('the answer does not mention the row', [answer.batchId]);
 }
 
-/** `messages` is null though it was asked for: only a full count of our own batch says something about every row. */
+/** `messages` is null though requested: only a full count of our own batch covers every row. */
 function readCounts(answer: SmsBatchAnswer, part: RequestPart): RowOutcomes {
   const { count } = part;
   const isOurs = answer.clientBatchId === clientBatchIdOf(part);

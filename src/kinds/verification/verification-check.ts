@@ -30,10 +30,10 @@ import {
 } from '../step-kind.js';
 
 /**
- * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row of a
- * step: after a lost answer its status could not tell which of two codes was right. A code is given to a session that waits
- * and to no other. A body in the plan holds what the address is made of, and the number that the session is said to be of,
- * where the row says so: `{"sessionId":"…","code":"…","destination":"+…"}`.
+ * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row
+ * of a step: after a lost answer its status could not show which of two codes was right. A code is sent only to a
+ * waiting session. A body in the plan holds the parts of the address, and the session's number, if the row has it:
+ * `{"sessionId":"…","code":"…","destination":"+…"}`.
  */
 export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   area: 'verification',
@@ -77,7 +77,7 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
   },
 };
 
-/** Of a session that is over the service says how it ended, whatever code it is given: only one that waits can be asked. */
+/** For a session that has ended the service says how, whatever code it gets: only a waiting one can be checked. */
 function readLook(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
   const { sessionId, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });
@@ -138,7 +138,7 @@ function bindColumns(
   };
 }
 
-/** Results of a start hold it as such; a spreadsheet takes its plus away. Undefined for anything else. */
+/** Results of a start hold E.164; a spreadsheet drops its plus. Undefined for anything else. */
 function readE164(cell: string): string | undefined {
   const digits = cell.trim().replace(/^\+/, '');
   return /^[1-9]\d{6,14}$/.test(digits) ? `+${digits}` : undefined;
@@ -194,9 +194,9 @@ function judgeStatus({ status, attempt }: Session): Verdict {
   return { status: 'accepted', code: status, reason: `The session is ${status}, ${describeAttempts(attempt)}` };
 }
 
-/** Contract: "Verification session", states; facts: WAITING after a wrong code, FAILED and EXPIRED are final. */
+/** Contract: "Verification session", states. Documented: WAITING after a wrong code, FAILED and EXPIRED are final. */
 function judgeCheck({ status, attempt }: Session, attemptsBefore = -1): Verdict {
-  // A wrong code counts as an attempt: without one more, it is the answer to the look at the session, which came late.
+  // A wrong code counts as an attempt: if there is none more, this is the late answer to the earlier read.
   if (status === 'WAITING' && (attempt ?? 0) <= attemptsBefore) {
     return inDoubt('unreadable-answer', 'the session is still waiting, as before the code');
   }
@@ -224,8 +224,8 @@ function settleByStatus(response: Response, part: RequestPart, body: Buffer): Ro
 }
 
 /**
- * What the status tells of a check that got no answer: how its session ended, never whether its code was the right one.
- * A session that waits tells nothing, with or without attempts: the code may be one of them, or be looked at later.
+ * What the status says about a check without an answer: how its session ended, never whether its code was right. A
+ * waiting session resolves nothing, with or without attempts: the code may be one of them, or be checked later.
  */
 function judgeLostCheck({ status, attempt }: Session): Verdict {
   const attempts = describeAttempts(attempt);
@@ -249,7 +249,7 @@ function judgeLostCheck({ status, attempt }: Session): Verdict {
   }
 }
 
-/** The row says of which number the session is, and the service says otherwise. */
+/** The row names the session's number, and the service another. */
 function isOfAnother(session: Session, destination: string | undefined): boolean {
   return destination !== undefined && isAnotherNumber(session.destination, destination);
 }

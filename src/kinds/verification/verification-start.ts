@@ -24,7 +24,7 @@ import {
 } from '../step-kind.js';
 import { SESSION_WHOLE_REQUEST } from '../whole-request.js';
 
-/** A session, and so an SMS with a code, for each row. Nothing makes it safe to ask for one twice. */
+/** A session, and so an SMS with a code, for each row. Not idempotent. */
 export const verificationStartKind: StepKind<VerificationStartStep> = {
   area: 'verification',
   isRepeatable: () => false,
@@ -60,7 +60,7 @@ function createPlanner(step: VerificationStartStep, context: PlannerContext): Ro
   return { ...ROW_BY_ROW, ...planByDrafts(createDrafter(step), drafts, context) };
 }
 
-/** The words of a code are the service's: whatever has a number can be sent. */
+/** The text is the service's: every row with a number can be sent. */
 function createDrafter(step: VerificationStartStep): RowDrafter {
   const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
   const sms = source === undefined ? undefined : { source };
@@ -103,7 +103,7 @@ function readOutcomes(response: Response, { count }: RequestPart, body: Buffer):
   };
 }
 
-/** The number got an SMS less than `resendingInterval` ago (facts: Verification); the service does not say when exactly. */
+/** The number got an SMS less than `resendingInterval` ago (documented); the service does not say when exactly. */
 function readRefusal(
   { code, message, retryAfterMs }: Refusal,
   { resendingInterval, whenTooEarly }: VerificationStartStep,
@@ -115,7 +115,7 @@ function readRefusal(
   if (whenTooEarly === 'wait')
     return { kind: 'deferred', delayMs, why: `the next SMS is allowed in ${delaySeconds} s` };
   const at = new Date(nowMs + delayMs);
-  // A Retry-After may be any number; what it comes to may be no date.
+  // A Retry-After may be any number; the sum may not be a valid date.
   const allowed = Number.isNaN(at.getTime())
     ? 'the service asks for a wait that is too long to be a date'
     : `the next is allowed by ${at.toISOString()}`;
