@@ -18,7 +18,7 @@ import { jobDirectoryOf } from './support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { placeProblems } from './support/place-problems.js';
 import { planNewInput } from './support/plan-new-input.js';
-import { assertUnchanged, type Session, withSession } from './support/session.js';
+import { assertUnchanged, type JobSession, withSession } from './support/session.js';
 import { printResult } from './terminal/print.js';
 import { describeFailure, describeRunEnd } from './terminal/print-error.js';
 import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
@@ -86,7 +86,7 @@ interface Done {
 async function runInSession(
   job: Job,
   flags: Pick<RunFlags, 'again'>,
-  { host, session, done }: { host: Host; session: Session; done: Done },
+  { host, session, done }: { host: Host; session: JobSession; done: Done },
 ): Promise<void> {
   const { jobDirectory, log, stop, applyAndReport } = session;
   const { files, clock } = session.runtime;
@@ -132,7 +132,7 @@ async function runInSession(
 }
 
 /** Finished, with its outputs, and recorded as such. */
-async function hasEnded(past: PastRun, { registry, runtime }: Session): Promise<boolean> {
+async function hasEnded(past: PastRun, { registry, runtime }: JobSession): Promise<boolean> {
   if (past.state !== 'finished') return false;
   return registry.find(past.plan.id)?.ended?.state === 'finished' && (await isReported(runtime.files, past));
 }
@@ -140,7 +140,7 @@ async function hasEnded(past: PastRun, { registry, runtime }: Session): Promise<
 async function finishRun(
   past: PastRun,
   history: readonly PastRun[],
-  { job, session }: { job: Job; session: Session },
+  { job, session }: { job: Job; session: JobSession },
 ): Promise<Summary> {
   const { runtime, jobDirectory } = session;
   if (past.state === 'finished') {

@@ -43,7 +43,10 @@ export interface ServiceSettings {
 }
 
 /** Everything that forms the address of a request. */
-export type Addresses = Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId' | 'bases' | 'gatewayPaths'>;
+export type ServiceAddresses = Pick<
+  ServiceSettings,
+  'account' | 'accountId' | 'subAccountId' | 'bases' | 'gatewayPaths'
+>;
 
 /** Undefined for an area without any. Contract, "Authentication". */
 export interface AreaCredentials {

@@ -1,5 +1,6 @@
+import type { BindProblems } from '../domain/find-column.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
-import type { BindProblems, PlannerContext } from './step-kind.js';
+import type { PlannerContext } from './step-kind.js';
 
 /** Finds the columns that a job names in one file, and keeps a problem for each that is not there. */
 export interface ColumnSearch {

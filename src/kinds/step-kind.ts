@@ -1,8 +1,9 @@
 import type { Area } from '../domain/areas.js';
 import type { RowCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
+import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain/row.js';
-import type { Addresses, RowStep } from '../job/job.js';
+import type { RowStep, ServiceAddresses } from '../job/job.js';
 import type { Digits } from '../normalize/number/number-set.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
@@ -29,7 +30,7 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** A read before each request that may decide not to send it; absent if there is none. */
   readonly precondition?: Precondition<S>;
   /** The request on the wire, from its body as planned; `provisionedIds` are those of `provisioning`. */
-  call(service: Addresses, body: Buffer, provisionedIds: readonly string[]): WireRequest;
+  call(service: ServiceAddresses, body: Buffer, provisionedIds: readonly string[]): WireRequest;
   /** The body for a part of a request, from the whole body as planned. */
   splitBody(body: Buffer, part: RequestPart): Buffer;
   /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; rows that the answer omits are in doubt. */
@@ -75,7 +76,7 @@ export interface Provisioning<S extends RowStep> {
 /** A read before each request. Not used for a request that is in flight after a crash: that one is queried instead. */
 export interface Precondition<S extends RowStep = RowStep> {
   isNeeded(step: S): boolean;
-  call(service: Addresses, body: Buffer): WireRequest;
+  call(service: ServiceAddresses, body: Buffer): WireRequest;
   /** The outcomes of rows that need no request, or the state seen when it may be sent; undefined: the answer cannot be read. */
   readAnswer(response: Response, part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined;
   /** For rows that were not sent because no answer could be read. */
@@ -89,7 +90,7 @@ export interface Seen {
 
 export interface OutcomeQuery {
   /** A read, which changes nothing. */
-  call(service: Addresses, body: Buffer): WireRequest;
+  call(service: ServiceAddresses, body: Buffer): WireRequest;
   /**
    * What became of the request; undefined: unresolved, and the rows stay in doubt. No answer makes it safe to send
    * again: an unanswered request may still be processed later.
@@ -135,12 +136,6 @@ export interface PlannerContext {
   readonly describeRow: (ordinal: number) => string;
 }
 
-/** `folded`: the name matches only without case and punctuation. */
-export type FindColumn = (
-  columns: readonly string[],
-  wanted: string,
-) => { index: number; how: 'exact' | 'folded' } | undefined;
-
 /** Turns the rows of one step into requests, in order. */
 export interface RowPlanner {
   /** The most; the first requests of a step hold fewer. */
@@ -156,11 +151,6 @@ export interface RowPlanner {
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
   openBody(request: number): string;
   readonly closeBody: string;
-}
-
-export interface BindProblems {
-  /** One for each missing column. */
-  readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
 }
 
 /** Makes drafts of the rows of one step. Stateless: a row has the same draft wherever and whenever it is made. */

@@ -10,7 +10,7 @@ const BODY_TYPE = 'application/json';
 /** A refused body up to this is read and dropped; for a larger one the connection is not worth keeping. */
 const DROPPED_BYTES = 64 * 1024;
 
-export interface ServerDeps {
+export interface ListenServerDeps {
   readonly door: DeliveryAuth;
   readonly take: TakeEvent;
   readonly counts: ListenCounts;
@@ -24,7 +24,7 @@ export interface ServerDeps {
  * its event is durable, 400 or 413 when its body is bad, 401 or 404 without the right secret, 503 when it should come again.
  * No answer repeats anything that was sent.
  */
-export function createServer(deps: ServerDeps): FastifyInstance {
+export function createListenServer(deps: ListenServerDeps): FastifyInstance {
   const { door, take, counts, limits, state } = deps;
   const app = fastify({
     bodyLimit: limits.bodyBytes,

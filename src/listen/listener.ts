@@ -11,7 +11,7 @@ import { EventWriter } from './event-writer.js';
 import { createCounts, createIntake, type ListenCounts } from './intake.js';
 import { KeySet } from './key-set.js';
 import { LISTEN_LIMITS, type ListenLimits } from './listen-limits.js';
-import { createServer } from './listen-server.js';
+import { createListenServer } from './listen-server.js';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -94,7 +94,7 @@ async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: 
   };
   const writer = new EventWriter({ file, assertHeld: lock.assertHeld, onFailure: fail });
   const take = createIntake({ clock, writer, known, counts, onWritten: tell });
-  const app = createServer({ door: createDeliveryAuth(secret), take, counts, limits, state: () => state });
+  const app = createListenServer({ door: createDeliveryAuth(secret), take, counts, limits, state: () => state });
   const end = async () => {
     if (state === 'open') state = 'closing';
     await drain(app, clock, limits.drainMs);

@@ -1,7 +1,9 @@
+import type { InputFile } from '../input/inputs.js';
+import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import { ColumnBinding } from './columns/bind-columns.js';
-import type { InputFile, InputReader, RecordReader } from './plan-deps.js';
+import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
 import { digestFile } from './select.js';
@@ -32,7 +34,7 @@ export async function checkInputHead(
   });
   await problems.gather(file.shown, async () => {
     const isWhole = await readHead(records);
-    for (const own of records.ownColumns ?? []) {
+    for (const own of records.ownColumns) {
       const refusal = findRefusal(own, step.kind);
       if (refusal !== undefined) problems.add({ where: file.shown, ...refusal });
     }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import type { InputFile } from '../input/inputs.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { planIdOf } from '../kinds/ids.js';
 import { writePlace } from './format/place.js';
@@ -8,7 +9,7 @@ import { PlannedRecords } from './format/planned-records.js';
 import type { RowLine } from './format/row-line.js';
 import { checkGuards } from './guards.js';
 import { removeLeftovers } from './make-plan.js';
-import type { InputFile, PlanDeps } from './plan-deps.js';
+import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';

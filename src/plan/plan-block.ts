@@ -1,7 +1,7 @@
+import type { DraftedBlock } from '../input/record-reader.js';
 import type { DraftPlanner, RowRefusal } from '../kinds/step-kind.js';
 import { DraftedRow } from './format/drafted-row.js';
 import type { StepWriter } from './format/step-writer.js';
-import type { DraftedBlock } from './plan-deps.js';
 import type { ExampleRow } from './reasons.js';
 import type { RowOrdinals, Tally } from './tally.js';
 

@@ -1,8 +1,7 @@
-import type { RowBlock } from '../domain/bytes/row-block.js';
-import type { SourceRecord } from '../domain/row.js';
-import type { Input, RowStep } from '../job/job.js';
-import type { DraftBlock } from '../kinds/draft-block.js';
-import type { FindColumn } from '../kinds/step-kind.js';
+import type { FindColumn } from '../domain/find-column.js';
+import type { InputFile } from '../input/inputs.js';
+import type { RecordReader } from '../input/record-reader.js';
+import type { Input } from '../job/job.js';
 import type { Files } from '../storage/files.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
@@ -21,44 +20,6 @@ export interface InputReader {
   findColumn: FindColumn;
   /** Standard input, written whole and durable to `path`. */
   spoolStandardInput(path: string): Promise<void>;
-}
-
-export interface InputFile {
-  readonly path: string;
-  /** Relative to the job file, with forward slashes: what places show. */
-  readonly shown: string;
-  readonly format: 'csv' | 'ndjson';
-}
-
-/** A record with what an output of ours says of it beside its cells. */
-export interface InputRecord extends SourceRecord {
-  /** Of a row of another run: its id there (kinds/ids.ts); '' for one that is none, and no id where it cannot be read. */
-  readonly ownId?: string | undefined;
-}
-
-/** Rows with their drafts, as bytes that go into the plan as they are. */
-export interface DraftedBlock {
-  readonly rows: RowBlock;
-  readonly drafts: DraftBlock;
-}
-
-export interface RecordReader {
-  /** Known after `open` for CSV; for NDJSON they grow while batches are read. */
-  readonly columns: readonly string[];
-  readonly notices: readonly string[];
-  /** Of outputs of ours the columns that begin as ours do, a list for each different set; whole when `batches` has ended. */
-  readonly ownColumns?: readonly (readonly string[])[];
-  open(): Promise<void>;
-  /**
-   * Of a reader that can do so, the rows with the drafts that the step makes of them; undefined where it cannot for this step, or for
-   * rows of outputs of ours. To be called after `open`, in place of `batches`.
-   */
-  draftedBlocks?(step: RowStep): AsyncIterable<DraftedBlock> | undefined;
-  batches(): AsyncIterable<readonly InputRecord[]>;
-  /** For whoever opens it and does not walk its batches: a thread that waits to be asked would keep the process from its end. */
-  close?(): Promise<void>;
-  /** Of the bytes that were read; complete when `batches` has ended. */
-  readonly sha256: string;
 }
 
 export interface PlanDeps {

@@ -1,4 +1,5 @@
 import { UserError } from '../domain/errors.js';
+import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf, kindOf } from '../kinds/kinds.js';
 import type { RowPlan, RowPlanner, RowReader } from '../kinds/step-kind.js';
@@ -8,7 +9,7 @@ import { joinColumns } from './columns/join-columns.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { StepWriter } from './format/step-writer.js';
 import { planBlock } from './plan-block.js';
-import type { InputRecord, PlanDeps, RecordReader } from './plan-deps.js';
+import type { PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { FedRows, type FedSource } from './reimport/fed-rows.js';
 import { findRefusal } from './reimport/own-outputs.js';
@@ -143,7 +144,7 @@ class StepPlanning {
     const { sha256, contentSha256, bytes } = input;
     const fedFrom = this.#fed?.takeRuns() ?? [];
     // Rows that come back are known by their ids, whatever file they stand in.
-    const rowsSha256 = (reader.ownColumns ?? []).length > 0 ? undefined : this.#digest.finish(columns);
+    const rowsSha256 = reader.ownColumns.length > 0 ? undefined : this.#digest.finish(columns);
     return {
       file: shown,
       path,
@@ -158,7 +159,7 @@ class StepPlanning {
     };
   }
 
-  #refuseOutput({ ownColumns = [] }: RecordReader, shown: string): void {
+  #refuseOutput({ ownColumns }: RecordReader, shown: string): void {
     const refusals = ownColumns.map((own) => findRefusal(own, this.#step.kind));
     const refusal = refusals.find((each) => each !== undefined);
     if (refusal !== undefined) this.#context.problems.add({ where: shown, ...refusal });
@@ -185,7 +186,7 @@ class StepPlanning {
     { source, binding }: { source: FileOfStep; binding: ColumnBinding },
   ): Promise<void> {
     for await (const batch of reader.batches()) {
-      const fed = (reader.ownColumns ?? []).length === 0 ? undefined : this.#fed;
+      const fed = reader.ownColumns.length === 0 ? undefined : this.#fed;
       await fed?.prepare(batch);
       this.#checkSignal();
       const read = binding.rows;

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { InputFile } from '../input/inputs.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { boundBatch } from '../kinds/batch-bounds.js';
 import { planIdOf } from '../kinds/ids.js';
 import { areasOf } from '../kinds/kinds.js';
-import type { InputFile, PlanDeps } from './plan-deps.js';
+import type { PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 
 /** The files that a plan will take, step by step, and those that it leaves out. */

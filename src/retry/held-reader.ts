@@ -1,6 +1,7 @@
 import type { Rejection } from '../domain/row.js';
+import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';
-import type { InputReader, InputRecord, RecordReader } from '../plan/plan-deps.js';
+import type { InputReader } from '../plan/plan-deps.js';
 import type { HeldRows } from './held-rows.js';
 
 /**
@@ -26,7 +27,7 @@ function checkRecords(records: RecordReader, by: { held: HeldRows; kind: string 
   // All else of the reader stays as it is.
   records.batches = async function* () {
     for await (const batch of readBatches()) {
-      const isOurs = (records.ownColumns ?? []).length > 0;
+      const isOurs = records.ownColumns.length > 0;
       yield isOurs ? await checkBatch(batch, by) : batch;
     }
   };

@@ -17,7 +17,7 @@ import { callOnLane, isTurnedAway } from './send/call-on-lane.js';
 import { StepNotices } from './step-notices.js';
 import type { StopReason, StopSwitch } from './stop.js';
 
-export interface ActionContext {
+export interface ActionTurn {
   readonly service: ServiceSettings;
   readonly deps: RunDeps;
   readonly journal: Journal;
@@ -37,7 +37,7 @@ export interface ActionContext {
  * Gives a step without rows its turn, where it has one: when it is due as the run stands, and either was not done since
  * the last entry of a step before it, or brings about what later rows rely on. What it changes has an entry before and behind.
  */
-export async function applyAction(step: ActionStep, context: ActionContext): Promise<void> {
+export async function applyAction(step: ActionStep, context: ActionTurn): Promise<void> {
   const { stop, deps, state, number } = context;
   const kind = actionKindOf(step);
   if (!kind.isDue(step, describeRun(context), listEarlier(context))) return;
@@ -60,7 +60,7 @@ export async function applyAction(step: ActionStep, context: ActionContext): Pro
 
 async function performUntil(
   step: ActionStep,
-  context: ActionContext,
+  context: ActionTurn,
   { waiting, inFlight }: { waiting: AbortSignal; inFlight: AbortSignal },
 ): Promise<void> {
   const { deps, journal, lock, stop, state, number } = context;
@@ -103,7 +103,7 @@ const AFTER_STOP_MS = 30_000;
 const NOT_SENT = 'not-sent';
 
 /** Where the lock was lost and nobody took it, the next run then knows that nothing was changed. */
-async function recordNotDone({ deps, journal, number }: ActionContext): Promise<void> {
+async function recordNotDone({ deps, journal, number }: ActionTurn): Promise<void> {
   const verdict = { status: 'rejected', code: NOT_SENT, reason: 'this process lost its lock on the job' } as const;
   await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
 }
@@ -114,7 +114,7 @@ function reportEnd(error: unknown): never {
   throw new ServiceError('unavailable', 'the run was stopping', { serviceCode: NOT_SENT });
 }
 
-function listEarlier({ plan, state, number }: ActionContext): EarlierAction[] {
+function listEarlier({ plan, state, number }: ActionTurn): EarlierAction[] {
   return plan.job.steps.slice(0, number - 1).flatMap((step, index) => {
     if (isRowStep(step)) return [];
     return { step, verdict: state.step(index + 1).action?.verdict };
@@ -125,7 +125,7 @@ function listEarlier({ plan, state, number }: ActionContext): EarlierAction[] {
 const PATIENCE_SECONDS = 60;
 
 /** In doubt counts as done where doing it again would be seen twice. */
-function isDone({ state, plan, number }: ActionContext, isStanding: boolean): boolean {
+function isDone({ state, plan, number }: ActionTurn, isStanding: boolean): boolean {
   const { action, lastEvent } = state.step(number);
   const isKept = action?.verdict?.status === 'accepted' || (action?.verdict?.status === 'in-doubt' && !isStanding);
   const isLatest = plan.steps.every(
@@ -142,7 +142,7 @@ function judgeError(error: unknown): { verdict: Verdict; stopReason: StopReason 
   return { verdict, stopReason: code === 'refused' || code === 'bad-answer' ? 'refused' : code };
 }
 
-function describeRun({ plan, job, state, stop, directory, deps }: ActionContext): RunFigures {
+function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): RunFigures {
   const balance = addBalances(plan.steps.map((step) => balanceOf(step, state)));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
   return {

@@ -20,7 +20,7 @@ import { AreaUse } from './send/area-use.js';
 import { StepNotices } from './step-notices.js';
 import type { StopSwitch } from './stop.js';
 
-export interface ApplyOptions {
+export interface ApplyPlanOptions {
   readonly directory: string;
   readonly plan: Plan;
   /** Its service, limits and guards hold; what is sent is the plan's alone. */
@@ -42,7 +42,7 @@ export interface ApplyEnd {
  * Applies a plan, or goes on where an earlier process ended, until every request is settled or `stop` says so.
  * Requests that were in flight when that process died are put in doubt, or sent again where that is safe.
  */
-export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<ApplyEnd> {
+export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promise<ApplyEnd> {
   const { directory, plan, lock, stop } = options;
   const path = join(directory, JOURNAL_FILE);
   const { state, end } = await readRunState(deps.files, path);
@@ -80,7 +80,7 @@ export async function applyPlan(options: ApplyOptions, deps: RunDeps): Promise<A
 }
 
 async function applySteps(
-  options: ApplyOptions,
+  options: ApplyPlanOptions,
   deps: RunDeps,
   { state, journal, areas }: { state: RunState; journal: Journal; areas: AreaUse },
 ): Promise<void> {
@@ -115,7 +115,7 @@ async function applySteps(
 }
 
 /** Right before anything is sent: a plan may be applied long after it was made. */
-function assertTimes({ directory, plan, job }: ApplyOptions, state: RunState, nowMs: number): void {
+function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState, nowMs: number): void {
   const left = plan.steps.filter((planned) => hasWork(planned, state) && planned.counts.planned > 0);
   const faults = listTimeFaults(
     left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) })),

@@ -1,7 +1,8 @@
 import type { RowOutcomes, RowStatus } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
 import { wasTurnedAway } from '../service/decide-answer.js';
-import type { Cost, Lane } from './run-deps.js';
+import type { Lane } from '../throttle/lane.js';
+import type { Cost } from '../throttle/rate.js';
 import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';

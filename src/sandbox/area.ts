@@ -5,7 +5,7 @@ import type { AreaName } from './area-name.js';
 import type { Keyring } from './check-credentials.js';
 import type { ChosenFault } from './faults/chosen.js';
 import type { Distortion } from './faults/fault.js';
-import type { Answer } from './http-answer.js';
+import type { HttpAnswer } from './http-answer.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
 import type { Random } from './random.js';
@@ -13,7 +13,7 @@ import type { RateLimits } from './rate-limit.js';
 import type { WebhookSender } from './webhook/sender.js';
 
 /** One request to an area, its body parsed. */
-export interface Call {
+export interface AreaCall {
   /** Number of the HTTP request, from 1. */
   readonly number: number;
   readonly url: string;
@@ -42,16 +42,16 @@ export interface Route {
   readonly path: string;
   readonly takesBody: boolean;
   /** Who may call, and how often; looked at before the body is. Undefined = go on. */
-  authorize(call: Call): Answer | undefined;
+  authorize(call: AreaCall): HttpAnswer | undefined;
   /** The numbers that a body is about, '' where a row has none: one for each row. */
   recipients(body: unknown): readonly string[];
   /** Processes the call. What it accepts is in the ledger when the promise resolves. */
-  handle(call: Call): Promise<Answer>;
+  handle(call: AreaCall): Promise<HttpAnswer>;
   readonly distortions: Readonly<Partial<Record<Distortion, (answer: Distortable) => unknown>>>;
 }
 
 /** One area: its routes, and its state as far as the ledger can bring it back. */
-export interface Area {
+export interface SandboxArea {
   readonly name: AreaName;
   readonly routes: readonly Route[];
   /** Takes up an entry of an earlier process; called in the ledger's order before any request. */

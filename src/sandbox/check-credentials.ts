@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, answerError, answerJson, ERROR_CODE } from './http-answer.js';
+import { answerError, answerJson, ERROR_CODE, type HttpAnswer } from './http-answer.js';
 
 /** What a client needs to call the sandbox. */
 export interface SandboxCredentials {
@@ -48,14 +48,14 @@ type HeaderValue = string | readonly string[] | undefined;
 
 /** Who holds which key. Undefined = may go on; otherwise the 400, 401 or 403 to answer. `now` in ms since 1970. */
 export interface Keyring {
-  refuseSubAccount(authorization: string | undefined, subAccountId: string, now: number): Answer | undefined;
-  refuseAccount(authorization: string | undefined, account: string, now: number): Answer | undefined;
+  refuseSubAccount(authorization: string | undefined, subAccountId: string, now: number): HttpAnswer | undefined;
+  refuseAccount(authorization: string | undefined, account: string, now: number): HttpAnswer | undefined;
   /** Contact center: 401 with `message` to another user name, and to one token where the other is needed. */
-  refuseBasic(authorization: string | undefined, token: BasicToken, now: number): Answer | undefined;
+  refuseBasic(authorization: string | undefined, token: BasicToken, now: number): HttpAnswer | undefined;
   /** Workplace chat: 401 with the contract's `fault`. */
-  refuseChatKey(apiKey: HeaderValue, now: number): Answer | undefined;
+  refuseChatKey(apiKey: HeaderValue, now: number): HttpAnswer | undefined;
   /** Chat gateway: 401 with its `message`, `errors` and `referenceId`. */
-  refuseGatewayKey(apiKey: HeaderValue, now: number): Answer | undefined;
+  refuseGatewayKey(apiKey: HeaderValue, now: number): HttpAnswer | undefined;
 }
 
 /** Takes `acme` and the given accounts; several accounts may hold one key. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** An HTTP answer as a value, so that faults can change it before it leaves. A string body is sent as it stands. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -38,22 +38,22 @@ export const ERROR_CODE = {
 } as const;
 
 /** Why a request is refused as a whole. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly code: number;
   readonly message: string;
 }
 
-export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 
 /** The error body that every status from 400 up carries: code, message, errorId, timestamp. `now` in ms since 1970. */
 export function answerError(
   status: number,
-  refusal: Refusal,
+  refusal: RequestRefusal,
   now: number,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): HttpAnswer {
   const body = { ...refusal, errorId: randomUUID(), timestamp: new Date(now).toISOString() };
   return answerJson(status, body, headers);
 }
@@ -62,7 +62,7 @@ export function answerError(
 export function answerRowFault(
   fault: { readonly kind: string; readonly description: string } | undefined,
   now: number,
-): Answer | undefined {
+): HttpAnswer | undefined {
   if (fault === undefined) return undefined;
   const { kind, description } = fault;
   if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
@@ -70,12 +70,12 @@ export function answerRowFault(
 }
 
 /** A page such as a proxy in front of the service gives. */
-export function answerHtml(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
+export function answerHtml(status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   const title = status < 400 ? 'Please wait' : `${status} error`;
   const body = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body };
 }
 
-export function isRefusal(value: unknown): value is Refusal {
+export function isRefusal(value: unknown): value is RequestRefusal {
   return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
 }

@@ -1,18 +1,18 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../ports/clock.js';
-import type { Area, Call, Route } from './area.js';
+import type { AreaCall, Route, SandboxArea } from './area.js';
 import type { AreaName } from './area-name.js';
 import { type ChosenFault, chooseRows } from './faults/chosen.js';
 import { answerOfFault, deliver } from './faults/deliver.js';
-import { type Fault, isDistortion } from './faults/fault.js';
+import { isDistortion, type SandboxFault } from './faults/fault.js';
 import type { AppliedFaults, FaultSet } from './faults/fault-set.js';
-import { type Answer, answerError, answerJson, ERROR_CODE } from './http-answer.js';
+import { answerError, answerJson, ERROR_CODE, type HttpAnswer } from './http-answer.js';
 import type { RequestLog } from './request-log.js';
 
 /** Room for 10,000 messages of ten parts each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export interface ServerDeps {
+export interface SandboxServerDeps {
   readonly clock: Clock;
   readonly requests: RequestLog;
   readonly faults: FaultSet;
@@ -24,7 +24,7 @@ export interface ServerDeps {
  * A request is served in this order: log it, parse the body, choose its faults, delay, fault before processing,
  * authorize, refuse a bad body, process, fault after processing. The first answer found is the answer.
  */
-export function createServer(areas: readonly Area[], deps: ServerDeps): FastifyInstance {
+export function createSandboxServer(areas: readonly SandboxArea[], deps: SandboxServerDeps): FastifyInstance {
   const { clock, requests } = deps;
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -71,14 +71,18 @@ export function createServer(areas: readonly Area[], deps: ServerDeps): FastifyI
 
 type Serve = (request: FastifyRequest, reply: FastifyReply, number: number) => Promise<void>;
 
-function createService(area: Area, route: Route, { clock, requests, faults, closing }: ServerDeps): Serve {
+function createService(
+  area: SandboxArea,
+  route: Route,
+  { clock, requests, faults, closing }: SandboxServerDeps,
+): Serve {
   let lastGoodBody: unknown;
 
-  const answerFault = (fault: Fault, url: string): Answer =>
+  const answerFault = (fault: SandboxFault, url: string): HttpAnswer =>
     answerOfFault(fault, { url, now: clock.now(), bodyOfStatus: area.bodyOfStatus, errorType: area.errorType });
 
-  const process = async (request: FastifyRequest, parsed: ParsedBody, about: AboutCall): Promise<Answer> => {
-    const call: Call = {
+  const process = async (request: FastifyRequest, parsed: ParsedBody, about: AboutCall): Promise<HttpAnswer> => {
+    const call: AreaCall = {
       ...about,
       url: request.url,
       ip: request.ip,
@@ -95,7 +99,7 @@ function createService(area: Area, route: Route, { clock, requests, faults, clos
     return route.handle(call);
   };
 
-  const afflict = (answer: Answer, after: ChosenFault | undefined, url: string): Answer => {
+  const afflict = (answer: HttpAnswer, after: ChosenFault | undefined, url: string): HttpAnswer => {
     const previousBody = lastGoodBody;
     const isGood = answer.status < 300;
     if (isGood) lastGoodBody = answer.body;
@@ -134,7 +138,7 @@ function createService(area: Area, route: Route, { clock, requests, faults, clos
   };
 }
 
-type AboutCall = Pick<Call, 'number' | 'rowFaults'>;
+type AboutCall = Pick<AreaCall, 'number' | 'rowFaults'>;
 
 interface ParsedBody {
   readonly body: unknown;
@@ -163,11 +167,11 @@ function faultName({ before, after, rows, delayMs }: AppliedFaults): { fault?: s
 const NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Not found' };
 const BAD_ADDRESS = { code: ERROR_CODE.invalidParameter, message: 'Invalid request address' };
 
-function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+function sendAnswer(reply: FastifyReply, { status, headers, body }: HttpAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(JSON.stringify(body));
 }
 
-function answerThrown(error: unknown, now: number): Answer {
+function answerThrown(error: unknown, now: number): HttpAnswer {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return answerError(413, { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' }, now);

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { UserError } from '../domain/errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import { type Files, nodeFiles } from '../storage/files.js';
-import type { Area, AreaDeps } from './area.js';
+import type { AreaDeps, SandboxArea } from './area.js';
 import { createCampaignArea } from './campaign/campaign.js';
 import { createChatArea } from './chat/chat.js';
 import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './check-credentials.js';
@@ -17,14 +17,14 @@ import { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
 import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
 import { type RequestEntry, RequestLog } from './request-log.js';
-import { createServer } from './sandbox-server.js';
+import { createSandboxServer } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification/verification.js';
 import { type WebhookCounts, WebhookSender } from './webhook/sender.js';
 import { addWebhookControl } from './webhook/webhook-control.js';
 
 /** One line for each area that the sandbox serves. */
-const AREAS: readonly ((deps: AreaDeps) => Area)[] = [
+const AREAS: readonly ((deps: AreaDeps) => SandboxArea)[] = [
   createSmsArea,
   createContactsArea,
   createVerificationArea,
@@ -105,7 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     webhooks.clear();
     await ledger.clear();
   };
-  const app = createServer(areas, { clock, requests, faults, closing: closing.signal });
+  const app = createSandboxServer(areas, { clock, requests, faults, closing: closing.signal });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
   addWebhookControl(app, { webhooks, now: () => clock.now() });
   for (const area of areas) area.addControl?.(app);

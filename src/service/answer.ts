@@ -1,5 +1,5 @@
 /** What came back for one request: a whole answer, or the way in which there was none. */
-export type Answer = Response | Failure;
+export type Answer = Response | TransportFailure;
 
 export interface Response {
   readonly kind: 'response';
@@ -9,7 +9,7 @@ export interface Response {
   readonly body: Buffer;
 }
 
-export interface Failure {
+export interface TransportFailure {
   readonly kind: 'failure';
   /** False only when it is certain that no byte of the request was processed. */
   readonly mayHaveBeenProcessed: boolean;

@@ -16,7 +16,7 @@ export interface FailedCall {
 }
 
 /** The error for a call that was refused, or was not to be tried again. */
-export function describeFailure(failed: FailedCall): ServiceError {
+export function describeCallFailure(failed: FailedCall): ServiceError {
   const { decision, answer, isRepeatable } = failed;
   const { name } = failed.endpoint;
   switch (decision.kind) {

@@ -1,9 +1,9 @@
 import type { Area } from '../domain/areas.js';
-import type { Addresses, ServiceSettings } from '../job/job.js';
+import type { ServiceAddresses, ServiceSettings } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
 import type { Answer, Response } from './answer.js';
 import type { Authorize } from './authorize.js';
-import { describeBadAnswer, describeFailure } from './call-failure.js';
+import { describeBadAnswer, describeCallFailure } from './call-failure.js';
 import { type Decision, decideAnswer, mayBeStray, wasTurnedAway } from './decide-answer.js';
 import type { CallService, Endpoint } from './endpoint.js';
 import type { Call, Transport } from './transport.js';
@@ -20,7 +20,7 @@ export interface CallLane {
 }
 
 export interface CallerDeps {
-  readonly service: Addresses & Partial<Pick<ServiceSettings, 'trustUnavailable'>>;
+  readonly service: ServiceAddresses & Partial<Pick<ServiceSettings, 'trustUnavailable'>>;
   readonly transport: Transport;
   /** The headers that authenticate a call. */
   readonly authorize: Authorize;
@@ -66,7 +66,7 @@ export function createCaller(deps: CallerDeps): CallService {
       if (isTurnedAway) lane.slowDown();
       // Turned away, the next call must not come too early either when this one gives up.
       if (isTurnedAway || (pauseMs !== undefined && !isOver)) lane.pauseFor(pauseMs ?? backoffMs);
-      if (isOver) throw describeFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
+      if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
     }
   };
 }

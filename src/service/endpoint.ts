@@ -1,6 +1,6 @@
 import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import type { Addresses } from '../job/job.js';
+import type { ServiceAddresses } from '../job/job.js';
 import type { Response } from './answer.js';
 
 /**
@@ -15,7 +15,7 @@ export interface Endpoint<Input, Output> {
   isRepeatable(input: Input): boolean;
   /** What the call costs of limits in messages and SMS parts; absent where it has none. */
   cost?(input: Input): { readonly messages: number; readonly segments: number };
-  request(service: Addresses, input: Input): WireRequest;
+  request(service: ServiceAddresses, input: Input): WireRequest;
   /** Reads a 2xx answer. Undefined when it does not say what it should: the outcome is unknown then. */
   read(response: Response, input: Input): Output | undefined;
 }

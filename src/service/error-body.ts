@@ -4,8 +4,9 @@ import {
   RESEND_TOO_EARLY,
   RESEND_TOO_EARLY_STATUS,
 } from '../domain/documented.js';
+import { isObject } from '../domain/is-object.js';
 import { type Response, readJsonBody } from './answer.js';
-import { isObject, readId, readText } from './json-value.js';
+import { readId, readText } from './json-value.js';
 
 /**
  * Why the service refused: its own code and words where it gave them, else the HTTP status. Each area has a body of its own:

@@ -1,10 +1,7 @@
+import { isObject } from '../domain/is-object.js';
 import { type Response, readJsonBody } from './answer.js';
 
 /** Readers of what an answer holds: each gives what was meant, or undefined where something else stands. */
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Undefined for no text and for the empty one. */
 export function readText(value: unknown): string | undefined {

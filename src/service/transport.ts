@@ -1,7 +1,7 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Timeouts } from '../job/job.js';
 import { systemClock } from '../ports/clock.js';
-import type { Answer, Failure } from './answer.js';
+import type { Answer, TransportFailure } from './answer.js';
 import { filterContinue } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';
 
@@ -173,7 +173,7 @@ const CONNECT_FAILURES = new Set([
 const TLS_REFUSED = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Only what is certain counts as not sent; all else may have been processed. */
-export function readFailure(error: unknown): Failure {
+export function readFailure(error: unknown): TransportFailure {
   const code = textOf(error, 'code') ?? textOf(error, 'name') ?? 'unknown';
   const isConnecting = textOf(error, 'syscall') === 'connect' || code.startsWith('EAI_');
   const causes = error instanceof AggregateError ? error.errors : [];

@@ -1,5 +1,6 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
+import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
@@ -10,8 +11,6 @@ import { FOUND, type FoundFault } from './found-faults.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
-
-export type FindColumn = (columns: readonly string[], wanted: string) => { readonly index: number } | undefined;
 
 /** A template that knows where its variables stand in a row. */
 export interface BoundTemplate {
@@ -34,11 +33,6 @@ export type Rendering =
     };
 
 export type RenderFault = Extract<Rendering, { readonly ok: false }>;
-
-/** One for each column that the template names and that is not there. */
-export interface BindProblems {
-  readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
-}
 
 /** A parsed template; `pieces` where it is plain enough to be rendered without LiquidJS. */
 export interface TemplateSource {

@@ -1,7 +1,8 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { type Problem, UserError } from '../domain/errors.js';
+import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { type BindProblems, type BoundTemplate, bindColumns, bindConstant, type FindColumn } from './bind-template.js';
+import { type BoundTemplate, bindColumns, bindConstant } from './bind-template.js';
 import { createEngine, REFUSED_FILTERS, REFUSED_TAGS } from './engine.js';
 import { compilePieces } from './pieces.js';
 import { findTemplateProblems } from './rules.js';

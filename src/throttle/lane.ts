@@ -3,7 +3,7 @@ import type { Limits } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
 import { Gate, type PreSendCheck } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';
-import { Pace } from './pace.js';
+import { Pacer } from './pacer.js';
 import { type Cost, Rate } from './rate.js';
 import { PERIOD_MS, Timeline } from './timeline.js';
 
@@ -24,23 +24,27 @@ import { PERIOD_MS, Timeline } from './timeline.js';
 export interface Lane {
   /**
    * Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again.
-   * What is looked at last is given to the gate, which rejects with its error: looked at behind it, it would make the rate uneven.
+   * What is looked at last is given to the gate: looked at behind it, it would make the rate uneven.
    */
-  run<T>(
-    cost: Cost,
-    task: (gate: (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay>) => Promise<T>,
-  ): Promise<T>;
+  run<T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T>;
   /** Nothing passes the gate for at least so long; up to a quarter more (5 s at most), so that lanes do not come back together. */
   pauseFor(delayMs: number): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
   slowDown(): void;
   /** The service took a request: wins back what `slowDown` took, bit by bit, never more than the limits. */
   noteSuccess(): void;
-  setLimits(limits: Limits): void;
   /** Stops the lane; resolves when the tasks that have passed the gate have ended. */
   close(): Promise<void>;
+}
+
+/** A lane whose limits may change while it is open. */
+export interface AdjustableLane extends Lane {
+  setLimits(limits: Limits): void;
   readonly state: LaneState;
 }
+
+/** Resolves when a request may leave at once; rejects with the error of `preSendCheck`, and then nothing may leave. */
+export type PassGate = (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay | undefined>;
 
 /** To be called when the first byte of what has passed leaves so much later, since it had to wait for a connection. */
 export type ReportConnectDelay = (connectDelayMs: number) => void;
@@ -71,7 +75,7 @@ export interface LaneOptions {
 const MAX_JITTER_SHARE = 0.25;
 const MAX_JITTER_MS = 5000;
 
-export function createLane({ limits, clock, random, lastSentMsAgo, signal }: LaneOptions): Lane {
+export function createLane({ limits, clock, random, lastSentMsAgo, signal }: LaneOptions): AdjustableLane {
   const stopping = new AbortController();
   const slots = pLimit({ concurrency: limits.concurrency, rejectOnClear: true });
   const rate = new Rate(limits);
@@ -79,15 +83,12 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
   const timeline = new Timeline(startMs);
   if (lastSentMsAgo !== undefined) timeline.holdUntil(startMs + PERIOD_MS - Math.max(0, lastSentMsAgo));
   const deps = { clock, timeline, rate, signal: stopping.signal };
-  const pace = new Pace(deps);
+  const pace = new Pacer(deps);
   const gate = new Gate(deps);
   const running = new Set<Promise<unknown>>();
   let pausedUntilMs = startMs;
 
-  const runInSlot = async <T>(
-    cost: Cost,
-    task: (gate: (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay>) => Promise<T>,
-  ): Promise<T> => {
+  const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
     const begun = await pace.enter(cost);
     let hasLeft = false;
     const leave = (hasPassed: boolean) => {

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import type { SourceRecord } from '../../src/domain/row.js';
 import type { InputFile } from '../../src/input/inputs.js';
-import type { ReadRecord, RecordReader } from '../../src/input/record-reader.js';
+import type { InputRecord, RecordReader } from '../../src/input/record-reader.js';
 import { readRecords } from '../../src/input/records.js';
 import type { Input, ReadLimits } from '../../src/job/job.js';
 
@@ -88,6 +88,6 @@ export async function refusalOf(task: Promise<unknown>): Promise<string[]> {
 }
 
 /** What getters give, as a plain object, which can be compared. */
-function asPlainRecord({ cells, line, row, fault, ownId }: ReadRecord): ReadRecord {
+function asPlainRecord({ cells, line, row, fault, ownId }: InputRecord): InputRecord {
   return { cells, line, row, fault, ...(ownId === undefined ? {} : { ownId }) };
 }

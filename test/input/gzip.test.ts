@@ -21,7 +21,7 @@ describe('gzip', () => {
       ['3', '4'],
       ['3', '4'],
     ]);
-    expect({ sha256: reader.sha256, bytes: reader.bytes }).toEqual(await digestInput(file.path));
+    expect(reader.sha256).toBe((await digestInput(file.path)).sha256);
   });
 
   it('is refused wherever it is cut off', async () => {

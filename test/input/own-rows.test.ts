@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReadRecord } from '../../src/input/record-reader.js';
+import type { InputRecord } from '../../src/input/record-reader.js';
 import { aDirectory, aFile, readWhole } from './builders.js';
 
 const directory = aDirectory();
@@ -7,7 +7,7 @@ const ID = '0123456789ab-1-0';
 
 async function readOwn(content: string, name = 'people.csv') {
   const { reader, records } = await readWhole(aFile(directory, content, name));
-  return { ownColumns: reader.ownColumns, ids: records.map((record: ReadRecord) => record.ownId) };
+  return { ownColumns: reader.ownColumns, ids: records.map((record: InputRecord) => record.ownId) };
 }
 
 describe('a file of ours', () => {

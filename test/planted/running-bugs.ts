@@ -13,10 +13,10 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'bottleneck does not pace',
-    file: 'src/throttle/pace.ts',
+    file: 'src/throttle/pacer.ts',
     find: 'this.#limiter.schedule(handOut)',
     replace: 'this.#clock.sleep(0).then(handOut)',
-    tests: ['test/throttle/pace.test.ts'],
+    tests: ['test/throttle/pacer.test.ts'],
   },
   {
     name: 'a line is lost that stands behind a piece of another',

@@ -3,11 +3,12 @@ import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js
 import type { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
 import { type ApplyEnd, applyPlan } from '../../src/run/apply-plan.js';
-import type { Lane, LaneOptions, RunDeps } from '../../src/run/run-deps.js';
+import type { RunDeps, RunLaneOptions } from '../../src/run/run-deps.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
 import type { Lock } from '../../src/storage/lock.js';
+import type { Lane } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import { linesOf, type MadePlan } from '../plan/a-plan.js';
 import type { MemoryDisk } from '../storage/a-memory-disk.js';
@@ -95,8 +96,8 @@ function readCall(call: Call): Sent {
 
 /** A lane that lets everything through at once; a pause makes the clock go on. `onGate` may hold the gate. */
 export function aFakeLane(clock: { advance(delayMs: number): void }, onGate: (signal: AbortSignal) => Promise<void>) {
-  const told = { pausesMs: [] as number[], slowed: 0, good: 0, options: [] as LaneOptions[] };
-  const createLane = (options: LaneOptions): Lane => {
+  const told = { pausesMs: [] as number[], slowed: 0, good: 0, options: [] as RunLaneOptions[] };
+  const createLane = (options: RunLaneOptions): Lane => {
     told.options.push(options);
     return {
       run: async (_cost, task) => {
@@ -105,7 +106,8 @@ export function aFakeLane(clock: { advance(delayMs: number): void }, onGate: (si
         return task(async (preSendCheck) => {
           await onGate(options.signal);
           if (options.signal.aborted) throw new LaneStopped();
-          await preSendCheck();
+          await preSendCheck?.();
+          return undefined;
         });
       },
       pauseFor: (delayMs) => {
@@ -118,7 +120,7 @@ export function aFakeLane(clock: { advance(delayMs: number): void }, onGate: (si
       noteSuccess: () => {
         told.good += 1;
       },
-      close: () => {},
+      close: async () => {},
     };
   };
   return { told, createLane };

@@ -1,5 +1,5 @@
 import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/documented.js';
-import type { Addresses } from '../../src/job/job.js';
+import type { ServiceAddresses } from '../../src/job/job.js';
 import type { Response } from '../../src/service/answer.js';
 
 /** A text body stands as it is, anything else as JSON; undefined is no body at all. */
@@ -9,7 +9,10 @@ export function aResponse(body?: unknown, status = 200, headers: Response['heade
 }
 
 /** Every area at one address, unless the test says where. */
-export function someAddresses(addresses: Partial<Addresses> = {}, base = 'https://all.example'): Addresses {
+export function someAddresses(
+  addresses: Partial<ServiceAddresses> = {},
+  base = 'https://all.example',
+): ServiceAddresses {
   return {
     account: 'acme',
     subAccountId: 'acme_hq',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
-import type { Addresses } from '../../src/job/job.js';
+import type { ServiceAddresses } from '../../src/job/job.js';
 import { basesByRegion, REGIONS } from '../../src/job/regions.js';
 import { createContact } from '../../src/service/areas/contacts.js';
 import { sendBatch } from '../../src/service/areas/sms.js';
@@ -34,7 +34,7 @@ const PASSING_LANE: CallLane = {
   noteSuccess: () => {},
 };
 
-function someClients(service: Addresses): ServiceClients {
+function someClients(service: ServiceAddresses): ServiceClients {
   return createClients(
     createCaller({
       service,
@@ -50,7 +50,11 @@ function someClients(service: Addresses): ServiceClients {
 /** Makes one call and gives what the server got: the headers without those of the connection. */
 async function record(
   call: (clients: ServiceClients) => Promise<unknown>,
-  { answer, addresses, prefix = '' }: { answer: RecorderAnswer; addresses?: Partial<Addresses>; prefix?: string },
+  {
+    answer,
+    addresses,
+    prefix = '',
+  }: { answer: RecorderAnswer; addresses?: Partial<ServiceAddresses>; prefix?: string },
 ) {
   const recorder = await aRecorder(answer);
   const output = await call(someClients(someAddresses(addresses, `${recorder.base}${prefix}`)));

@@ -11,8 +11,9 @@ import type { SourceRecord } from '../../src/domain/row.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import type { Job } from '../../src/job/job.js';
 import type { Clock } from '../../src/ports/clock.js';
-import type { Lane, LaneOptions, PassGate } from '../../src/run/run-deps.js';
+import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import type { Random } from '../../src/sandbox/random.js';
+import type { Lane, PassGate } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import type { CrashDisk } from './crash-disk.js';
 import { COLUMNS, cellsOf, type Mishap, type Scenario, type Host as SimHost } from './scenario.js';
@@ -188,7 +189,7 @@ function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Ra
 }
 
 /** So many at a time, in order; a pause holds them all. Rates are the real lane's affair. */
-function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, process: SimProcess): Lane {
+function createSimLane({ limits, signal }: RunLaneOptions, timeline: Timeline, process: SimProcess): Lane {
   const waiting: (() => void)[] = [];
   let running = 0;
   let freeAtMs = 0;
@@ -220,7 +221,8 @@ function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, proc
     });
   const gate: PassGate = async (preSendCheck) => {
     await turn();
-    await preSendCheck();
+    await preSendCheck?.();
+    return undefined;
   };
   return {
     run: async (_cost, task) => {
@@ -237,7 +239,7 @@ function createSimLane({ limits, signal }: LaneOptions, timeline: Timeline, proc
     },
     slowDown: () => {},
     noteSuccess: () => {},
-    close: () => {},
+    close: async () => {},
   };
 }
 
@@ -254,7 +256,9 @@ function createReader({ files, rows }: Scenario): Awaited<ReturnType<Runtime['lo
     findColumn,
     readRecords: (file) => ({
       columns: [...COLUMNS],
+      ownColumns: [],
       notices: [],
+      close: async () => {},
       open: async () => {},
       sha256: digest(file.path),
       batches: async function* () {

@@ -9,8 +9,9 @@ import { buildRow } from '../../src/input/csv/csv-row.js';
 import { readHeader } from '../../src/input/header.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { refuse } from '../../src/input/refusal.js';
-import type { Lane, LaneOptions } from '../../src/run/run-deps.js';
+import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
+import type { Lane } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import { CrashDisk } from '../simulation/crash-disk.js';
 import { createSimFiles, type Perform } from '../simulation/sim-files.js';
@@ -176,6 +177,7 @@ export class WalkWorld {
           columns: header.columns,
           ownColumns: header.own === undefined ? [] : [header.own.columns],
           notices: [],
+          close: async () => {},
           open: async () => {},
           sha256: digest(path),
           batches: async function* () {
@@ -188,7 +190,7 @@ export class WalkWorld {
 }
 
 /** Everything at once, as far as the concurrency goes; a pause is none. */
-function createWalkLane({ limits, signal }: LaneOptions): Lane {
+function createWalkLane({ limits, signal }: RunLaneOptions): Lane {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
@@ -208,6 +210,6 @@ function createWalkLane({ limits, signal }: LaneOptions): Lane {
     pauseFor: () => {},
     slowDown: () => {},
     noteSuccess: () => {},
-    close: () => {},
+    close: async () => {},
   };
 }

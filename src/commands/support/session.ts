@@ -35,7 +35,7 @@ import { lockDepsOf, type Runtime } from './runtime.js';
 export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 
 /** What a command that may send holds while it works on a job: lock, access to the service, stop switch. */
-export interface Session {
+export interface JobSession {
   readonly jobDirectory: string;
   readonly lock: Lock;
   readonly registry: Registry;
@@ -119,7 +119,7 @@ export async function applyRunDirectory(
 export async function withSession<T>(
   host: Host,
   { job, jobDirectory, adopt }: { job: Job; jobDirectory: string; adopt?: boolean | undefined },
-  task: (session: Session) => Promise<T>,
+  task: (session: JobSession) => Promise<T>,
 ): Promise<T> {
   const secrets = new SecretKeeper();
   let run: string | undefined;
@@ -140,7 +140,7 @@ export async function withSession<T>(
         const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
         try {
           let sentUntilMs: number | undefined;
-          const applyAndReport: Session['applyAndReport'] = async (directory, plan, settings) => {
+          const applyAndReport: JobSession['applyAndReport'] = async (directory, plan, settings) => {
             run = plan.id;
             const othersSentMsAgo =
               sentUntilMs === undefined ? lock.lastOwnedMsAgo : runtime.clock.monotonicMs() - sentUntilMs;

@@ -5,9 +5,9 @@ import { Digest } from '../digest-input.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
 import { isOwnOutput } from '../own-file.js';
-import { BATCH_RECORDS, type ReadRecord, type RecordReader } from '../record-reader.js';
+import { BATCH_RECORDS, type InputRecord, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
-import { readText } from '../text/decode-text.js';
+import { decodeText } from '../text/decode-text.js';
 import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
 import type { RawRows } from './csv-parser.js';
 import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
@@ -71,10 +71,6 @@ export class CsvReader implements RecordReader {
     return this.#digest.sha256;
   }
 
-  get bytes(): number {
-    return this.#digest.bytes;
-  }
-
   async open(): Promise<void> {
     this.#opened ??= this.#readToHeader();
     await this.#opened;
@@ -84,7 +80,7 @@ export class CsvReader implements RecordReader {
     await this.#text?.return(undefined);
   }
 
-  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+  async *batches(): AsyncGenerator<readonly InputRecord[]> {
     for await (const block of this.blocks()) yield listRecords(block);
   }
 
@@ -134,7 +130,7 @@ export class CsvReader implements RecordReader {
     const source = { path, shown, maxFileBytes: this.#input.limits.maxFileBytes };
     const isStated = this.#input.encoding !== undefined || this.#input.delimiter !== undefined;
     if (isStated && (await isOwnOutput(source))) this.#input = { ...this.#input, encoding: 'utf-8', delimiter: ',' };
-    this.#text = readText(source, {
+    this.#text = decodeText(source, {
       encoding: this.#input.encoding,
       digest: this.#digest,
       onNotice: (notice) => this.#notices.push(notice),

@@ -28,7 +28,7 @@ export type CsvMessage =
       readonly ownColumns: readonly (readonly string[])[];
     }
   | { readonly kind: 'block'; readonly block: AheadBlock }
-  | { readonly kind: 'ended'; readonly notices: readonly string[]; readonly sha256: string; readonly bytes: number }
+  | { readonly kind: 'ended'; readonly notices: readonly string[]; readonly sha256: string }
   | {
       readonly kind: 'refused';
       readonly code: UserErrorCode;
@@ -62,8 +62,8 @@ async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
       say({ kind: 'block', block }, listBuffers(block));
       sent += 1;
     }
-    const { notices, sha256, bytes } = reader;
-    say({ kind: 'ended', notices, sha256, bytes });
+    const { notices, sha256 } = reader;
+    say({ kind: 'ended', notices, sha256 });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const { code, message, hint, problems } = error;

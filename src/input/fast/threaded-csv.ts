@@ -7,7 +7,7 @@ import type { Input, RowStep } from '../../job/job.js';
 import { type DraftBlock, draftBlock } from '../../kinds/draft-block.js';
 import type { DraftRow } from '../../kinds/step-kind.js';
 import type { InputFile } from '../inputs.js';
-import type { ReadRecord, RecordReader } from '../record-reader.js';
+import type { InputRecord, RecordReader } from '../record-reader.js';
 import { bindDrafts } from './bind-drafts.js';
 import type { AheadBlock } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
@@ -32,7 +32,6 @@ export class ThreadedCsvReader implements RecordReader {
   ownColumns: readonly (readonly string[])[] = [];
   notices: readonly string[] = [];
   sha256 = '';
-  bytes = 0;
   readonly #task: CsvTask;
   #thread: Worker | undefined;
   readonly #heard: CsvMessage[] = [];
@@ -51,7 +50,7 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
-  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+  async *batches(): AsyncGenerator<readonly InputRecord[]> {
     await this.open();
     for await (const block of this.#blocks({ step: undefined })) yield listRecords(block.rows);
   }
@@ -124,7 +123,6 @@ export class ThreadedCsvReader implements RecordReader {
     if (said.kind === 'ended') {
       this.notices = said.notices;
       this.sha256 = said.sha256;
-      this.bytes = said.bytes;
     }
     return said;
   }

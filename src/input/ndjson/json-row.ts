@@ -1,3 +1,4 @@
+import { isObject } from '../../domain/is-object.js';
 import type { Rejection } from '../../domain/row.js';
 import { FORBIDDEN_NAMES } from '../record-reader.js';
 import { findDuplicateKey, scanJson } from './json-scan.js';
@@ -84,10 +85,6 @@ function findEscapeFault(text: string): Rejection | undefined {
     'lone-surrogate',
     'the line has an escape (\\uD800 to \\uDFFF) that is half a character, expected both halves',
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function nameKind(value: unknown): string {

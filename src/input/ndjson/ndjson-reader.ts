@@ -4,10 +4,10 @@ import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
 import { HIDDEN_ID, isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from '../own-columns.js';
-import { BATCH_RECORDS, FORBIDDEN_NAMES, type ReadRecord, type RecordReader } from '../record-reader.js';
+import { BATCH_RECORDS, FORBIDDEN_NAMES, type InputRecord, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
-import { readText } from '../text/decode-text.js';
-import { splitLines } from '../text/lines.js';
+import { decodeText } from '../text/decode-text.js';
+import { splitTextLines } from '../text/lines.js';
 import { parseJsonRow } from './json-row.js';
 
 const SPACE = 0x20;
@@ -37,7 +37,7 @@ export class NdjsonReader implements RecordReader {
   constructor(file: InputFile, input: Input) {
     this.#file = file;
     this.#input = input;
-    this.#text = readText(
+    this.#text = decodeText(
       { path: file.path, shown: file.shown, maxFileBytes: input.limits.maxFileBytes },
       { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.notices.push(notice) },
     );
@@ -55,10 +55,6 @@ export class NdjsonReader implements RecordReader {
     return this.#digest.sha256;
   }
 
-  get bytes(): number {
-    return this.#digest.bytes;
-  }
-
   /** There is no header: faults of the file show while it is read. */
   async open(): Promise<void> {}
 
@@ -66,11 +62,11 @@ export class NdjsonReader implements RecordReader {
     await this.#text.return(undefined);
   }
 
-  async *batches(): AsyncGenerator<readonly ReadRecord[]> {
+  async *batches(): AsyncGenerator<readonly InputRecord[]> {
     const { maxLineBytes } = this.#input.limits;
-    let batch: ReadRecord[] = [];
+    let batch: InputRecord[] = [];
     try {
-      for await (const lines of splitLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
+      for await (const lines of splitTextLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
         for (const line of lines) {
           this.#line += 1;
           if (line.trim() === '') {
@@ -90,7 +86,7 @@ export class NdjsonReader implements RecordReader {
     }
   }
 
-  #readRow(text: string): ReadRecord {
+  #readRow(text: string): InputRecord {
     this.#row += 1;
     const parsed = parseJsonRow(text);
     if (!parsed.ok) return this.#buildFaulty(text, parsed.fault);
@@ -134,7 +130,7 @@ export class NdjsonReader implements RecordReader {
     this.#ownColumns.set(own.join(), own);
   }
 
-  #buildFaulty(text: string, fault: Rejection): ReadRecord {
+  #buildFaulty(text: string, fault: Rejection): InputRecord {
     const index = this.#indexOf(TEXT_COLUMN);
     const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
     cells[index] = text;

@@ -13,7 +13,7 @@ const MARK_BYTES = 4;
  * The text of a file as UTF-8, without its mark. `onNotice` receives what decided the encoding. Refuses an empty file,
  * bytes that are no text in the encoding, and NULs, each with its line.
  */
-export async function* readText(
+export async function* decodeText(
   source: ByteSource,
   options: { encoding: string | undefined; digest: Digest; onNotice: (notice: string) => void },
 ): AsyncGenerator<Buffer> {

@@ -6,7 +6,7 @@ const LF = 0x0a;
  * The lines of a text, those of a piece at a time, without their ends (LF or CRLF); the last needs no end.
  * Refuses a line of more than `maxLineBytes`. Memory is bounded by one piece and one line.
  */
-export async function* splitLines(
+export async function* splitTextLines(
   pieces: AsyncIterable<Buffer>,
   { shown, maxLineBytes }: { shown: string; maxLineBytes: number },
 ): AsyncGenerator<string[]> {

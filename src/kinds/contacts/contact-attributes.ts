@@ -1,8 +1,8 @@
+import type { BindProblems } from '../../domain/find-column.js';
 import { isResultColumn } from '../../domain/output-columns.js';
 import type { ContactsStep } from '../../job/job.js';
 import type { ContactBinding } from '../../normalize/contact.js';
 import type { ColumnSearch } from '../column-search.js';
-import type { BindProblems } from '../step-kind.js';
 
 type Attributes = ContactBinding['attributeColumns'];
 

@@ -1,4 +1,5 @@
 import type { ContactField } from '../../domain/contact-fields.js';
+import type { BindProblems } from '../../domain/find-column.js';
 import { RESULT_COLUMNS } from '../../domain/output-columns.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { ContactsStep } from '../../job/job.js';
@@ -10,7 +11,7 @@ import { contactRequest, readContactAnswer } from '../../service/areas/contacts.
 import { searchColumns } from '../column-search.js';
 import { inDoubt, sameVerdictForAll } from '../outcomes.js';
 import { ROW_BY_ROW } from '../row-by-row.js';
-import type { BindProblems, PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from '../step-kind.js';
+import type { PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from '../step-kind.js';
 import { bindAttributes } from './contact-attributes.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */

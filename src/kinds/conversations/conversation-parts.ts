@@ -1,4 +1,5 @@
 import { MAX_ADDITIONAL_PROPERTIES, MAX_HISTORY_MESSAGES } from '../../domain/documented.js';
+import { isObject } from '../../domain/is-object.js';
 import type { ConversationRequest, ConversationUser } from '../../service/areas/gateway.js';
 
 /** Tagged, so that nothing that a row holds can be taken for a fault. */
@@ -97,8 +98,4 @@ function fail(fault: string): { readonly ok: false; readonly fault: string } {
 
 function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

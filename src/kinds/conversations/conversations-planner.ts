@@ -1,19 +1,13 @@
 import { QUEUE_ASSIGNMENT } from '../../domain/documented.js';
 import { InternalError } from '../../domain/errors.js';
+import type { BindProblems } from '../../domain/find-column.js';
 import type { ConversationsStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import type { ConversationRequest } from '../../service/areas/gateway.js';
 import { searchColumns } from '../column-search.js';
 import { ROW_BY_ROW } from '../row-by-row.js';
 import { type ReadRowPart, refuseRowPart } from '../row-part.js';
-import {
-  type BindProblems,
-  cellText,
-  type PlannerContext,
-  type RowPlan,
-  type RowPlanner,
-  type RowReader,
-} from '../step-kind.js';
+import { cellText, type PlannerContext, type RowPlan, type RowPlanner, type RowReader } from '../step-kind.js';
 import { parseHistory } from './conversation-parts.js';
 import { bindUser, type RowUser } from './conversation-user.js';
 

@@ -1,12 +1,12 @@
 import type { RowCells } from '../../domain/bytes/row-block.js';
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { BindProblems, FindColumn } from '../../domain/find-column.js';
 import type { Rejection } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import { explainOwnCountry } from '../../normalize/number/explain-number.js';
 import { normalizeCell } from '../../normalize/number/number.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import { searchColumns } from '../column-search.js';
-import type { BindProblems, FindColumn } from '../step-kind.js';
 
 /** Reads the number that a row is sent to. */
 export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDestination;

@@ -1,4 +1,5 @@
 import { CODE_LENGTH } from '../../domain/documented.js';
+import type { BindProblems } from '../../domain/find-column.js';
 import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../../domain/output-columns.js';
 import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
 import type { VerificationCheckStep } from '../../job/job.js';
@@ -17,7 +18,6 @@ import { searchColumns } from '../column-search.js';
 import { ANOTHER_NUMBER, inDoubt, sameVerdictForAll } from '../outcomes.js';
 import { ROW_BY_ROW } from '../row-by-row.js';
 import {
-  type BindProblems,
   cellText,
   type PlannerContext,
   type RequestPart,

@@ -1,6 +1,6 @@
+import type { RecordReader } from '../../input/record-reader.js';
 import { findNumbered } from '../../input/repeated-names.js';
 import type { RowPlanner, RowReader } from '../../kinds/step-kind.js';
-import type { RecordReader } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { FindColumn } from '../../kinds/step-kind.js';
+import type { FindColumn } from '../../domain/find-column.js';
 
 /** Finds columns, and remembers which were matched only without case and punctuation, so that it can be said. */
 export class FoldedNames {

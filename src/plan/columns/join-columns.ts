@@ -1,5 +1,5 @@
+import type { FindColumn } from '../../domain/find-column.js';
 import { isResultColumn } from '../../domain/output-columns.js';
-import type { FindColumn } from '../../kinds/step-kind.js';
 
 /** The original columns of a step's outputs, and where the columns of each input stand among them. */
 export interface JoinedColumns {

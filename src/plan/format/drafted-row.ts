@@ -1,7 +1,7 @@
 import { RowCells } from '../../domain/bytes/row-block.js';
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { DraftedBlock } from '../../input/record-reader.js';
 import type { Texts } from '../../kinds/draft-block.js';
-import type { DraftedBlock } from '../plan-deps.js';
 
 /** What is written of one row of a block after the other, as bytes that are copied. */
 export class DraftedRow {

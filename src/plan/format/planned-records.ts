@@ -1,4 +1,4 @@
-import type { InputRecord, RecordReader } from '../plan-deps.js';
+import type { InputRecord, RecordReader } from '../../input/record-reader.js';
 import type { PlannedStep } from './plan-file.js';
 import type { RowLine } from './row-line.js';
 
@@ -21,7 +21,8 @@ export class PlannedRecords {
 
   readInput(index: number): RecordReader {
     const { columns = [], sha256 = '' } = this.#planned.inputs[index] ?? {};
-    return { columns, notices: [], sha256, open: async () => {}, batches: () => this.#batches(index) };
+    const none = { ownColumns: [], notices: [], open: async () => {}, close: async () => {} };
+    return { ...none, columns, sha256, batches: () => this.#batches(index) };
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,8 @@
+import type { InputRecord } from '../../input/record-reader.js';
 import { type RowId, readRowId } from '../../kinds/ids.js';
 import type { RowPlan } from '../../kinds/step-kind.js';
 import type { Files } from '../../storage/files.js';
 import type { Plan, PlannedStep } from '../format/plan-file.js';
-import type { InputRecord } from '../plan-deps.js';
 import { countingFor, GivenRows, listPlans, type OtherPlan } from './other-plans.js';
 
 /** The other plans of a job, as a plan in the making sees them. */

@@ -45,7 +45,7 @@ async function loadList(
   await reader.open();
   const fault = findHeaderFault(reader.columns, shown, input);
   if (fault !== undefined) {
-    await reader.close?.();
+    await reader.close();
     problems.add(fault);
     return;
   }

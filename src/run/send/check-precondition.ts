@@ -5,7 +5,7 @@ import type { Precondition, RequestPart } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
 import { type Decision, decideAnswer } from '../../service/decide-answer.js';
 import { readErrorBody } from '../../service/error-body.js';
-import type { PassGate } from '../run-deps.js';
+import type { PassGate } from '../../throttle/lane.js';
 import { sendRead } from './query-outcome.js';
 import type { SendContext } from './send-context.js';
 

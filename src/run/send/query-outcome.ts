@@ -3,7 +3,7 @@ import type { RequestPart } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
 import { decideAnswer } from '../../service/decide-answer.js';
 import type { WireRequest } from '../../service/endpoint.js';
-import type { PassGate, ReportConnectDelay } from '../run-deps.js';
+import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
 import type { SendContext } from './send-context.js';
 
 const MAX_TRIES = 3;

@@ -5,7 +5,7 @@ import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
 import { type Decision, decideAnswer, mayBeStray, readRetryAfterMs } from '../../service/decide-answer.js';
 import { readErrorBody } from '../../service/error-body.js';
-import type { PassGate, ReportConnectDelay } from '../run-deps.js';
+import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
 import { checkPrecondition } from './check-precondition.js';
 import { type QueryResult, queryOutcome } from './query-outcome.js';
 import type { PartToSend } from './request-reader.js';

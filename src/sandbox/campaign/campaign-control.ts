@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { parseControlBody } from '../control-body.js';
 import { answerError, ERROR_CODE } from '../http-answer.js';
-import { type Campaign, campaignSchema, createCampaign } from './campaign-fields.js';
+import { campaignSchema, createCampaign, type KeptCampaign } from './campaign-fields.js';
 import type { RequestedStatus } from './transition.js';
 
 /** A campaign as it shall stand, and what made it so. */
-export interface CampaignChange {
-  readonly campaign: Campaign;
+export interface StatusChange {
+  readonly campaign: KeptCampaign;
   /** Null for a change through `/_sandbox`. */
   readonly requested: RequestedStatus | null;
   /** Number of the HTTP request; 0 for a change through `/_sandbox`. */
@@ -14,8 +14,8 @@ export interface CampaignChange {
 }
 
 export interface CampaignControlDeps {
-  readonly campaigns: ReadonlyMap<number, Campaign>;
-  readonly record: (change: CampaignChange) => Promise<void>;
+  readonly campaigns: ReadonlyMap<number, KeptCampaign>;
+  readonly record: (change: StatusChange) => Promise<void>;
   readonly now: () => number;
 }
 
@@ -35,7 +35,7 @@ export function addCampaignControl(app: FastifyInstance, { campaigns, record, no
     if (!written.success) return refuse(`Cannot set campaign: ${describe(written.error.issues)}`);
     const id = Number(params.campaignId);
     // A field that stands there as undefined can't come from JSON: what is written replaces, the rest stays.
-    const campaign = { ...(campaigns.get(id) ?? createCampaign(id)), ...written.data } as Campaign;
+    const campaign = { ...(campaigns.get(id) ?? createCampaign(id)), ...written.data } as KeptCampaign;
     await record({ campaign, requested: null, request: 0 });
     return campaign;
   });

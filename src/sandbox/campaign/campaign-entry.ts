@@ -1,5 +1,5 @@
 import type { EntryHead } from '../ledger/entry-head.js';
-import type { Campaign } from './campaign-fields.js';
+import type { KeptCampaign } from './campaign-fields.js';
 import type { RequestedStatus } from './transition.js';
 
 /** A campaign that was changed: by a request, or by a person through `/_sandbox`. */
@@ -13,5 +13,5 @@ export interface CampaignEntry extends EntryHead {
   /** Number of the status from then on. */
   readonly status: number;
   /** What the service holds from then on. */
-  readonly campaign: Campaign;
+  readonly campaign: KeptCampaign;
 }

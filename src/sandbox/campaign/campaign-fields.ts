@@ -31,10 +31,10 @@ export const campaignSchema = z.strictObject({
   sequential: yesOrNo,
 });
 
-export type Campaign = z.output<typeof campaignSchema>;
+export type KeptCampaign = z.output<typeof campaignSchema>;
 
 /** A campaign that nobody has started: enabled, dynamic, status 0. */
-export function createCampaign(id: number): Campaign {
+export function createCampaign(id: number): KeptCampaign {
   return {
     'campaign-name': `campaign ${id}`,
     'campaign-id': id,
@@ -63,7 +63,7 @@ export function createCampaign(id: number): Campaign {
 }
 
 /** What a sandbox has from the start: one campaign for each thing that can be tried. */
-export function createFirstCampaigns(): Campaign[] {
+export function createFirstCampaigns(): KeptCampaign[] {
   return [
     { ...createCampaign(101), 'campaign-name': 'running', status: 3 },
     { ...createCampaign(102), 'campaign-name': 'paused', status: 8 },

@@ -1,15 +1,15 @@
-import type { Area, AreaDeps, Call } from '../area.js';
+import type { AreaCall, AreaDeps, SandboxArea } from '../area.js';
 import type { BasicToken } from '../check-credentials.js';
-import { type Answer, answerJson } from '../http-answer.js';
-import { addCampaignControl, type CampaignChange } from './campaign-control.js';
-import { type Campaign, createFirstCampaigns } from './campaign-fields.js';
+import { answerJson, type HttpAnswer } from '../http-answer.js';
+import { addCampaignControl, type StatusChange } from './campaign-control.js';
+import { createFirstCampaigns, type KeptCampaign } from './campaign-fields.js';
 import { findTransition, isRequestedStatus } from './transition.js';
 
 /** Campaign status: read under `stats` with the data token, changed under `tstats` with the action token. */
-export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Area {
-  const campaigns = new Map<number, Campaign>();
+export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): SandboxArea {
+  const campaigns = new Map<number, KeptCampaign>();
 
-  const put = (campaign: Campaign) => campaigns.set(campaign['campaign-id'], campaign);
+  const put = (campaign: KeptCampaign) => campaigns.set(campaign['campaign-id'], campaign);
 
   const reset = () => {
     campaigns.clear();
@@ -19,10 +19,10 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Area {
 
   const authorizeWith =
     (token: BasicToken) =>
-    ({ headers }: Call) =>
+    ({ headers }: AreaCall) =>
       keyring.refuseBasic(headers.authorization, token, clock.now());
 
-  const record = async ({ campaign, requested, request }: CampaignChange) => {
+  const record = async ({ campaign, requested, request }: StatusChange) => {
     const { 'campaign-id': campaignId, status } = campaign;
     const from = campaigns.get(campaignId)?.status ?? null;
     // Nothing is awaited between the look at a campaign and its change: of two calls at once, one comes second.
@@ -31,15 +31,15 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Area {
     await ledger.append({ at: clock.now(), area: 'campaign', request }, [row]);
   };
 
-  const findCampaign = ({ params: { campaignId = '' } }: Call) =>
+  const findCampaign = ({ params: { campaignId = '' } }: AreaCall) =>
     /^\d{1,15}$/.test(campaignId) ? campaigns.get(Number(campaignId)) : undefined;
 
-  const readCampaign = async (call: Call): Promise<Answer> => {
+  const readCampaign = async (call: AreaCall): Promise<HttpAnswer> => {
     const campaign = findCampaign(call);
     return campaign === undefined ? answerMessage(404, NOT_FOUND) : answerJson(200, { campaign });
   };
 
-  const changeCampaign = async (call: Call): Promise<Answer> => {
+  const changeCampaign = async (call: AreaCall): Promise<HttpAnswer> => {
     const campaign = findCampaign(call);
     if (campaign === undefined) return answerMessage(404, NOT_FOUND);
     const requested = readStatus(call.body);
@@ -96,7 +96,7 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Area {
 }
 
 interface ReadBody {
-  readonly campaign: Campaign;
+  readonly campaign: KeptCampaign;
 }
 
 const NOT_FOUND = 'Campaign not found.';
@@ -105,7 +105,7 @@ function readStatus(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'status' in body ? body.status : undefined;
 }
 
-function answerMessage(status: number, message: string): Answer {
+function answerMessage(status: number, message: string): HttpAnswer {
   return answerJson(status, { message });
 }
 

@@ -1,9 +1,9 @@
-import type { Area, AreaDeps, Call, Distortable, Route } from '../area.js';
+import type { AreaCall, AreaDeps, Distortable, Route, SandboxArea } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
-import { type Answer, answerJson } from '../http-answer.js';
+import { answerJson, type HttpAnswer } from '../http-answer.js';
 import { createRateCounter } from '../rate-limit.js';
-import { answerFault, bodyOfStatus } from './fault-body.js';
-import { type ChatMessage, RoomStore } from './room-store.js';
+import { answerFault, chatBodyOfStatus } from './fault-body.js';
+import { type RoomMessage, RoomStore } from './room-store.js';
 
 const MESSAGES = '/chat/api/chat/v1/messages';
 
@@ -13,11 +13,11 @@ const DEFAULT_ROOM = 'sandbox';
 const DEFAULT_PAGE_SIZE = 30;
 
 /** Workplace chat: messages in rooms, five requests a second for a key. */
-export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: AreaDeps): Area {
+export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: AreaDeps): SandboxArea {
   const book = new RoomStore();
   const perKey = createRateCounter(rateLimits.perChatKey);
 
-  const authorize = ({ headers }: Call) => {
+  const authorize = ({ headers }: AreaCall) => {
     const key = headers['x-api-key'];
     const refused = keyring.refuseChatKey(key, clock.now());
     if (refused !== undefined) return refused;
@@ -25,7 +25,7 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
     return perKey.take(String(key), clock.monotonicMs()) ? undefined : QUOTA_EXCEEDED;
   };
 
-  const readMessages = async ({ query }: Call): Promise<Answer> => {
+  const readMessages = async ({ query }: AreaCall): Promise<HttpAnswer> => {
     const room = query.room ?? DEFAULT_ROOM;
     if (!isRoom(room)) return BAD_ROOM;
     const pageSize = readPageSize(query.pageSize);
@@ -33,7 +33,7 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
     return answerJson(200, book.readNewest(room, pageSize));
   };
 
-  const postMessage = async (call: Call): Promise<Answer> => {
+  const postMessage = async (call: AreaCall): Promise<HttpAnswer> => {
     const { body } = call;
     if (typeof body !== 'object' || body === null) return answerFault(400, 'Request body must be a JSON object');
     const { messageRaw, room = DEFAULT_ROOM } = body as Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
       book.post(room, { id: messageId, timestamp, text: messageRaw });
     },
     clear: () => book.clear(),
-    bodyOfStatus,
+    bodyOfStatus: chatBodyOfStatus,
   };
 }
 
@@ -88,7 +88,7 @@ const QUOTA_EXCEEDED = answerFault(429, undefined, { 'retry-after': '1' });
 /** One message, to a room and not to a number. */
 const NOBODY = '';
 
-function refuseByFault({ rowFaults }: Call): Answer | undefined {
+function refuseByFault({ rowFaults }: AreaCall): HttpAnswer | undefined {
   const fault = findRowFault(rowFaults, NOBODY);
   if (fault === undefined) return undefined;
   return fault.kind === 'reject-rows' ? answerFault(400, fault.description) : answerFault(500);
@@ -104,16 +104,16 @@ function readPageSize(value: unknown): number | undefined {
 }
 
 const POST_DISTORTIONS: Route['distortions'] = {
-  partial: ({ body }) => leaveIdOut(body as ChatMessage),
+  partial: ({ body }) => leaveIdOut(body as RoomMessage),
   foreign: ({ body, previousBody }: Distortable) =>
-    previousBody ?? { ...(body as ChatMessage), id: 'not-yours', parsed: 'not yours' },
+    previousBody ?? { ...(body as RoomMessage), id: 'not-yours', parsed: 'not yours' },
 };
 
 const READ_DISTORTIONS: Route['distortions'] = {
-  partial: ({ body }) => (body as readonly ChatMessage[]).map(leaveIdOut),
+  partial: ({ body }) => (body as readonly RoomMessage[]).map(leaveIdOut),
   foreign: ({ previousBody }: Distortable) => previousBody ?? [],
 };
 
-function leaveIdOut({ id: _, ...rest }: ChatMessage): Omit<ChatMessage, 'id'> {
+function leaveIdOut({ id: _, ...rest }: RoomMessage): Omit<RoomMessage, 'id'> {
   return rest;
 }

@@ -1,4 +1,4 @@
-import { type Answer, answerJson } from '../http-answer.js';
+import { answerJson, type HttpAnswer } from '../http-answer.js';
 
 /** Text and code of each status. The contract shows the 401 only; the others are made after it. */
 const FAULTS = {
@@ -17,12 +17,12 @@ export function answerFault(
   status: FaultStatus,
   text: string = FAULTS[status].faultstring,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): HttpAnswer {
   return answerJson(status, toBody(status, text), headers);
 }
 
 /** The chat's body of a status that a fault asks for; undefined for a status that is not the chat's. */
-export function bodyOfStatus(status: number): unknown {
+export function chatBodyOfStatus(status: number): unknown {
   return isFaultStatus(status) ? toBody(status, FAULTS[status].faultstring) : undefined;
 }
 

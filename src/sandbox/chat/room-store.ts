@@ -1,5 +1,5 @@
 /** A message as it is read. */
-export interface ChatMessage {
+export interface RoomMessage {
   readonly authorUser: {
     readonly avatarUrl: string;
     readonly email: string;
@@ -13,7 +13,7 @@ export interface ChatMessage {
 }
 
 /** Whoever holds the test key. */
-const AUTHOR: ChatMessage['authorUser'] = {
+const AUTHOR: RoomMessage['authorUser'] = {
   avatarUrl: 'https://chat.example/avatars/sandbox.png',
   email: 'sandbox@acme.example',
   id: 'sandbox-user',
@@ -22,7 +22,7 @@ const AUTHOR: ChatMessage['authorUser'] = {
 
 /** The messages of each room; a room is there as soon as it is named. */
 export class RoomStore {
-  readonly #messagesOf = new Map<string, ChatMessage[]>();
+  readonly #messagesOf = new Map<string, RoomMessage[]>();
   #lastTimestamp = 0;
 
   /** Later than the last, whatever the clock says: its milliseconds are coarser than messages are frequent. */
@@ -30,7 +30,7 @@ export class RoomStore {
     return Math.max(now * 1000, this.#lastTimestamp + 1);
   }
 
-  post(room: string, { id, timestamp, text }: { id: string; timestamp: number; text: string }): ChatMessage {
+  post(room: string, { id, timestamp, text }: { id: string; timestamp: number; text: string }): RoomMessage {
     const message = { authorUser: AUTHOR, parsed: text, id, timestamp };
     const messages = this.#messagesOf.get(room);
     if (messages === undefined) this.#messagesOf.set(room, [message]);
@@ -40,7 +40,7 @@ export class RoomStore {
   }
 
   /** The newest `count` messages, newest first. */
-  readNewest(room: string, count: number): ChatMessage[] {
+  readNewest(room: string, count: number): RoomMessage[] {
     return (this.#messagesOf.get(room) ?? []).slice(-count).reverse();
   }
 

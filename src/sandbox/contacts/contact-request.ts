@@ -1,4 +1,5 @@
-import { ERROR_CODE, type Refusal } from '../http-answer.js';
+import { isObject } from '../../domain/is-object.js';
+import { ERROR_CODE, type RequestRefusal } from '../http-answer.js';
 
 /** A contact whose form is right. */
 export interface ContactRequest {
@@ -7,12 +8,12 @@ export interface ContactRequest {
   readonly externalId?: string;
   readonly country?: string;
   readonly groups?: readonly { readonly id: number }[];
-  readonly addresses: Addresses;
+  readonly addresses: ContactAddresses;
   readonly customAttributes?: Readonly<Record<string, string>>;
 }
 
-export type Addresses = Readonly<Partial<Record<Channel, string>>>;
-export type Channel = (typeof CHANNELS)[number];
+export type ContactAddresses = Readonly<Partial<Record<ContactChannel, string>>>;
+export type ContactChannel = (typeof CHANNELS)[number];
 
 /** The four of the reference and three that the service's documentation adds. */
 export const CHANNELS = [
@@ -35,7 +36,7 @@ const MSISDN = /^\+?[1-9][0-9]{6,14}$/;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
 /** Checks a whole body, first fault first; fields that the service does not know are left out. */
-export function readContactRequest(body: unknown): ContactRequest | Refusal {
+export function readContactRequest(body: unknown): ContactRequest | RequestRefusal {
   if (!isObject(body)) return invalid('Request body must be a JSON object');
   const refusal =
     refuseTexts(body) ??
@@ -54,7 +55,7 @@ export function readContactRequest(body: unknown): ContactRequest | Refusal {
   return { ...Object.fromEntries(given), addresses: Object.fromEntries(channels) };
 }
 
-function refuseTexts(body: Readonly<Record<string, unknown>>): Refusal | undefined {
+function refuseTexts(body: Readonly<Record<string, unknown>>): RequestRefusal | undefined {
   for (const [field, max] of Object.entries(MAX_TEXT)) {
     const value = body[field];
     if (value !== undefined && !isText(value, max)) return invalid(`${field} must be a text of 1 to ${max} characters`);
@@ -62,12 +63,12 @@ function refuseTexts(body: Readonly<Record<string, unknown>>): Refusal | undefin
   return undefined;
 }
 
-function refuseCountry(value: unknown): Refusal | undefined {
+function refuseCountry(value: unknown): RequestRefusal | undefined {
   if (value === undefined || (typeof value === 'string' && /^[A-Za-z]{2}$/.test(value))) return undefined;
   return { code: ERROR_CODE.country, message: 'Invalid country: must be a two-letter country code' };
 }
 
-function refuseGroups(value: unknown): Refusal | undefined {
+function refuseGroups(value: unknown): RequestRefusal | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value) || value.length < 1 || value.length > MAX_GROUPS) {
     return invalid(`groups must be an array of 1 to ${MAX_GROUPS} groups`);
@@ -79,7 +80,7 @@ function refuseGroups(value: unknown): Refusal | undefined {
   return undefined;
 }
 
-function refuseCustomAttributes(value: unknown): Refusal | undefined {
+function refuseCustomAttributes(value: unknown): RequestRefusal | undefined {
   if (value === undefined) return undefined;
   if (!isObject(value)) return invalid('customAttributes must be an object');
   const attributes = Object.values(value);
@@ -91,7 +92,7 @@ function refuseCustomAttributes(value: unknown): Refusal | undefined {
     : invalid('customAttributes: every value must be a string');
 }
 
-function refuseAddresses(value: unknown): Refusal | undefined {
+function refuseAddresses(value: unknown): RequestRefusal | undefined {
   if (!isObject(value)) return invalid('addresses is required and must be an object');
   const given = CHANNELS.filter((channel) => value[channel] !== undefined);
   if (given.length === 0) return invalid('addresses: at least one address should be provided');
@@ -102,7 +103,7 @@ function refuseAddresses(value: unknown): Refusal | undefined {
   return undefined;
 }
 
-function refuseAddress(channel: Channel, address: unknown): Refusal | undefined {
+function refuseAddress(channel: ContactChannel, address: unknown): RequestRefusal | undefined {
   if (channel === 'msisdn') {
     if (typeof address === 'string' && MSISDN.test(address)) return undefined;
     return { code: ERROR_CODE.invalidMsisdn, message: 'Invalid MSISDN format (not E.164 international number)' };
@@ -117,10 +118,6 @@ function isText(value: unknown, max: number): value is string {
   return typeof value === 'string' && value.length >= 1 && value.length <= max;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function invalid(message: string): Refusal {
+function invalid(message: string): RequestRefusal {
   return { code: ERROR_CODE.invalidParameter, message };
 }

@@ -1,8 +1,8 @@
-import type { Area, AreaDeps, Call, Distortable } from '../area.js';
+import type { AreaCall, AreaDeps, Distortable, SandboxArea } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
-import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../http-answer.js';
+import { answerError, answerJson, answerRowFault, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
 import { readContactRequest } from './contact-request.js';
-import { type Contact, ContactStore } from './contact-store.js';
+import { ContactStore, type KeptContact } from './contact-store.js';
 
 const FIRST_CONTACT_ID = 41_000_001;
 
@@ -10,7 +10,7 @@ const FIRST_CONTACT_ID = 41_000_001;
 const PREFIXES = ['', '/api/v1'] as const;
 
 /** Contacts: a contact is created, or merged into the one that has one of its addresses. */
-export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Area {
+export function createContactsArea({ clock, keyring, ledger }: AreaDeps): SandboxArea {
   const books = new Map<string, ContactStore>();
   let nextId = FIRST_CONTACT_ID;
 
@@ -20,10 +20,10 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Area {
     return book;
   };
 
-  const authorize = ({ headers, params: { accountId = '' } }: Call) =>
+  const authorize = ({ headers, params: { accountId = '' } }: AreaCall) =>
     keyring.refuseAccount(headers.authorization, accountId, clock.now());
 
-  const createContact = async (call: Call): Promise<Answer> => {
+  const createContact = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const request = readContactRequest(call.body);
     if (isRefusal(request)) return answerError(400, request, now);
@@ -58,7 +58,7 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Area {
     })),
     restore: (entry) => {
       if (entry.area !== 'contacts') return;
-      bookOf(entry.account).put(entry.contact as unknown as Contact);
+      bookOf(entry.account).put(entry.contact as unknown as KeptContact);
       nextId = Math.max(nextId, entry.contactId + 1);
     },
     clear: () => books.clear(),
@@ -76,7 +76,7 @@ function readNumber(body: unknown): readonly string[] {
   return [isKnown && typeof addresses.msisdn === 'string' ? addresses.msisdn : ''];
 }
 
-function toAnswerBody(contact: Contact, book: ContactStore) {
+function toAnswerBody(contact: KeptContact, book: ContactStore) {
   const { groups: ids, ...rest } = contact;
   const groups = ids.map((id) => ({
     id,
@@ -93,11 +93,13 @@ function pathOf(url: string): string {
 }
 
 function leaveIdOut({ body }: Distortable): unknown {
-  const { id: _, ...rest } = body as Contact;
+  const { id: _, ...rest } = body as KeptContact;
   return rest;
 }
 
 /** Another contact's answer, or one that nobody asked for when there was no other. */
 function giveAnother({ body, previousBody }: Distortable): unknown {
-  return previousBody ?? { ...(body as Contact), id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' };
+  return (
+    previousBody ?? { ...(body as KeptContact), id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }
+  );
 }

@@ -1,9 +1,9 @@
 import { choosePlaces, type Random } from '../random.js';
-import type { Fault } from './fault.js';
+import type { SandboxFault } from './fault.js';
 
 /** A fault that befalls a request, with the randomness that is its own for that request. */
 export interface ChosenFault {
-  readonly fault: Fault;
+  readonly fault: SandboxFault;
   readonly random: Random;
 }
 
@@ -16,7 +16,7 @@ export function chooseRows({ fault, random }: ChosenFault, recipients: readonly 
 }
 
 /** The first fault of rows that befalls a request about one row; `strict-numbers` goes by the number's form alone, and is not among them. */
-export function findRowFault(chosen: readonly ChosenFault[], recipient: string): Fault | undefined {
+export function findRowFault(chosen: readonly ChosenFault[], recipient: string): SandboxFault | undefined {
   return chosen.find((each) => each.fault.kind !== 'strict-numbers' && chooseRows(each, [recipient])[0] === true)
     ?.fault;
 }

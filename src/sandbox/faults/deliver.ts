@@ -1,9 +1,13 @@
 import type { FastifyReply } from 'fastify';
-import { type Answer, answerError, answerHtml, answerJson, ERROR_CODE } from '../http-answer.js';
-import { type Fault, statusOf } from './fault.js';
+import { answerError, answerHtml, answerJson, ERROR_CODE, type HttpAnswer } from '../http-answer.js';
+import { type SandboxFault, statusOf } from './fault.js';
 
 /** Lets an answer leave, or not, as the fault says. Returns the status that left; 0 when no answer did. */
-export async function deliver(reply: FastifyReply, answer: Answer, fault: Fault | undefined): Promise<number> {
+export async function deliver(
+  reply: FastifyReply,
+  answer: HttpAnswer,
+  fault: SandboxFault | undefined,
+): Promise<number> {
   switch (fault?.kind) {
     case 'reset-before':
     case 'reset-after':
@@ -42,7 +46,7 @@ export interface FaultedRequest {
 }
 
 /** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
-export function answerOfFault(fault: Fault, { url, now, bodyOfStatus, errorType }: FaultedRequest): Answer {
+export function answerOfFault(fault: SandboxFault, { url, now, bodyOfStatus, errorType }: FaultedRequest): HttpAnswer {
   const status = statusOf(fault.kind) ?? fault.status;
   const headers = faultHeaders(fault, { status, url, now });
   const body = bodyOfStatus?.(status);
@@ -66,21 +70,21 @@ const CODE_OF_STATUS: Readonly<Record<number, number>> = {
   500: ERROR_CODE.internal,
 };
 
-function faultHeaders(fault: Fault, came: { status: number; url: string; now: number }): Record<string, string> {
+function faultHeaders(fault: SandboxFault, came: { status: number; url: string; now: number }): Record<string, string> {
   if (came.status >= 300 && came.status < 400) return { location: fault.location ?? `/redirected${came.url}` };
   if ((came.status !== 429 && came.status !== 503) || fault.retryAfterForm === 'none') return {};
   if (fault.retryAfterForm === 'seconds') return { 'retry-after': String(fault.retryAfter) };
   return { 'retry-after': new Date(came.now + fault.retryAfter * 1000).toUTCString() };
 }
 
-async function send(reply: FastifyReply, answer: Answer): Promise<number> {
+async function send(reply: FastifyReply, answer: HttpAnswer): Promise<number> {
   reply.code(answer.status).headers(answer.headers);
   await reply.send(answer.body === undefined ? undefined : toBytes(answer.body));
   return answer.status;
 }
 
 /** Promises the whole body in Content-Length, sends half of it, and closes. */
-function sendTruncated(reply: FastifyReply, answer: Answer): void {
+function sendTruncated(reply: FastifyReply, answer: HttpAnswer): void {
   const bytes = toBytes(answer.body);
   reply.hijack();
   reply.raw.writeHead(answer.status, { ...answer.headers, 'content-length': String(bytes.length) });

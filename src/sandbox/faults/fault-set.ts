@@ -2,7 +2,7 @@ import type { Route } from '../area.js';
 import type { AreaName } from '../area-name.js';
 import { createRandom } from '../random.js';
 import type { ChosenFault } from './chosen.js';
-import { type Fault, isDistortion, parseFaults, phaseOf } from './fault.js';
+import { isDistortion, parseFaults, phaseOf, type SandboxFault } from './fault.js';
 
 /** All that befalls one request: at most one fault that decides the answer, and any number of delays and row faults. */
 export interface AppliedFaults {
@@ -14,7 +14,7 @@ export interface AppliedFaults {
 
 /** The faults that are set. The same faults and the same order of requests give the same misfortunes. */
 export class FaultSet {
-  #faults: Fault[] = [];
+  #faults: SandboxFault[] = [];
   #applied: number[] = [];
   readonly #requestsOf = new Map<AreaName, number>();
 
@@ -25,7 +25,7 @@ export class FaultSet {
     this.#requestsOf.clear();
   }
 
-  list(): (Fault & { applied: number })[] {
+  list(): (SandboxFault & { applied: number })[] {
     return this.#faults.map((fault, index) => ({ ...fault, applied: this.#applied[index] ?? 0 }));
   }
 
@@ -51,7 +51,7 @@ export class FaultSet {
     return { delayMs, rows, before: isBefore ? decisive : undefined, after: isBefore ? undefined : decisive };
   }
 
-  #strikes(index: number, fault: Fault, request: { area: AreaName; nth: number }): boolean {
+  #strikes(index: number, fault: SandboxFault, request: { area: AreaName; nth: number }): boolean {
     if (fault.area !== undefined && fault.area !== request.area) return false;
     if (fault.times !== undefined && (this.#applied[index] ?? 0) >= fault.times) return false;
     if (fault.nth !== undefined && ![fault.nth].flat().includes(request.nth)) return false;
@@ -60,7 +60,7 @@ export class FaultSet {
 }
 
 /** A distortion that the route's answers cannot suffer passes it by, as does a fault of numbers that the request lacks. */
-function concerns(fault: Fault, route: Route, recipients: readonly string[]): boolean {
+function concerns(fault: SandboxFault, route: Route, recipients: readonly string[]): boolean {
   const { endingWith, kind } = fault;
   if (endingWith !== undefined && !recipients.some((recipient) => recipient.endsWith(endingWith))) return false;
   return !isDistortion(kind) || route.distortions[kind] !== undefined;

@@ -84,12 +84,12 @@ const faultSchema = z.strictObject({
 
 /** A fault as it is written: everything but `kind` may be left out. */
 export type FaultInput = z.input<typeof faultSchema>;
-export type Fault = z.output<typeof faultSchema>;
+export type SandboxFault = z.output<typeof faultSchema>;
 
 const faultsSchema = z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(faultSchema));
 
 /** Reads one fault or a list of them; throws a UserError that names everything wrong with them. */
-export function parseFaults(written: unknown): Fault[] {
+export function parseFaults(written: unknown): SandboxFault[] {
   const parsed = faultsSchema.safeParse(written);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => ({ where: `faults[${path.join('.')}]`, message }));

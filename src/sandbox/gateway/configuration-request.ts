@@ -1,4 +1,5 @@
-import { invalid, isObject, isText, type Problem } from './problem.js';
+import { isObject } from '../../domain/is-object.js';
+import { type GatewayProblem, invalid, isText } from './problem.js';
 
 /** A webhook whose form is right. */
 export interface WebhookRequest {
@@ -21,7 +22,7 @@ const WEBHOOK_VERSIONS: readonly unknown[] = ['Chat Gateway', 'Chat Gateway v1.0
 const MAX_WEBHOOK_NAME = 256;
 const MAX_CHANNEL_NAME = 255;
 
-export function readWebhookRequest(body: unknown): WebhookRequest | Problem {
+export function readWebhookRequest(body: unknown): WebhookRequest | GatewayProblem {
   if (!isObject(body)) return MALFORMED;
   // The documentation has the field under both names.
   const { name, uri, notificationVersion, version = notificationVersion } = body;
@@ -33,7 +34,7 @@ export function readWebhookRequest(body: unknown): WebhookRequest | Problem {
   return { name, uri, version };
 }
 
-export function readChannelRequest(body: unknown): ChannelRequest | Problem {
+export function readChannelRequest(body: unknown): ChannelRequest | GatewayProblem {
   if (!isObject(body)) return MALFORMED;
   const { name, description = null, routingOptions, webHookId, type } = body;
   if (!isText(name, MAX_CHANNEL_NAME)) return invalid(`name must be a text of 1 to ${MAX_CHANNEL_NAME} characters`);

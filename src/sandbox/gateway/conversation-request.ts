@@ -1,6 +1,7 @@
+import { isObject } from '../../domain/is-object.js';
 import type { Fields } from '../ledger/entry-head.js';
 import { MALFORMED, readQueueId } from './configuration-request.js';
-import { invalid, isObject, isText, type Problem } from './problem.js';
+import { type GatewayProblem, invalid, isText } from './problem.js';
 
 /** Limits of the service's documentation. */
 const MAX_HISTORY = 200;
@@ -9,7 +10,7 @@ const MAX_ADDITIONAL_PROPERTIES = 30;
 const USER_TEXTS = ['language', 'name', 'email', 'phone', 'userId', 'company', 'caseId'] as const;
 
 /** First fault of a creation; whether channel and queue exist is not looked at here. */
-export function refuseCreation(body: unknown): Problem | undefined {
+export function refuseCreation(body: unknown): GatewayProblem | undefined {
   if (!isObject(body)) return MALFORMED;
   if (!isText(body.channelId)) return invalid('channelId must be the id of a channel');
   if (!isObject(body.user)) return invalid('user must be an object');
@@ -17,7 +18,7 @@ export function refuseCreation(body: unknown): Problem | undefined {
 }
 
 /** First fault of an update, which must name a user or an assignment. */
-export function refuseUpdate(body: unknown, channelId: string): Problem | undefined {
+export function refuseUpdate(body: unknown, channelId: string): GatewayProblem | undefined {
   if (!isObject(body)) return MALFORMED;
   const { user, assignment } = body;
   if (user === undefined && assignment === undefined) return invalid('user or assignment must be given');
@@ -26,7 +27,7 @@ export function refuseUpdate(body: unknown, channelId: string): Problem | undefi
 }
 
 /** First fault of a message, which only the customer sends this way. */
-export function refuseMessage(body: unknown): Problem | undefined {
+export function refuseMessage(body: unknown): GatewayProblem | undefined {
   if (!isObject(body)) return MALFORMED;
   const { authorType, text } = body;
   if (authorType !== 'user') return invalid(`Invalid authorType=${String(authorType)}, has to be user`);
@@ -38,12 +39,12 @@ export function queueIdOf({ assignment }: Fields): string | undefined {
   return readQueueId(assignment);
 }
 
-function refuseAssignment(value: unknown): Problem | undefined {
+function refuseAssignment(value: unknown): GatewayProblem | undefined {
   if (value === undefined || readQueueId(value) !== undefined) return undefined;
   return invalid('assignment must have the type queue and the id of a queue');
 }
 
-function refuseUser(user: unknown): Problem | undefined {
+function refuseUser(user: unknown): GatewayProblem | undefined {
   if (!isObject(user)) return invalid('user must be an object');
   for (const field of USER_TEXTS) {
     if (user[field] !== undefined && typeof user[field] !== 'string') return invalid(`user.${field} must be a text`);
@@ -57,7 +58,7 @@ function refuseUser(user: unknown): Problem | undefined {
   return place === -1 ? undefined : invalid(`user.additionalProperties[${place}] must have both a key and a value`);
 }
 
-function refuseHistory(history: unknown): Problem | undefined {
+function refuseHistory(history: unknown): GatewayProblem | undefined {
   if (history === undefined) return undefined;
   if (!isObject(history) || !Array.isArray(history.messages)) return invalid('history must have an array of messages');
   const { messages } = history;
@@ -70,7 +71,7 @@ function refuseHistory(history: unknown): Problem | undefined {
 }
 
 /** A text may be missing beside attachments or adaptive cards, whose shape the contract does not show. */
-function refuseHistoryMessage(message: unknown): Problem | undefined {
+function refuseHistoryMessage(message: unknown): GatewayProblem | undefined {
   if (!isObject(message)) return invalid('must be an object');
   const { authorType, text, attachments, cards } = message;
   if (authorType !== 'user' && authorType !== 'bot') {

@@ -1,12 +1,12 @@
 import type { Fields } from '../ledger/entry-head.js';
-import type { Lane, Post } from '../webhook/webhook-lane.js';
+import type { Post, WebhookLane } from '../webhook/webhook-lane.js';
 
 /** Repeated until it is answered 2xx, as the service's documentation says, "after a brief delay": the last goes on for ever. */
 const RETRY_DELAYS_MS = [1_000, 2_000, 5_000, 10_000];
 const LAST_RETRY_DELAY_MS = 10_000;
 
 /** The question to a webhook that was made whether somebody listens. It is asked once: the webhook is there, whatever the answer. */
-export class CheckLane implements Lane {
+export class CheckLane implements WebhookLane {
   readonly url: string;
   readonly #post: Post;
 
@@ -27,7 +27,7 @@ export class CheckLane implements Lane {
 }
 
 /** The events of one conversation on their way to its webhook, in order. */
-export class EventLane implements Lane {
+export class EventLane implements WebhookLane {
   readonly url: string;
   readonly #events: { readonly id: string; readonly event: Fields }[] = [];
 

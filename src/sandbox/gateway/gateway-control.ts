@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isObject } from '../../domain/is-object.js';
 import { parseControlBody } from '../control-body.js';
 import { answerError, ERROR_CODE } from '../http-answer.js';
 import type { GatewayRecorder } from './gateway-recorder.js';
 import type { Conversation } from './gateway-store.js';
-import { isObject, isText } from './problem.js';
+import { isText } from './problem.js';
 
 interface About {
   readonly Params: { readonly conversationId: string };

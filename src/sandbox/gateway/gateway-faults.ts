@@ -1,10 +1,10 @@
-import type { Call, Distortable, Route } from '../area.js';
+import type { AreaCall, Distortable, Route } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
 import type { Fields } from '../ledger/entry-head.js';
-import { INTERNAL, invalid, type Problem, toProblemBody } from './problem.js';
+import { type GatewayProblem, INTERNAL, invalid, toProblemBody } from './problem.js';
 
 /** Statuses that the service's documentation gives an error body of the gateway. */
-const PROBLEM_OF_STATUS: Readonly<Record<number, Problem>> = {
+const PROBLEM_OF_STATUS: Readonly<Record<number, GatewayProblem>> = {
   400: invalid('Invalid parameter.'),
   401: { status: 401, code: 'access_denied', message: 'Access Denied' },
   403: { status: 403, code: 'forbidden', message: 'The tenant does not belong to customer.' },
@@ -13,7 +13,7 @@ const PROBLEM_OF_STATUS: Readonly<Record<number, Problem>> = {
 };
 
 /** The gateway's body of a status that a fault asks for; undefined for a status that is not the gateway's. */
-export function bodyOfStatus(status: number, referenceId: string): Fields | undefined {
+export function gatewayBodyOfStatus(status: number, referenceId: string): Fields | undefined {
   const problem = PROBLEM_OF_STATUS[status];
   return problem === undefined ? undefined : toProblemBody(problem, referenceId);
 }
@@ -26,7 +26,7 @@ export function readPhone(body: unknown): readonly string[] {
 }
 
 /** A fault of rows refuses the one that the request is about: 400, or 500 for `internal-rows`. */
-export function refuseByFault(call: Call): Problem | undefined {
+export function refuseByFault(call: AreaCall): GatewayProblem | undefined {
   const fault = findRowFault(call.rowFaults, readPhone(call.body)[0] ?? '');
   if (fault === undefined) return undefined;
   return fault.kind === 'reject-rows' ? invalid(fault.description) : INTERNAL;

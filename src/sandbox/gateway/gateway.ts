@@ -1,25 +1,25 @@
-import type { Area, AreaDeps, Call, Route } from '../area.js';
-import { type Answer, answerJson } from '../http-answer.js';
+import type { AreaCall, AreaDeps, Route, SandboxArea } from '../area.js';
+import { answerJson, type HttpAnswer } from '../http-answer.js';
 import type { Fields } from '../ledger/entry-head.js';
 import { readChannelRequest, readWebhookRequest } from './configuration-request.js';
 import { queueIdOf, refuseCreation, refuseMessage, refuseUpdate } from './conversation-request.js';
 import { addGatewayControl } from './gateway-control.js';
-import { bodyOfStatus, distortId, readPhone, refuseByFault } from './gateway-faults.js';
+import { distortId, gatewayBodyOfStatus, readPhone, refuseByFault } from './gateway-faults.js';
 import { GatewayRecorder } from './gateway-recorder.js';
 import { type Conversation, QUEUES } from './gateway-store.js';
-import { answerProblem, invalid, isProblem, notFound, PROBLEM_TYPE, type Problem } from './problem.js';
+import { answerProblem, type GatewayProblem, invalid, isProblem, notFound, PROBLEM_TYPE } from './problem.js';
 
 const BASE = '/chat-gateway/v1';
 
 /** Chat gateway: hands a customer's conversation over to a queue; agents are played through `/_sandbox/conversations`. */
-export function createGatewayArea(deps: AreaDeps): Area {
+export function createGatewayArea(deps: AreaDeps): SandboxArea {
   const { clock, keyring, newId } = deps;
   const recorder = new GatewayRecorder(deps);
   const { store } = recorder;
 
-  const refuse = (problem: Problem) => answerProblem(problem, newId());
+  const refuse = (problem: GatewayProblem) => answerProblem(problem, newId());
 
-  const createWebhook = async (call: Call): Promise<Answer> => {
+  const createWebhook = async (call: AreaCall): Promise<HttpAnswer> => {
     const webhook = readWebhookRequest(call.body);
     if (isProblem(webhook)) return refuse(webhook);
     const webhookId = store.nextWebhookId();
@@ -27,7 +27,7 @@ export function createGatewayArea(deps: AreaDeps): Area {
     return answerGood(200, { id: webhookId, ...webhook });
   };
 
-  const createChannel = async (call: Call): Promise<Answer> => {
+  const createChannel = async (call: AreaCall): Promise<HttpAnswer> => {
     const channel = readChannelRequest(call.body);
     if (isProblem(channel)) return refuse(channel);
     const { webhookId, queueId, name, description } = channel;
@@ -46,7 +46,7 @@ export function createGatewayArea(deps: AreaDeps): Area {
     });
   };
 
-  const createConversation = async (call: Call): Promise<Answer> => {
+  const createConversation = async (call: AreaCall): Promise<HttpAnswer> => {
     const problem = refuseCreation(call.body) ?? refuseByFault(call);
     if (problem !== undefined) return refuse(problem);
     const body = call.body as Fields;
@@ -63,7 +63,7 @@ export function createGatewayArea(deps: AreaDeps): Area {
 
   const updateWith =
     (method: 'PUT' | 'PATCH') =>
-    async (call: Call): Promise<Answer> => {
+    async (call: AreaCall): Promise<HttpAnswer> => {
       const { conversationId = '' } = call.params;
       const conversation = store.conversation(conversationId);
       if (conversation === undefined) return refuse(notFound('Conversation', conversationId));
@@ -79,7 +79,7 @@ export function createGatewayArea(deps: AreaDeps): Area {
       return answerGood(202, toResult(updated));
     };
 
-  const sendMessage = async (call: Call): Promise<Answer> => {
+  const sendMessage = async (call: AreaCall): Promise<HttpAnswer> => {
     const { conversationId = '' } = call.params;
     if (store.conversation(conversationId) === undefined) return refuse(notFound('Conversation', conversationId));
     const problem = refuseMessage(call.body) ?? refuseByFault(call);
@@ -142,13 +142,13 @@ export function createGatewayArea(deps: AreaDeps): Area {
       if (entry.area === 'gateway') store.apply(entry, entry.at);
     },
     clear: () => recorder.clear(),
-    bodyOfStatus: (status) => bodyOfStatus(status, newId()),
+    bodyOfStatus: (status) => gatewayBodyOfStatus(status, newId()),
     errorType: PROBLEM_TYPE,
     addControl: (app) => addGatewayControl(app, recorder, () => clock.now()),
   };
 }
 
-const NOT_QUEUED: Problem = {
+const NOT_QUEUED: GatewayProblem = {
   status: 409,
   code: 'conversation_not_queued',
   message: "The conversation is with an agent and can't be changed.",
@@ -158,11 +158,11 @@ function isQueue(queueId: string): boolean {
   return Object.hasOwn(QUEUES, queueId);
 }
 
-function unknownQueue(queueId: string): Problem {
+function unknownQueue(queueId: string): GatewayProblem {
   return invalid(`Queue ID ${queueId} is invalid.`, 'invalid_queue');
 }
 
-function answerGood(status: number, body: Fields): Answer {
+function answerGood(status: number, body: Fields): HttpAnswer {
   return answerJson(status, body, { 'content-type': 'application/hal+json' });
 }
 

@@ -1,32 +1,32 @@
-import { type Answer, answerJson } from '../http-answer.js';
+import { answerJson, type HttpAnswer } from '../http-answer.js';
 import type { Fields } from '../ledger/entry-head.js';
 
 /** Why the gateway refuses. Codes as the service's documentation has them, where it has one. */
-export interface Problem {
+export interface GatewayProblem {
   readonly status: number;
   readonly code: string;
   readonly message: string;
 }
 
-export const INTERNAL: Problem = { status: 500, code: 'internal_error', message: 'Internal error.' };
+export const INTERNAL: GatewayProblem = { status: 500, code: 'internal_error', message: 'Internal error.' };
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** The gateway's own form of an error, in which every refusal of its routes leaves. */
-export function answerProblem(problem: Problem, referenceId: string): Answer {
+export function answerProblem(problem: GatewayProblem, referenceId: string): HttpAnswer {
   const { status } = problem;
   return answerJson(status, toProblemBody(problem, referenceId), { 'content-type': PROBLEM_TYPE });
 }
 
-export function toProblemBody({ code, message }: Problem, referenceId: string): Fields {
+export function toProblemBody({ code, message }: GatewayProblem, referenceId: string): Fields {
   return { message, errors: [{ code, message }], referenceId };
 }
 
-export function invalid(message: string, code = 'invalid_parameter'): Problem {
+export function invalid(message: string, code = 'invalid_parameter'): GatewayProblem {
   return { status: 400, code, message };
 }
 
-export function notFound(what: string, id: string): Problem {
+export function notFound(what: string, id: string): GatewayProblem {
   return {
     status: 404,
     code: 'resource_not_found',
@@ -34,12 +34,8 @@ export function notFound(what: string, id: string): Problem {
   };
 }
 
-export function isProblem(value: object): value is Problem {
+export function isProblem(value: object): value is GatewayProblem {
   return 'status' in value && 'code' in value && 'message' in value;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A text of 1 to `max` characters. */

@@ -1,4 +1,5 @@
 import { UserError } from '../../domain/errors.js';
+import { isObject } from '../../domain/is-object.js';
 import type { AreaName } from '../area-name.js';
 import { type ByteLog, readLines } from './byte-log.js';
 import type { Fields } from './entry-head.js';
@@ -162,10 +163,6 @@ function damaged(lineNumber: number, expected: string): UserError {
     `Cannot open the sandbox's ledger: line ${lineNumber} of ledger.ndjson is damaged or foreign, expected ${expected}`,
     { hint: 'Give the sandbox another data directory, or move this one away.' },
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isPage(value: unknown): value is Page {

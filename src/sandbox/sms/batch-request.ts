@@ -1,4 +1,5 @@
-import { ERROR_CODE, type Refusal } from '../http-answer.js';
+import { isObject } from '../../domain/is-object.js';
+import { ERROR_CODE, type RequestRefusal } from '../http-answer.js';
 
 /** A batch whose form is right; single messages may still be refused (message.ts). */
 export interface BatchRequest {
@@ -32,7 +33,7 @@ const MAX_TEMPLATE_SOURCE = 16;
 const MAX_SCHEDULE_DAYS = 7;
 
 /** Checks a whole body, first fault first: with `messages`, or in the compact form with `destinations`. `now` in ms since 1970. */
-export function readBatchRequest(body: unknown, now: number): BatchRequest | Refusal {
+export function readBatchRequest(body: unknown, now: number): BatchRequest | RequestRefusal {
   if (!isObject(body)) return { code: ERROR_CODE.invalidParameter, message: 'Request body must be a JSON object' };
   const { clientBatchId, includeMessagesInResponse, template = {} } = body;
   const messages = expandDestinations(body);
@@ -57,25 +58,25 @@ function expandDestinations({ messages, destinations }: Record<string, unknown>)
   return Array.isArray(destinations) ? destinations.map((destination) => ({ destination })) : destinations;
 }
 
-function refuseClientBatchId(value: unknown): Refusal | undefined {
+function refuseClientBatchId(value: unknown): RequestRefusal | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') return { code: ERROR_CODE.invalidParameter, message: 'Invalid clientBatchId value' };
   if (value.length <= MAX_CLIENT_BATCH_ID) return undefined;
   return tooLong(ERROR_CODE.clientBatchIdTooLong, 'clientBatchId', MAX_CLIENT_BATCH_ID);
 }
 
-function refuseInclude(value: unknown): Refusal | undefined {
+function refuseInclude(value: unknown): RequestRefusal | undefined {
   if (value === undefined || typeof value === 'boolean') return undefined;
   return { code: ERROR_CODE.invalidParameter, message: 'Invalid includeMessagesInResponse value' };
 }
 
-function refuseTemplate(template: unknown, now: number): Refusal | undefined {
+function refuseTemplate(template: unknown, now: number): RequestRefusal | undefined {
   if (!isObject(template)) return { code: ERROR_CODE.template, message: 'Invalid template' };
   const refusal = refuseFields(template, TEMPLATE_CHECKS, now);
   return refusal === undefined ? undefined : { ...refusal, message: `template: ${refusal.message}` };
 }
 
-function refuseMessages(messages: unknown, now: number): Refusal | undefined {
+function refuseMessages(messages: unknown, now: number): RequestRefusal | undefined {
   if (messages === undefined) return { code: ERROR_CODE.messagesMissing, message: 'Messages are missing' };
   if (!Array.isArray(messages)) {
     return { code: ERROR_CODE.invalidParameter, message: 'One of messages and destinations must be an array' };
@@ -91,7 +92,7 @@ function refuseMessages(messages: unknown, now: number): Refusal | undefined {
   return undefined;
 }
 
-function refuseMessage(message: unknown, now: number): Refusal | undefined {
+function refuseMessage(message: unknown, now: number): RequestRefusal | undefined {
   if (!isObject(message)) return { code: ERROR_CODE.invalidParameter, message: 'must be an object' };
   if (typeof message.destination !== 'string') {
     return { code: ERROR_CODE.invalidMsisdn, message: 'Invalid MSISDN format (not E.164 international number)' };
@@ -99,7 +100,7 @@ function refuseMessage(message: unknown, now: number): Refusal | undefined {
   return refuseFields(message, MESSAGE_CHECKS, now);
 }
 
-type Check = (value: unknown, now: number) => Refusal | undefined;
+type Check = (value: unknown, now: number) => RequestRefusal | undefined;
 
 const SHARED_CHECKS: readonly (readonly [string, Check])[] = [
   ['text', (value) => unless(typeof value === 'string', ERROR_CODE.text, 'Invalid Text value')],
@@ -127,7 +128,7 @@ function refuseFields(
   fields: Readonly<Record<string, unknown>>,
   checks: readonly (readonly [string, Check])[],
   now: number,
-): Refusal | undefined {
+): RequestRefusal | undefined {
   for (const [field, check] of checks) {
     const value = fields[field];
     const refusal = value === undefined ? undefined : check(value, now);
@@ -136,20 +137,20 @@ function refuseFields(
   return undefined;
 }
 
-function checkScheduled(value: unknown, now: number): Refusal | undefined {
+function checkScheduled(value: unknown, now: number): RequestRefusal | undefined {
   const time = readTime(value);
   const isWithinReach = time !== undefined && time <= now + MAX_SCHEDULE_DAYS * 86_400_000;
   return unless(isWithinReach, ERROR_CODE.scheduled, 'Invalid schedule time');
 }
 
-function checkTemplateSource(value: unknown): Refusal | undefined {
+function checkTemplateSource(value: unknown): RequestRefusal | undefined {
   if (typeof value !== 'string') return { code: ERROR_CODE.source, message: 'Invalid Source value' };
   return value.length > MAX_TEMPLATE_SOURCE
     ? tooLong(ERROR_CODE.sourceTooLong, 'source', MAX_TEMPLATE_SOURCE)
     : undefined;
 }
 
-function checkClientMessageId(value: unknown): Refusal | undefined {
+function checkClientMessageId(value: unknown): RequestRefusal | undefined {
   if (typeof value !== 'string') {
     return { code: ERROR_CODE.invalidParameter, message: 'Invalid clientMessageId value' };
   }
@@ -175,14 +176,10 @@ function isCountry(value: unknown): boolean {
   return typeof value === 'string' && /^[A-Za-z]{2}$/.test(value);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function unless(isRight: boolean, code: number, message: string): Refusal | undefined {
+function unless(isRight: boolean, code: number, message: string): RequestRefusal | undefined {
   return isRight ? undefined : { code, message };
 }
 
-function tooLong(code: number, field: string, max: number): Refusal {
+function tooLong(code: number, field: string, max: number): RequestRefusal {
   return { code, message: `Invalid ${field} value. Reached max allowed limit of ${max} characters` };
 }

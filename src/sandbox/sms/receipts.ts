@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { SmsEntry } from '../ledger/page.js';
 import type { WebhookSender } from '../webhook/sender.js';
-import type { Lane, Post } from '../webhook/webhook-lane.js';
+import type { Post, WebhookLane } from '../webhook/webhook-lane.js';
 
 /** What a receipt needs to know of an accepted message. */
 export type Receipted = Pick<
@@ -35,12 +35,12 @@ const FAILURE = { errorCode: 1, errorMessage: 'Absent subscriber' };
  * Delivery receipts of accepted messages that name an address for them: `sent`, and when that one is over `delivered`,
  * or `undelivered` for a number ending in 0000. Those of a scheduled message wait for its time and fall away with a cancelled batch.
  */
-export interface Receipts {
+export interface ReceiptSender {
   /** The messages of one batch. */
   send(messages: readonly Receipted[]): void;
 }
 
-export function createReceipts(deps: { clock: Clock; ledger: Ledger; webhooks: WebhookSender }): Receipts {
+export function createReceipts(deps: { clock: Clock; ledger: Ledger; webhooks: WebhookSender }): ReceiptSender {
   const { clock, ledger, webhooks } = deps;
   const now = () => clock.now();
   return {
@@ -76,7 +76,7 @@ function groupByTime(messages: readonly Receipted[], now: () => number): Map<num
 }
 
 /** Holds of a message only what its receipts say: its text may be long, and 100,000 of these may wait. */
-class ReceiptLane implements Lane {
+class ReceiptLane implements WebhookLane {
   readonly url: string;
   readonly batchId: string;
   readonly #now: () => number;

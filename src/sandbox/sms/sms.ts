@@ -1,6 +1,6 @@
-import type { Area, AreaDeps, Call } from '../area.js';
+import type { AreaCall, AreaDeps, SandboxArea } from '../area.js';
 import { chooseRows } from '../faults/chosen.js';
-import { type Answer, answerError, answerJson, ERROR_CODE, isRefusal } from '../http-answer.js';
+import { answerError, answerJson, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';
 import { createRateCounter } from '../rate-limit.js';
 import { type BatchRequest, readBatchRequest } from './batch-request.js';
@@ -17,14 +17,14 @@ interface KnownBatch {
 const BATCHES = '/api/v1/subaccounts/:subAccountId/messages/batch';
 
 /** SMS batch: a batch is accepted message by message, and can be cancelled until its time. */
-export function createSmsArea(deps: AreaDeps): Area {
+export function createSmsArea(deps: AreaDeps): SandboxArea {
   const { clock, keyring, ledger, newId, rateLimits } = deps;
   const batches = new Map<string, KnownBatch>();
   const receipts = createReceipts(deps);
   const perSubAccount = createRateCounter(rateLimits.perSubAccount);
   const perAddress = createRateCounter(rateLimits.perAddress);
 
-  const authorize = ({ headers, params: { subAccountId = '' }, ip }: Call) => {
+  const authorize = ({ headers, params: { subAccountId = '' }, ip }: AreaCall) => {
     const refused = keyring.refuseSubAccount(headers.authorization, subAccountId, clock.now());
     if (refused !== undefined) return refused;
     const atMs = clock.monotonicMs();
@@ -42,7 +42,7 @@ export function createSmsArea(deps: AreaDeps): Area {
     }
   };
 
-  const sendBatch = async (call: Call): Promise<Answer> => {
+  const sendBatch = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const batch = readBatchRequest(call.body, now);
     if (isRefusal(batch)) return answerError(400, batch, now);
@@ -75,7 +75,7 @@ export function createSmsArea(deps: AreaDeps): Area {
     } satisfies BatchAnswer);
   };
 
-  const cancelBatch = async (call: Call): Promise<Answer> => {
+  const cancelBatch = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const { subAccountId, batchId = '' } = call.params;
     const batch = batches.get(batchId);
@@ -138,7 +138,7 @@ function readDestinations(body: unknown): readonly string[] {
 }
 
 /** A row that the service would accept is refused where a fault says so. */
-function describeWithFaults(judged: readonly JudgedMessage[], call: Call): string[] {
+function describeWithFaults(judged: readonly JudgedMessage[], call: AreaCall): string[] {
   const descriptions = judged.map(({ description }) => description);
   const destinations = judged.map(({ message }) => message.destination);
   for (const chosen of call.rowFaults) {
@@ -180,7 +180,7 @@ function toLedgerRow(
 function toAnswerRows(
   judged: readonly JudgedMessage[],
   descriptions: readonly string[],
-  { batchId, call }: { batchId: string; call: Call },
+  { batchId, call }: { batchId: string; call: AreaCall },
 ): AnswerRow[] {
   const rows = judged.map(({ message, measure }, place): AnswerRow => {
     const description = descriptions[place] ?? INTERNAL_ERROR;

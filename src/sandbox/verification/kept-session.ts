@@ -1,4 +1,4 @@
-import type { SessionRequest } from './session-request.js';
+import type { SessionCreation } from './session-request.js';
 
 /**
  * States of a session. A code is sent → WAITING; the right code → VERIFIED; a wrong one counts as an attempt, the fifth → FAILED;
@@ -8,7 +8,7 @@ export type SessionStatus = StoredStatus | 'EXPIRED';
 type StoredStatus = 'WAITING' | 'VERIFIED' | 'FAILED';
 
 /** What the service knows of a session. Times are ISO 8601 UTC. */
-export interface Session {
+export interface KeptSession {
   readonly sessionId: string;
   readonly subAccountId: string;
   /** International, as a number. */
@@ -35,43 +35,43 @@ export interface NewSession {
 }
 
 /** A session whose code has just been sent. `now` in ms since 1970. */
-export function openSession(identity: NewSession, request: SessionRequest, now: number): Session {
+export function openSession(identity: NewSession, request: SessionCreation, now: number): KeptSession {
   const { destination } = request;
   return { ...identity, destination, status: 'WAITING', attempt: 0, ...describeSms(identity.code, request, now) };
 }
 
 /** The same session and code, sent again; what has been tried counts on, the validity begins anew. */
-export function resendCode(session: Session, request: SessionRequest, now: number): Session {
+export function resendCode(session: KeptSession, request: SessionCreation, now: number): KeptSession {
   return { ...session, ...describeSms(session.code, request, now) };
 }
 
 /** The same object when the check changes nothing: the session is final. */
-export function checkCode(session: Session, code: string, now: number): Session {
+export function tryCode(session: KeptSession, code: string, now: number): KeptSession {
   if (statusAt(session, now) !== 'WAITING') return session;
   if (code === session.code) return { ...session, status: 'VERIFIED' };
   const attempt = session.attempt + 1;
   return { ...session, attempt, status: attempt < MAX_ATTEMPTS ? 'WAITING' : 'FAILED' };
 }
 
-export function statusAt({ status, expiresAt }: Session, now: number): SessionStatus {
+export function statusAt({ status, expiresAt }: KeptSession, now: number): SessionStatus {
   return status === 'WAITING' && now >= Date.parse(expiresAt) ? 'EXPIRED' : status;
 }
 
 /** The answer to a creation. */
-export function toCreationBody(session: Session, now: number) {
+export function toCreationBody(session: KeptSession, now: number) {
   const { sessionId: sessionID, destination, attempt, expiresAt, nextSmsAfter: retryAfter } = session;
   const status = statusAt(session, now);
   return { sessionID, verifyUri: pathOf(session), destination, status, attempt, expiresAt, retryAfter };
 }
 
 /** The answer to a read or a check. */
-export function toReadBody(session: Session, now: number) {
+export function toReadBody(session: KeptSession, now: number) {
   const { sessionId: uid, destination, attempt, expiresAt, nextSmsAfter } = session;
   const status = statusAt(session, now);
   return { uid, resourceUri: pathOf(session), destination, status, attempt, expiresAt, nextSmsAfter };
 }
 
-function describeSms(code: string, request: SessionRequest, now: number) {
+function describeSms(code: string, request: SessionCreation, now: number) {
   const { template, brand, source, codeValidity, resendingInterval } = request;
   return {
     expiresAt: new Date(now + codeValidity * 1000).toISOString(),
@@ -93,6 +93,6 @@ function renderText(
   return (template ?? fallback).replace(/\{code\}|\{brand\}/g, (placeholder) => values[placeholder] ?? '');
 }
 
-function pathOf({ subAccountId, sessionId }: Session): string {
+function pathOf({ subAccountId, sessionId }: KeptSession): string {
   return `/api/v2/subaccounts/${encodeURIComponent(subAccountId)}/sessions/${sessionId}`;
 }

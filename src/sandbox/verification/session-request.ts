@@ -1,9 +1,10 @@
 import type { CountryCode } from 'libphonenumber-js/max';
-import { ERROR_CODE, type Refusal } from '../http-answer.js';
+import { isObject } from '../../domain/is-object.js';
+import { ERROR_CODE, type RequestRefusal } from '../http-answer.js';
 import { isCountry, readDestination } from './session-destination.js';
 
 /** A creation whose form is right, every default filled. */
-export interface SessionRequest {
+export interface SessionCreation {
   /** International, as a number. */
   readonly destination: number;
   readonly brand: string | undefined;
@@ -31,7 +32,7 @@ const RANGES = {
 } as const;
 
 /** Checks a whole body, first fault first; fields that the service does not know are left out. */
-export function readSessionRequest(body: unknown): SessionRequest | Refusal {
+export function readSessionRequest(body: unknown): SessionCreation | RequestRefusal {
   if (!isObject(body)) return invalid('Request body must be a JSON object');
   const { destination: written, country, sms = {} } = body;
   const refusal =
@@ -58,12 +59,12 @@ export function readSessionRequest(body: unknown): SessionRequest | Refusal {
 
 type Body = Readonly<Record<string, unknown>>;
 
-function refuseCountry(country: unknown): Refusal | undefined {
+function refuseCountry(country: unknown): RequestRefusal | undefined {
   if (country === undefined || (typeof country === 'string' && isCountry(country.toUpperCase()))) return undefined;
   return { code: ERROR_CODE.country, message: 'Invalid country: must be a two-letter country code' };
 }
 
-function refuseTexts({ brand, template, resetSession }: Body): Refusal | undefined {
+function refuseTexts({ brand, template, resetSession }: Body): RequestRefusal | undefined {
   if (brand !== undefined && (typeof brand !== 'string' || brand.length > MAX_BRAND)) {
     return invalid(`brand must be a text of at most ${MAX_BRAND} characters`);
   }
@@ -74,7 +75,7 @@ function refuseTexts({ brand, template, resetSession }: Body): Refusal | undefin
   return undefined;
 }
 
-function refuseNumbers(body: Body): Refusal | undefined {
+function refuseNumbers(body: Body): RequestRefusal | undefined {
   for (const [field, { min, max }] of Object.entries(RANGES)) {
     const value = body[field];
     if (value === undefined) continue;
@@ -87,11 +88,11 @@ function refuseNumbers(body: Body): Refusal | undefined {
 }
 
 /** The contract sends by SMS; the sandbox has no other channel. */
-function refuseChannel(channel: unknown): Refusal | undefined {
+function refuseChannel(channel: unknown): RequestRefusal | undefined {
   return channel === undefined || channel === 'sms' ? undefined : invalid('channel must be sms');
 }
 
-function refuseSms(sms: unknown): Refusal | undefined {
+function refuseSms(sms: unknown): RequestRefusal | undefined {
   if (!isObject(sms)) return invalid('sms must be an object');
   const { source, encoding } = sms;
   if (source !== undefined && (typeof source !== 'string' || !isSource(source))) {
@@ -108,10 +109,6 @@ function isSource(source: string): boolean {
   return source.length >= 1 && source.length <= max;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function invalid(message: string): Refusal {
+function invalid(message: string): RequestRefusal {
   return { code: ERROR_CODE.invalidParameter, message };
 }

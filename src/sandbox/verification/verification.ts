@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Area, AreaDeps, Call } from '../area.js';
+import type { AreaCall, AreaDeps, SandboxArea } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
-import { type Answer, answerError, answerJson, answerRowFault, ERROR_CODE, isRefusal } from '../http-answer.js';
+import { answerError, answerJson, answerRowFault, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
 import { CREATION_DISTORTIONS, READ_DISTORTIONS } from './distort-session.js';
 import {
-  checkCode,
+  type KeptSession,
   openSession,
   resendCode,
-  type Session,
   statusAt,
   toCreationBody,
   toReadBody,
+  tryCode,
 } from './kept-session.js';
 import { readSessionRequest } from './session-request.js';
 import type { VerificationEntry } from './verification-entry.js';
@@ -18,31 +18,31 @@ import type { VerificationEntry } from './verification-entry.js';
 const SESSIONS = '/api/v2/subaccounts/:subAccountId/sessions';
 
 /** Verification: a code goes out by SMS, and a session says whether it came back. At most one session of a number is WAITING. */
-export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDeps): Area {
-  const sessions = new Map<string, Session>();
+export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDeps): SandboxArea {
+  const sessions = new Map<string, KeptSession>();
   /** The last session of each number of each subaccount. */
   const lastIdOf = new Map<string, string>();
 
-  const put = (session: Session) => {
+  const put = (session: KeptSession) => {
     sessions.set(session.sessionId, session);
     lastIdOf.set(`${session.subAccountId} ${session.destination}`, session.sessionId);
   };
 
-  const authorize = ({ headers, params: { subAccountId = '' } }: Call) =>
+  const authorize = ({ headers, params: { subAccountId = '' } }: AreaCall) =>
     keyring.refuseSubAccount(headers.authorization, subAccountId, clock.now());
 
-  const record = async (session: Session, event: VerificationEntry['event'], call: Call) => {
+  const record = async (session: KeptSession, event: VerificationEntry['event'], call: AreaCall) => {
     // Nothing is awaited between the look at a session and its change: of two calls at once, one comes second.
     put(session);
     await ledger.append({ at: clock.now(), area: 'verification', request: call.number }, [{ event, ...session }]);
   };
 
-  const findWaiting = (subAccountId: string, destination: number, now: number): Session | undefined => {
+  const findWaiting = (subAccountId: string, destination: number, now: number): KeptSession | undefined => {
     const session = sessions.get(lastIdOf.get(`${subAccountId} ${destination}`) ?? '');
     return session !== undefined && statusAt(session, now) === 'WAITING' ? session : undefined;
   };
 
-  const createSession = async (call: Call): Promise<Answer> => {
+  const createSession = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const request = readSessionRequest(call.body);
     if (isRefusal(request)) return answerError(400, request, now);
@@ -67,7 +67,7 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
     return answerJson(200, toCreationBody(session, now));
   };
 
-  const readSession = async (call: Call): Promise<Answer> => {
+  const readSession = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const { subAccountId, sessionId = '' } = call.params;
     const session = sessions.get(sessionId);
@@ -75,7 +75,7 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
     const { code } = call.query;
     if (code === undefined) return answerJson(200, toReadBody(session, now));
     if (!isCode(code)) return answerError(400, INVALID_CODE, now);
-    const checked = checkCode(session, code, now);
+    const checked = tryCode(session, code, now);
     if (checked !== session) await record(checked, 'code-checked', call);
     return answerJson(200, toReadBody(checked, now));
   };
@@ -137,7 +137,7 @@ function createCode(id: string, length: number): string {
   return (BigInt(`0x${digest}`) % 10n ** BigInt(length)).toString().padStart(length, '0');
 }
 
-function answerTooEarly({ nextSmsAfter }: Session, now: number): Answer {
+function answerTooEarly({ nextSmsAfter }: KeptSession, now: number): HttpAnswer {
   const message = `Resending interval has not passed, another SMS is allowed after ${nextSmsAfter}`;
   return answerError(403, { code: ERROR_CODE.resendInterval, message }, now);
 }

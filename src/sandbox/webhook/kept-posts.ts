@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import { isOnThisMachine } from './own-machine.js';
-import type { Lane } from './webhook-lane.js';
+import type { WebhookLane } from './webhook-lane.js';
 
 /** A POST that was not delivered, as `/_sandbox/webhooks/outside` shows it. */
 export interface KeptPost {
@@ -37,7 +37,7 @@ export class KeptPosts {
   }
 
   /** Takes so many POSTs of a lane, at once; false where they stay on this machine and are to be delivered. */
-  takes(lane: Lane, posts: number): boolean {
+  takes(lane: WebhookLane, posts: number): boolean {
     const { url } = lane;
     if (url !== this.#last.url) this.#last = { url, isOutside: !isOnThisMachine(url) };
     if (!this.#last.isOutside) return false;

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import { Fifo } from './fifo.js';
 import { type KeptPost, KeptPosts } from './kept-posts.js';
 import { lookUpOnThisMachine } from './own-machine.js';
-import type { Lane } from './webhook-lane.js';
+import type { WebhookLane } from './webhook-lane.js';
 
 /** POSTs under way at once, all addresses together: a receiver shall not need as many sockets as there are messages. */
 const MAX_IN_FLIGHT = 16;
@@ -35,7 +35,7 @@ export interface WebhookCounts {
 }
 
 interface Job {
-  readonly lane: Lane;
+  readonly lane: WebhookLane;
   posts: number;
   attempt: number;
 }
@@ -59,7 +59,7 @@ export class WebhookSender {
   readonly #agent: Agent;
   /** Undefined where everything is delivered. */
   readonly #kept: KeptPosts | undefined;
-  readonly #jobs = new Map<Lane, Job>();
+  readonly #jobs = new Map<WebhookLane, Job>();
   #ready = new Fifo<Job>();
   #parked = new Map<number, Fifo<Parked>>();
   #inFlight = 0;
@@ -91,7 +91,7 @@ export class WebhookSender {
   }
 
   /** So many more POSTs stand in the lane. They leave when those before them are over; none once it is closed. */
-  send(lane: Lane, posts = 1): void {
+  send(lane: WebhookLane, posts = 1): void {
     if (this.#isClosed || this.#kept?.takes(lane, posts)) return;
     this.#counts.pending += posts;
     const known = this.#jobs.get(lane);

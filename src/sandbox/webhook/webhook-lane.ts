@@ -10,7 +10,7 @@ export interface Post {
  * POSTs to one address of which each leaves only when the one before was answered 2xx, or given up.
  * It builds them at the moment at which they leave, so that what waits takes little room. The sender counts how many it has.
  */
-export interface Lane {
+export interface WebhookLane {
   readonly url: string;
   /** The POST whose turn it is, the same for every attempt but for what counts attempts; the first attempt is 0. */
   build(attempt: number): Post;

@@ -1,8 +1,9 @@
 import { CAMPAIGN_TIMED_OUT_STATUS, type CampaignTarget } from '../../domain/documented.js';
 import { UserError } from '../../domain/errors.js';
+import { isObject } from '../../domain/is-object.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, getRequest, jsonRequest } from '../endpoint.js';
-import { isObject, readInteger, readText } from '../json-value.js';
+import { readInteger, readText } from '../json-value.js';
 import { isCampaignStatus } from './campaign-states.js';
 
 export interface CampaignInput {

@@ -1,8 +1,9 @@
 import { CHAT_TICKS_PER_MS } from '../../domain/documented.js';
-import type { Addresses } from '../../job/job.js';
+import { isObject } from '../../domain/is-object.js';
+import type { ServiceAddresses } from '../../job/job.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, getRequest, jsonRequest } from '../endpoint.js';
-import { isObject, readInteger, readObjectOrNothing, readText } from '../json-value.js';
+import { readInteger, readObjectOrNothing, readText } from '../json-value.js';
 
 export interface ReadMessagesInput {
   /** 30 where not given; its bounds are not documented. */
@@ -92,6 +93,6 @@ function readPostedMessage(response: Response): PostedMessage | undefined {
   return body === undefined || 'fault' in body ? undefined : { parsed: readText(body.parsed) };
 }
 
-function messagesAddress({ bases }: Addresses): { base: string; path: string } {
+function messagesAddress({ bases }: ServiceAddresses): { base: string; path: string } {
   return { base: bases.chat, path: '/chat/api/chat/v1/messages' };
 }

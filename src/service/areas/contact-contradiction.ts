@@ -1,4 +1,4 @@
-import { isObject } from '../json-value.js';
+import { isObject } from '../../domain/is-object.js';
 import { isAnotherNumber, readNamedNumber } from './named-number.js';
 
 /** What the service keeps of a contact as it was sent, beside its addresses. */

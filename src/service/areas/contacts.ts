@@ -1,4 +1,4 @@
-import type { Addresses } from '../../job/job.js';
+import type { ServiceAddresses } from '../../job/job.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from '../endpoint.js';
 
@@ -28,7 +28,7 @@ export const createContact: Endpoint<Contact, ContactAnswer> = {
  * How a contact is posted, from its JSON text. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file).
  * Documented: the account of this area is a UUID; a job that has one says so as `accountId`.
  */
-export function contactRequest(service: Addresses, body: Buffer): WireRequest {
+export function contactRequest(service: ServiceAddresses, body: Buffer): WireRequest {
   const account = encodeURIComponent(service.accountId ?? service.account);
   return jsonRequest({ base: service.bases.contacts, path: `/accounts/${account}/contacts` }, body);
 }

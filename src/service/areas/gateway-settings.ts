@@ -1,7 +1,8 @@
 import { CHANNEL_TYPE, QUEUE_ASSIGNMENT, WEBHOOK_VERSION, WEBHOOK_VERSION_FIELDS } from '../../domain/documented.js';
+import { isObject } from '../../domain/is-object.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson } from '../endpoint.js';
-import { isObject, readId, readText } from '../json-value.js';
+import { readId, readText } from '../json-value.js';
 import { gatewayRequest } from './gateway.js';
 
 /** Where the gateway sends the events of a channel. Contract: "Webhook and channel (configuration objects)". */

@@ -1,9 +1,10 @@
 import { CONVERSATIONS_PATH, GATEWAY_ACCEPT, type QUEUE_ASSIGNMENT } from '../../domain/documented.js';
 import { UserError } from '../../domain/errors.js';
-import type { Addresses } from '../../job/job.js';
+import { isObject } from '../../domain/is-object.js';
+import type { ServiceAddresses } from '../../job/job.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, encodePathId, jsonRequest, type WireRequest } from '../endpoint.js';
-import { isObject, readId, readObjectOrNothing, readText, readTime } from '../json-value.js';
+import { readId, readObjectOrNothing, readText, readTime } from '../json-value.js';
 
 /** A conversation as it is posted. Contract: "Conversation (creation request body, chat gateway)"; limits: documented.ts. */
 export interface ConversationRequest {
@@ -104,13 +105,13 @@ export const sendMessage: Endpoint<MessageInput, SentMessage> = {
 };
 
 /** How a conversation is posted, from its JSON text. Contract: endpoint 5. */
-export function conversationRequest(service: Addresses, body: Buffer): WireRequest {
+export function conversationRequest(service: ServiceAddresses, body: Buffer): WireRequest {
   return gatewayRequest({ service, path: CONVERSATIONS_PATH }, body);
 }
 
 /** How anything is sent to the gateway. */
 export function gatewayRequest(
-  { service, path, method = 'POST' }: { service: Addresses; path: string; method?: 'POST' | 'PATCH' },
+  { service, path, method = 'POST' }: { service: ServiceAddresses; path: string; method?: 'POST' | 'PATCH' },
   body: Buffer,
 ): WireRequest {
   return jsonRequest({ base: service.bases.gateway, path, method, accept: GATEWAY_ACCEPT }, body);

@@ -1,7 +1,8 @@
-import type { Addresses } from '../../job/job.js';
+import { isObject } from '../../domain/is-object.js';
+import type { ServiceAddresses } from '../../job/job.js';
 import { readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from '../endpoint.js';
-import { isObject, readId } from '../json-value.js';
+import { readId } from '../json-value.js';
 
 /** A batch as it is posted. Contract: "SMS batch request body"; facts: SMS batch. */
 export interface SmsBatch {
@@ -39,7 +40,7 @@ export const sendBatch: Endpoint<SmsBatch, SmsBatchAnswer> = {
 };
 
 /** How a batch is posted, from its JSON text. Contract: endpoint 3. */
-export function smsBatchRequest(service: Addresses, body: Buffer): WireRequest {
+export function smsBatchRequest(service: ServiceAddresses, body: Buffer): WireRequest {
   const account = encodeURIComponent(service.subAccountId);
   return jsonRequest({ base: service.bases.sms, path: `/api/v1/subaccounts/${account}/messages/batch` }, body);
 }

@@ -1,9 +1,10 @@
 import { CODE_LENGTH } from '../../domain/documented.js';
 import { UserError } from '../../domain/errors.js';
-import type { Addresses } from '../../job/job.js';
+import { isObject } from '../../domain/is-object.js';
+import type { ServiceAddresses } from '../../job/job.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, encodePathId, getRequest, jsonRequest, type WireRequest } from '../endpoint.js';
-import { isObject, readId, readInteger, readText, readTime } from '../json-value.js';
+import { readId, readInteger, readText, readTime } from '../json-value.js';
 import { isAnotherNumber, readNamedNumber } from './named-number.js';
 
 /** A session as it is asked for. Contract: "Verification creation request body"; limits: documented.ts. */
@@ -96,7 +97,7 @@ export const checkCode: Endpoint<CodeInput, Session> = {
 };
 
 /** How a session is asked for, from its JSON text. Contract: endpoint 1. */
-export function sessionRequest(service: Addresses, body: Buffer): WireRequest {
+export function sessionRequest(service: ServiceAddresses, body: Buffer): WireRequest {
   return jsonRequest(sessionsAddress(service), body);
 }
 
@@ -141,11 +142,11 @@ function readDestination(value: unknown): string | undefined {
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-function sessionsAddress({ subAccountId, bases }: Addresses): { base: string; path: string } {
+function sessionsAddress({ subAccountId, bases }: ServiceAddresses): { base: string; path: string } {
   return { base: bases.verification, path: `/api/v2/subaccounts/${encodeURIComponent(subAccountId)}/sessions` };
 }
 
-function sessionAddress(service: Addresses, sessionId: string): { base: string; path: string } {
+function sessionAddress(service: ServiceAddresses, sessionId: string): { base: string; path: string } {
   const { base, path } = sessionsAddress(service);
   return { base, path: `${path}/${encodePathId(sessionId, 'a session id')}` };
 }

@@ -1,5 +1,5 @@
+import type { FindColumn } from '../../domain/find-column.js';
 import type { Cell } from '../../domain/row.js';
-import type { FindColumn } from '../../kinds/step-kind.js';
 
 /** A row of the service's message export (its documentation: "SMS Logs files format"). */
 export interface ExportRow {

@@ -1,8 +1,10 @@
 import { UserError } from '../../domain/errors.js';
+import type { InputFile } from '../../input/inputs.js';
+import type { RecordReader } from '../../input/record-reader.js';
 import { DEFAULT_READ_LIMITS } from '../../job/defaults.js';
 import type { Input } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
-import type { InputFile, InputReader, RecordReader } from '../../plan/plan-deps.js';
+import type { InputReader } from '../../plan/plan-deps.js';
 import type { AppendDeps } from '../../registry/append-to-run.js';
 import { type LockedRun, type SettledCounts, settleRows } from '../settle-rows.js';
 import { ExportMatch } from './export-match.js';
@@ -53,7 +55,7 @@ async function readExport(
   const columns = bindExportColumns(records.columns, reader.findColumn);
   const [missing] = columns.missing;
   if (missing !== undefined) {
-    await records.close?.();
+    await records.close();
     throw new UserError('bad-input', `Cannot settle by ${file.shown}: it has no column ${missing}, expected one`, {
       hint: "Give the CSV file of the service's message export as it was downloaded.",
     });

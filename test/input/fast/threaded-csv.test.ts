@@ -27,8 +27,8 @@ async function readAll(reader: RecordReader): Promise<unknown> {
     const { message, hint, problems, code } = error as Error & { hint: unknown; problems: unknown; code: unknown };
     return { rows: rows.map(plain), message, hint, problems, code };
   }
-  const { columns, ownColumns, notices, sha256, bytes } = reader;
-  return { rows: rows.map(plain), columns, ownColumns, notices, sha256, bytes };
+  const { columns, ownColumns, notices, sha256 } = reader;
+  return { rows: rows.map(plain), columns, ownColumns, notices, sha256 };
 }
 
 /** As a plain object: cells may be behind a getter. */

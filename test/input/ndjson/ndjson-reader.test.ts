@@ -39,7 +39,7 @@ describe('NDJSON reader: rows', () => {
     const file = aFile(directory, aGzip('{"a":"1"}\n'), 'people.ndjson.gz');
     const { cells, reader } = await readWhole(file);
     expect(cells).toEqual([['1']]);
-    expect({ sha256: reader.sha256, bytes: reader.bytes }).toEqual(await digestInput(file.path));
+    expect(reader.sha256).toBe((await digestInput(file.path)).sha256);
   });
 
   it('is what the job says it is, whatever the name', async () => {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../../src/ports/clock.js';
 import { WebhookSender } from '../../../src/sandbox/webhook/sender.js';
-import type { Lane } from '../../../src/sandbox/webhook/webhook-lane.js';
+import type { WebhookLane } from '../../../src/sandbox/webhook/webhook-lane.js';
 import { aClock } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aDeafUrl, aReceiver } from './receiver.js';
@@ -13,7 +13,7 @@ function aSender(clock: Clock = aClock(), retryScale = 1): WebhookSender {
 }
 
 /** Its POSTs are numbered from 1; a header counts the attempts. */
-function aLane(url: string, delaysMs: readonly number[] = [], name = 'a'): Lane {
+function aLane(url: string, delaysMs: readonly number[] = [], name = 'a'): WebhookLane {
   let number = 1;
   return {
     url,

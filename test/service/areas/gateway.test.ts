@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayPaths } from '../../../src/domain/documented.js';
-import type { Addresses } from '../../../src/job/job.js';
+import type { ServiceAddresses } from '../../../src/job/job.js';
 import {
   conversationRequest,
   createConversation,
@@ -126,7 +126,7 @@ describe('a call to the gateway', () => {
       conversation: '/v2/{conversationId}/of/{conversationId}',
       messages: '/v2/say?to={conversationId}',
     };
-    const service: Addresses = someAddresses({ gatewayPaths });
+    const service: ServiceAddresses = someAddresses({ gatewayPaths });
     expect(createWebhook.request(service, WEBHOOK).path).toBe('/hooks');
     expect(createChannel.request(service, CHANNEL).path).toBe('/v2/channels?kind=chat');
     expect(updateConversation.request(service, { ...CHANGE, conversationId: 'a+b' }).path).toBe('/v2/a%2Bb/of/a%2Bb');

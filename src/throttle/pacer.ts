@@ -48,7 +48,7 @@ interface Waiting {
   readonly refuse: (reason: LaneStopped) => void;
 }
 
-export class Pace {
+export class Pacer {
   readonly #clock: Clock;
   readonly #timeline: Timeline;
   readonly #rate: Rate;

@@ -1,0 +1,10 @@
+/** Where a column stands that a job names; `folded`: the name matches only without case and punctuation. Undefined where there is none. */
+export type FindColumn = (
+  columns: readonly string[],
+  wanted: string,
+) => { readonly index: number; readonly how?: 'exact' | 'folded' } | undefined;
+
+/** One for each column that is named and is not there. */
+export interface BindProblems {
+  readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
+}

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { expect, test } from 'vitest';
+import { AREAS } from '../../src/domain/areas.js';
+import { ROOT } from './page.js';
+
+const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+const textOf = (path: string) => readFileSync(`${ROOT}src/${path}`, 'utf8');
+
+/** Names that several rooms may give to what they have of an area of the service, or of a kind of step in two of them. */
+const OF_AREAS = [...AREAS, 'conversations'].map((area) => `${area}.ts`);
+
+/** To be renamed. */
+const STILL_TWICE = ['RetrySource', 'FedRows'];
+
+test('a folder of src/ has at most 16 files, and a file at most 300 lines', () => {
+  const folders = listMore(files, (path) => dirname(path), 16);
+  const long = files.filter((path) => textOf(path).split('\n').length > 301);
+
+  expect([...folders, ...long]).toEqual([]);
+});
+
+test('no two files of src/ have one name, save those of an area of the service', () => {
+  expect(listMore(files, (path) => basename(path), 1).filter((name) => !OF_AREAS.includes(name))).toEqual([]);
+});
+
+test('no two files of src/ export one name', () => {
+  const DECLARED = /^export (?:declare |abstract |async )*(?:interface|class|type|function\*?|const|let|enum) (\w+)/gm;
+  const exported = files.flatMap((path) => [...textOf(path).matchAll(DECLARED)].map(([, name = '']) => name));
+
+  expect(exported).toEqual(expect.arrayContaining(['Rejection', 'Lane', 'planJob', 'splitLines']));
+  expect(listMore(exported, (name) => name, 1).filter((name) => !STILL_TWICE.includes(name))).toEqual([]);
+});
+
+/** The keys that more than `most` of the items have. */
+function listMore(items: readonly string[], keyOf: (item: string) => string, most: number): string[] {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return [...counts].flatMap(([key, count]) => (count > most ? [key] : []));
+}
