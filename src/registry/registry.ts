@@ -201,21 +201,24 @@ export async function identify(files: Files, path: string): Promise<Identity> {
   return identityOf(path, found);
 }
 
-/** Stops a runner under which its journal was removed, or another put in its place. */
+/**
+ * Stops a runner under which its journal was removed, or another put in its place. The lock is looked at last: a runner that sleeps
+ * between the two finds on waking that another has taken it.
+ */
 export function watchJournal(files: Files, path: string, lock: Lock): Lock {
   let known: Identity | undefined;
   return {
     ...lock,
     assertHeld: async () => {
-      await lock.assertHeld();
       const found = await files.stat(path);
+      await lock.assertHeld();
       const now = found === undefined ? undefined : identityOf(path, found);
       known ??= now;
       // Before it is made there is none.
       if (known === undefined || (now !== undefined && isSameIdentity(known, now))) return;
       throw new UserError(
         'registry-mismatch',
-        `Cannot go on: ${path} was ${now === undefined ? 'removed' : 'replaced'} while the run wrote to it`,
+        `Cannot continue: ${path} was ${now === undefined ? 'removed' : 'replaced'} while the run wrote to it`,
         { hint: 'Nothing more was sent. Put it back from a backup, and see `volley status`.' },
       );
     },

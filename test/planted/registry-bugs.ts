@@ -29,4 +29,11 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: '  if (own.bytes >= 0 * knownBytes) return [];',
     tests: ['test/registry/open-registry.test.ts'],
   },
+  {
+    name: 'the lock is looked at before the journal, and not after it',
+    file: 'src/registry/registry.ts',
+    find: '      const found = await files.stat(path);\n      await lock.assertHeld();\n',
+    replace: '      await lock.assertHeld();\n      const found = await files.stat(path);\n',
+    tests: ['test/registry/watch-journal.test.ts'],
+  },
 ];
