@@ -43,7 +43,7 @@ export async function listInputs(
   return [...files.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Shell habits that are not expanded here. */
+/** Hints for what a shell user may expect: a directory, a tilde. */
 function hintOf(shown: string, fault: string): { hint?: string } {
   if (fault === 'it is a directory')
     return { hint: `For the files in it write a pattern: "${shown.replace(/\/$/, '')}/*.csv"` };

@@ -2,7 +2,7 @@ import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from './format/plan-file.js';
 
-/** Refuses a plan that a guard of the job does not let pass; nothing was sent then. Pure. */
+/** Refuses a plan that violates a guard of the job, before anything is sent. Pure. */
 export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
   const problems: Problem[] = [];
   const { maxRejectedPercent, maxMessages, maxSegments } = guards;

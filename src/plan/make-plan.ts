@@ -12,15 +12,15 @@ import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInput
 import { listTimeFaults } from './time-faults.js';
 
 export interface PlanOutcome {
-  /** Undefined when there is nothing new to take. */
+  /** Undefined when there is nothing new. */
   readonly made: { readonly plan: Plan; readonly directory: string } | undefined;
   readonly leftOut: readonly LeftOut[];
 }
 
 /**
- * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent.
- * Refuses with one UserError 'bad-input' that carries the problems of all files; no directory is left then.
- * The caller holds the job's lock; `assertHeld` throws once it has lost it: then nothing is said, and no plan gets its name.
+ * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent. Refuses
+ * with one UserError 'bad-input' that carries the problems of all files; no directory is left then. The caller holds
+ * the job's lock; `assertHeld` throws once it is lost: then nothing is reported, and no plan gets its name.
  */
 export async function makePlan(
   job: Job,
@@ -30,7 +30,7 @@ export async function makePlan(
     findTaken: FindTaken;
     occurrence: string;
     assertHeld: () => Promise<void>;
-    /** By the wall clock: what is to be sent later must be so in time. */
+    /** By the wall clock: scheduled times must still lie ahead. */
     nowMs: number;
   },
 ): Promise<PlanOutcome> {
@@ -47,7 +47,10 @@ export async function makePlan(
   }
 }
 
-/** Only when a file was read to its end is it known that its rows were taken in another writing: then all is planned without it. */
+/**
+ * Only after a file was read to its end is it known whether its rows were taken in another encoding: then planning
+ * restarts without it.
+ */
 async function planSelection(
   job: Job,
   selection: Selection,
@@ -59,7 +62,7 @@ async function planSelection(
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
   if (selection.steps.every((step) => step.inputs.length === 0)) {
     problems.throwIfAny();
-    // A process that has lost the lock may be looking at the run of another, which is not at its end.
+    // A process that has lost the lock may be reading the unfinished run of its successor.
     await options.assertHeld();
     return { made: undefined, leftOut };
   }
@@ -96,7 +99,7 @@ function assertTimes({ steps }: Selection, nowMs: number): void {
   });
 }
 
-/** What a planner that died left behind; the job's lock is held, so nobody is writing there. */
+/** Leftovers of a planner that died; the job's lock is held, so no other process writes there. */
 export async function removeLeftovers(files: Files, jobDirectory: string): Promise<void> {
   for (const name of await files.list(jobDirectory)) {
     if (name.startsWith('.') && name.endsWith('.part')) await files.remove(join(jobDirectory, name));
@@ -139,7 +142,7 @@ interface Repeat extends LeftOut {
   readonly index: number;
 }
 
-/** Files with the rows of one that a run took, or of an earlier one of the step. */
+/** Files whose rows a run has taken, or an earlier file of the step has. */
 function listRepeats(steps: readonly PlannedStep[], findTaken: FindTaken): Repeat[] {
   return steps.flatMap(({ number, kind, inputs }) => {
     const seen = new Map<string, string>();
@@ -164,7 +167,7 @@ function omitRepeats(selection: Selection, repeats: readonly Repeat[]): Selectio
   return { ...selection, steps };
 }
 
-/** Standard input is kept in the run directory, where the next look at the input finds it. */
+/** Standard input is kept in the run directory, so that it can be read again. */
 function moveSpool(step: PlannedStep, spool: string | undefined, path: string): PlannedStep {
   const inputs = step.inputs.map((input) => (input.path === spool ? { ...input, path } : input));
   return { ...step, inputs };

@@ -21,16 +21,17 @@ const RETRY_ID_FORMAT = 3;
 
 export interface RetrySource {
   readonly plan: Plan;
-  /** Which of its rows are retried, in words that are the same for the same rows. */
+  /** Canonical description of the rows to retry: equal for equal rows. */
   readonly identity: string;
   /** Those rows of a step, in their order. */
   rowsOf(planned: PlannedStep): AsyncGenerator<RowLine>;
 }
 
 /**
- * Writes a plan of rows of another plan into `<jobDirectory>/<plan id>/`: the same job, the same cells, ids of its own; nothing
- * is sent. Suppression lists are read as they are now: who opted out since is skipped. The same rows give the same id, and a plan
- * that was never applied is replaced. The caller holds the job's lock, and must give the plan its rows before it can be sent.
+ * Writes a plan of rows of another plan into `<jobDirectory>/<plan id>/`: the same job, the same cells, ids of its
+ * own; nothing is sent. Suppression lists are read again: recipients who opted out since are skipped. The same rows
+ * give the same id, and a plan that was never applied is replaced. The caller holds the job's lock, and must claim the
+ * rows before the plan can be sent.
  */
 export async function makeRetryPlan(
   source: RetrySource,
@@ -59,7 +60,7 @@ export async function makeRetryPlan(
     await writePlace(files, scratch, jobDirectory);
     await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
     await files.syncDirectory(scratch);
-    // One that a guard does not let pass gets no name: it would seem to have the rows.
+    // A plan that a guard refuses gets no name: it would seem to have claimed the rows.
     checkGuards(plan, job.guards);
     await assertHeld();
     await replaceDraft(files, scratch, directory);
@@ -69,7 +70,7 @@ export async function makeRetryPlan(
   }
 }
 
-/** Rows that were to be sent by a time that has passed need a job that says another. */
+/** Rows whose scheduled time has passed need a job with a new time. */
 function assertTimes({ id, job, steps }: Plan, nowMs: number): void {
   const faults = listTimeFaults(
     steps.flatMap(({ number, counts }) => {
@@ -115,7 +116,7 @@ async function planRows(
   }
 }
 
-/** The lists as they are now. */
+/** The current lists. */
 async function listSuppression(
   step: StepSelection['step'],
   { source, deps, problems }: { source: RetrySource; deps: PlanDeps; problems: ProblemList },

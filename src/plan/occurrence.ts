@@ -1,6 +1,6 @@
 /**
- * What tells two plans for the same files apart: '' where files are sent once, a date (`repeat: per-day`), or `again-<n>`, the n-th
- * time that they are sent. The first time is '' and `again-1`: the two are one.
+ * Distinguishes plans for the same files: '' where files are sent once, a date (`repeat: per-day`), or `again-<n>`,
+ * the n-th time that they are sent. The first time is '' and `again-1`: the two are one.
  */
 export function isSameOccurrence(one: string, other: string): boolean {
   return foldFirst(one) === foldFirst(other);

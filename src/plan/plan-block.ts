@@ -5,7 +5,7 @@ import type { StepWriter } from './format/step-writer.js';
 import type { ExampleRow } from './reasons.js';
 import type { RowOrdinals, Tally } from './tally.js';
 
-/** What rows are planned into; `file` is the index of theirs. */
+/** The target of planned rows; `file` is the index of their file. */
 export interface PlanTarget {
   readonly file: number;
   /** What is the same for all rows of the file. */
@@ -15,7 +15,7 @@ export interface PlanTarget {
   readonly writer: StepWriter;
 }
 
-/** Plans rows by their drafts, of which no text is made: the bytes of those that are sent go into the plan as they are. */
+/** Plans drafted rows without creating strings: the bytes of planned rows are copied into the plan. */
 export function planBlock(
   block: DraftedBlock,
   planner: DraftPlanner,

@@ -6,15 +6,15 @@ import type { Files } from '../storage/files.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
-  /** Files and globs, absolute, as files that exist; each once, sorted by path. Without `onEmptyPattern` a glob must fit. */
+  /** Absolute files and globs as existing files; each once, sorted by path. Without `onEmptyPattern` a glob must match. */
   listInputs(
     patterns: readonly string[],
     directory: string,
     onEmptyPattern?: (shown: string) => void,
   ): Promise<readonly InputFile[]>;
-  /** Over the bytes on disk, compressed as they are. */
+  /** Over the bytes on disk, without unpacking. */
   digestInput(path: string): Promise<{ sha256: string; bytes: number }>;
-  /** Of what a packed file holds; undefined for one that is not packed. */
+  /** Of the unpacked content; undefined for a file that is not packed. */
   digestContent(path: string): Promise<string | undefined>;
   readRecords(file: InputFile, input: Input): RecordReader;
   findColumn: FindColumn;
@@ -25,9 +25,9 @@ export interface InputReader {
 export interface PlanDeps {
   readonly files: Files;
   readonly reader: InputReader;
-  /** Tells two planners apart that write beside each other. */
+  /** Distinguishes two planners that write at the same time. */
   readonly processId: number;
   readonly onProgress: (progress: { step: number; rows: number }) => void;
-  /** Planning ends at once, and leaves nothing, when it aborts. */
+  /** When it aborts, planning ends at once and leaves no files. */
   readonly signal: AbortSignal;
 }

@@ -24,7 +24,7 @@ export interface PlanStepContext {
   readonly directory: string;
   readonly deps: PlanDeps;
   readonly problems: ProblemList;
-  /** Where rows come back that other plans may have; absent where all rows are this plan's alone. */
+  /** For re-imported rows that other plans may have claimed; absent otherwise. */
   readonly fed?: FedSource;
 }
 
@@ -62,7 +62,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   return { number, kind, inputs, columns, suppression: suppression?.inputs ?? [], ...planning.figures() };
 }
 
-/** A step without rows: what it does is decided when its turn comes. */
+/** A step without rows: what it does is decided at its turn. */
 function planAction(step: ActionStep, number: number): PlannedStep {
   return {
     number,
@@ -98,7 +98,7 @@ class StepPlanning {
   readonly #names: FoldedNames;
   readonly #fed: FedRows | undefined;
   readonly #tally = new Tally();
-  /** Of the file that is read. */
+  /** Of the current file. */
   #digest = new RowsDigest();
 
   constructor(parts: {
@@ -143,7 +143,7 @@ class StepPlanning {
     const { columns, notices } = reader;
     const { sha256, contentSha256, bytes } = input;
     const fedFrom = this.#fed?.takeRuns() ?? [];
-    // Rows that come back are known by their ids, whatever file they stand in.
+    // Re-imported rows are identified by their ids, in whatever file they stand.
     const rowsSha256 = reader.ownColumns.length > 0 ? undefined : this.#digest.finish(columns);
     return {
       file: shown,

@@ -1,11 +1,11 @@
 import { type Problem, UserError } from '../domain/errors.js';
 
-/** Gathers the problems of all files, so that a person hears of them at once. */
+/** Gathers the problems of all files, to report them at once. */
 export class ProblemList {
   readonly #problems: Problem[] = [];
   readonly #task: string;
 
-  /** `task` completes "Cannot …": what the problems stand in the way of. */
+  /** `task` completes "Cannot …". */
   constructor(task = 'plan the job') {
     this.#task = task;
   }
@@ -18,7 +18,7 @@ export class ProblemList {
     this.#problems.push(problem);
   }
 
-  /** Runs the task; a UserError that it throws is gathered (not that a person interrupts), and the result is undefined. */
+  /** Runs the task; gathers a UserError that it throws (except an interruption), and the result is undefined. */
   async gather<T>(where: string, task: () => Promise<T>): Promise<T | undefined> {
     try {
       return await task();

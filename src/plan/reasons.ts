@@ -1,11 +1,11 @@
 import type { Cell } from '../domain/row.js';
 import { maskCell } from '../normalize/mask-cell.js';
 
-/** Rows that were not accepted for the same reason, with the first of them as an example. Nothing in it is a person's. */
+/** Rows that were not accepted for the same reason, with the first of them as an example. Holds no personal data. */
 export interface Reason {
   readonly code: string;
   readonly rows: number;
-  /** The service's own words, numbers masked; '' where the code is ours. */
+  /** The service's own message, numbers masked; '' for Volley's codes. */
   readonly said: string;
   readonly example: ReasonExample;
 }
@@ -18,13 +18,13 @@ export interface ReasonExample {
   readonly row: number;
   /** The column at fault; '' when it is the row as a whole. */
   readonly field: string;
-  /** What stands in it, masked; '' where even that would say too much. */
+  /** The cell, masked; '' if even that would reveal too much. */
   readonly value: string;
 }
 
 const MOST_LISTED = 3;
 
-/** Counts rows by the code of why they were not accepted, and keeps the first of each. */
+/** Counts rows by rejection code, and keeps the first of each. */
 export class ReasonTally {
   readonly #reasons = new Map<string, { rows: number; said: string; example: ReasonExample }>();
 
@@ -35,7 +35,7 @@ export class ReasonTally {
     else known.rows += 1;
   }
 
-  /** Those that most rows have. */
+  /** The commonest ones. */
   list(): Reason[] {
     return [...this.#reasons]
       .map(([code, { rows, said, example }]) => ({ code, rows, said, example }))

@@ -3,16 +3,16 @@ import { UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, readPlan } from './format/plan-file.js';
 
-/** Holds plan.json while the draft is replaced. */
+/** Name of plan.json while an unstarted plan is replaced. */
 const TAKEN_PLAN = `.${PLAN_FILE}.taken`;
 
 /**
- * Puts a new plan in the place of a draft with the same id: the same requests may have been planned before under other limits or
- * guards. Once begun, a plan stays as it is. The draft's directory and the receipts in it stay too: a listener may be writing there.
+ * Replaces an unstarted plan with the same id: the same requests may have been planned before under other limits or
+ * guards. A begun plan is never replaced. Directory and receipts stay: a listener may be writing there.
  *
- * A planner that was paused may have lost the lock, and its successor begun the draft. So each makes its mark before it looks for
- * the other's: here plan.json is taken away, without which there is no plan, and then a journal looked for; a runner makes the journal,
- * and then looks for plan.json (`assertInPlace`). One of the two sees the other, and nothing of a run is ever removed.
+ * A paused planner may have lost the lock, and its successor begun the plan. So each writes its mark before it checks
+ * for the other's: the planner moves plan.json away, then checks for a journal; a runner creates the journal, then
+ * checks for plan.json (`assertInPlace`). One of the two sees the other, and nothing of a run is ever removed.
  */
 export async function replaceDraft(files: Files, scratch: string, directory: string): Promise<void> {
   await assertNotBegun(files, directory);
@@ -38,7 +38,7 @@ export async function replaceDraft(files: Files, scratch: string, directory: str
   await files.remove(takenPath);
 }
 
-/** Gives a begun run its plan.json back, where the planner that had taken it away died before it could. Tells whether it did. */
+/** Restores the plan.json of a begun run, if the planner that moved it away died. Returns whether it did. */
 export async function restoreTaken(files: Files, directory: string): Promise<boolean> {
   const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
   if (!(await isThere(TAKEN_PLAN)) || !(await isThere(JOURNAL_FILE))) return false;
@@ -48,13 +48,16 @@ export async function restoreTaken(files: Files, directory: string): Promise<boo
 
 async function assertNotBegun(files: Files, directory: string): Promise<void> {
   if ((await files.stat(join(directory, JOURNAL_FILE))) === undefined) return;
-  // Whoever holds the job's lock knows its runs: another process took it in this very moment.
+  // The lock's owner knows its runs, so another process has just taken the lock.
   throw new UserError('lock-held', `Cannot plan: another process has run the job, and applied ${directory}`, {
     hint: 'Run the same command again; nothing was sent twice.',
   });
 }
 
-/** Refuses to go on with a plan that another process has put another in the place of, or is about to. Sure only where the caller has made its journal. */
+/**
+ * Refuses to apply a plan that another process has replaced or is replacing. Reliable only after the caller has created
+ * the journal.
+ */
 export async function assertInPlace(files: Files, directory: string, plan: Plan): Promise<void> {
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
   if (isThere && JSON.stringify(await readPlan(files, directory)) === JSON.stringify(plan)) return;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Cell } from '../domain/row.js';
 
-/** So much text, in UTF-16 units, is digested at once. */
+/** UTF-16 units that are digested at once. */
 const GATHERED_UNITS = 1 << 16;
 
 /**

@@ -7,7 +7,7 @@ import { areasOf } from '../kinds/kinds.js';
 import type { PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 
-/** The files that a plan will take, step by step, and those that it leaves out. */
+/** The files that a plan will take, by step, and those that it omits. */
 export interface Selection {
   readonly steps: readonly StepSelection[];
   /** Where standard input was spooled to; undefined when no step reads it. */
@@ -22,14 +22,14 @@ export interface StepSelection {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Part of the id, which stays the same for the same input: not the format of plan.json. */
+/** Part of the plan id, and independent of the format of plan.json. */
 const ID_FORMAT = 2;
 
 export interface DigestedInput {
   readonly file: InputFile;
   readonly sha256: string;
   readonly bytes: number;
-  /** Unpacked: by this a file is known again. */
+  /** Digest of the unpacked content, which identifies a file. */
   readonly contentSha256: string;
 }
 
@@ -42,8 +42,8 @@ export interface LeftOut {
 export type FindTaken = (kind: string, sha256: string) => string | undefined;
 
 /**
- * Reads every file once for its digest, and leaves out what the job already took (a file is sent once per job).
- * Files are known by content: a copy under another name is the same file, and so is one that was packed.
+ * Reads every file once for its digest, and omits files that the job already took (a file is sent once per job). Files
+ * are known by content: a copy under another name is the same file, and so is one that was packed.
  */
 export async function selectInputs(
   job: Job,

@@ -6,7 +6,7 @@ import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
 
 const EXAMPLES = 3;
 
-/** Counts the rows of a step over all its files, and says where the one with an ordinal stands. */
+/** Counts the rows of a step over all its files, and locates a row by its ordinal. */
 export class RowOrdinals {
   next = 0;
   readonly #files: { readonly from: number; readonly shown: string }[] = [];
@@ -26,7 +26,7 @@ export class RowOrdinals {
   }
 }
 
-/** What a person wants to know of a step before it is sent. */
+/** The figures of a step that a person reviews before sending. */
 export class Tally {
   readonly #rejections = new Map<string, number>();
   readonly #skips = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** From what on a log writes. */
+/** The lowest level that a log writes. */
 export const LOG_LEVELS = ['info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 

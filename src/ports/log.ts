@@ -2,7 +2,7 @@ import { type DestinationStream, pino } from 'pino';
 import { maskNumbers } from '../normalize/mask.js';
 import { LOG_LEVELS, type LogLevel } from './log-level.js';
 
-/** What a log line may carry: figures and names. No numbers of people, no texts, no secrets (reliability: Safety). */
+/** What a log line may carry: figures and names. No phone numbers, no texts, no secrets. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Log {
@@ -18,7 +18,7 @@ export function fromLevel(log: Log, level: LogLevel): Log {
   return { info: pass('info'), warn: pass('warn'), error: pass('error') };
 }
 
-/** The log with fields on every line, as `about` has them at that moment; those of the line itself go before them. */
+/** The log with the current fields of `about` on every line; the line's own fields take precedence. */
 export function withFields(log: Log, about: () => LogFields): Log {
   return {
     info: (message, fields) => log.info(message, { ...about(), ...fields }),
@@ -28,8 +28,8 @@ export function withFields(log: Log, about: () => LogFields): Log {
 }
 
 /**
- * JSON lines. Fields pass by allow-list of types (any other is left out); every value of `secrets` is scrubbed from the
- * finished line, also in the form that JSON gives it, numbers of people are masked, and nothing in it steers a terminal.
+ * JSON lines. Fields pass by an allow-list of types (others are omitted); every value of `secrets` is scrubbed from
+ * the finished line, also in its JSON form, phone numbers are masked, and no control character remains.
  */
 export function createJsonLog(destination: DestinationStream, secrets: () => readonly string[]): Log {
   const scrubbing: DestinationStream = {
@@ -54,8 +54,8 @@ export function pickPlain(fields: LogFields): LogFields {
 }
 
 /**
- * The last line of defence: a secret that got into a text all the same. Long ones first: one may begin with another. In one
- * pass: what stands in the place of a secret is not searched for others.
+ * The last line of defence against a secret within a text. Long ones first, since one may begin with another; in one
+ * pass, so that replacements are not searched again.
  */
 export function scrubSecrets(text: string, secrets: readonly string[]): string {
   const longestFirst = secrets.filter((secret) => secret !== '').sort((one, other) => other.length - one.length);
@@ -66,7 +66,7 @@ export function scrubSecrets(text: string, secrets: readonly string[]): string {
 /** Controls that JSON leaves as they are, and what cannot be seen. */
 const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Co}\u2028\u2029]/gu;
 
-/** The same JSON, in which nothing would steer a terminal that shows it: it is written as an escape of JSON. */
+/** The same JSON with control characters as JSON escapes, safe for a terminal. */
 export function escapeJson(json: string): string {
   return json.replace(UNSEEN, (character) =>
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),

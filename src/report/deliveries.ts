@@ -10,7 +10,7 @@ import { createLineFormat, type LineFormat } from './output-format.js';
 import type { Receipt } from './receipt.js';
 import type { Receipts } from './receipt-index.js';
 
-/** So many rows wait for their receipts, which are then read in the order of their file. */
+/** Rows gathered before their receipts are read, in the order of the file. */
 const ROWS_AT_ONCE = 10_000;
 
 /** Messages by the state of their newest receipt. */
@@ -64,7 +64,7 @@ interface StepSource {
   readonly directory: string;
   readonly receipts: Receipts;
   readonly step: PlannedStep;
-  /** Where the step's columns stand among those of the output. */
+  /** Position of the step's columns among those of the output. */
   readonly columnMap: readonly number[];
 }
 

@@ -4,7 +4,7 @@ import type { CloseReason } from '../journal/entry-format.js';
 
 /** The process's exit codes; the README carries this table. */
 export const EXIT = {
-  /** Every row accepted, or what is not does not count (`failOn`). */
+  /** Every row accepted, or the others do not count (`failOn`). */
   ok: 0,
   rejected: 1,
   notStarted: 2,
@@ -38,22 +38,22 @@ export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['fa
       return EXIT.again;
     case 'finished':
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
-      // What a finished run did not process was in doubt, and it is known by now that it was not sent.
+      // Unprocessed rows of a finished run were in doubt, and settled as not sent.
       if ((balance.rejected > 0 || balance.unprocessed > 0 || isAny('rejected')) && failOn === 'rejections')
         return EXIT.rejected;
       return EXIT.ok;
   }
 }
 
-/** Exit codes from the one that matters most. */
+/** Exit codes, worst first. */
 const WORST_FIRST = [EXIT.stopped, EXIT.again, EXIT.inDoubt, EXIT.rejected];
 
-/** The exit code of a command whose parts call for these. */
+/** The exit code of a command from those of its parts. */
 export function worstExitCode(codes: readonly number[]): number {
   return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 }
 
-/** What rows of other runs of the job that are in doubt still call for: they are as much in doubt as on the day they became so. */
+/** The exit code for rows in doubt of other runs of the job, however old. */
 export function exitCodeOfOpenDoubt(runs: readonly unknown[], failOn: Job['failOn']): number {
   return runs.length > 0 && failOn !== 'nothing' ? EXIT.inDoubt : EXIT.ok;
 }

@@ -1,6 +1,6 @@
 import type { Files } from '../storage/files.js';
 
-/** The same disk, on which no whole file gets its name unless `check` lets it; what `check` throws, the writer throws. */
+/** The same disk, but a whole file gets its name only if `check` resolves; the writer rethrows its error. */
 export function checkNames(files: Files, check: () => Promise<void>): Files {
   return {
     ...files,
@@ -22,12 +22,12 @@ export function checkNames(files: Files, check: () => Promise<void>): Files {
   };
 }
 
-/** After so many attempts whoever makes the source grow is at work on it still, and writes outputs of its own at its end. */
+/** After so many attempts the process that appends to the source is still at work, and will write the outputs itself. */
 const MOST_ATTEMPTS = 3;
 
 /**
- * Writes what is made of a source that other processes may append to. While it grows under an attempt, no file gets its name,
- * and all is made anew: what is older than the source must not take the place of what another process has made of it since.
+ * Writes files derived from a source that other processes may append to. If it grows during an attempt, no file gets
+ * its name, and the attempt is repeated: an older output must not replace a newer one of another process.
  */
 export async function writeFromGrowing<T>(
   files: Files,
@@ -35,7 +35,7 @@ export async function writeFromGrowing<T>(
   attempt: (files: Files) => Promise<T>,
 ): Promise<T> {
   const readSize = async () => (await files.stat(source))?.bytes;
-  // Of this call alone: what is written from two sources looks after both.
+  // For this call alone; files from two sources need both checks.
   const grown = new Error(`${source} has grown`);
   for (let left = MOST_ATTEMPTS - 1; left > 0; left--) {
     const bytes = await readSize();
@@ -44,7 +44,7 @@ export async function writeFromGrowing<T>(
     };
     try {
       const result = await attempt(checkNames(files, assertSame));
-      // Between the last look and its name a file may have become older than the source.
+      // The source may have grown between the last check and the rename.
       await assertSame();
       return result;
     } catch (error) {

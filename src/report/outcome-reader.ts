@@ -10,7 +10,7 @@ export interface PlacedOutcome {
   readonly outcomes: RowOutcomes;
 }
 
-/** What a row came to without an answer to its request: it was in doubt, or was given up. */
+/** The end of a row without an answer to its request: it was in doubt, or given up. */
 export interface SettledRow {
   readonly verdict: RowVerdict;
   readonly ids: readonly string[];
@@ -19,7 +19,7 @@ export interface SettledRow {
 /** Rows of settlements that are kept: about 20 MB. They are asked for in the order of the rows, and many may be for rows far apart. */
 const KEPT_ROWS = 100_000;
 
-/** The outcomes of a run's requests, read from its journal when they are wanted, near to its order. The caller closes it. */
+/** The outcomes of a run's requests, read from its journal on demand, roughly in its order. The caller closes it. */
 export class OutcomeReader {
   readonly #path: string;
   readonly #rows: RowStatusView;
@@ -47,7 +47,7 @@ export class OutcomeReader {
     return found;
   }
 
-  /** Of a planned row that was in doubt, and is no more, or was given up; it takes the place of the row's outcome. */
+  /** For a planned row that was settled or given up; replaces the row's outcome. */
   async settledRow(step: number, row: number): Promise<SettledRow | undefined> {
     const places = this.#rows.placesOf(step);
     const verdict = places?.givenUp(row);

@@ -4,8 +4,8 @@ import type { Cell } from '../domain/row.js';
 export type OutputFormat = 'csv' | 'ndjson';
 
 /**
- * Turns the rows of an output into lines: RFC 4180 with LF, or one JSON object a line. JSON has each key once, so there
- * the columns without a name, which nothing can refer to, are left out.
+ * Turns the rows of an output into lines: RFC 4180 with LF, or one JSON object a line. JSON has each key once, so
+ * unnamed columns, which nothing can refer to, are omitted there.
  */
 export interface LineFormat {
   readonly header: string;
@@ -31,10 +31,13 @@ const NAMELESS = JSON.stringify('');
 /** `;`, tab and `|` as well: for a reader that splits there too, as long as it heeds quotes. */
 const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/;
 
-/** Most cells: a number in E.164, or ASCII that begins with a letter or a digit and has nothing to be quoted for. Looked at once, not four times. */
+/**
+ * Most cells: a number in E.164, or ASCII that begins with a letter or a digit and has nothing to be quoted for. One
+ * test instead of four.
+ */
 const PLAIN = /^(?:[A-Za-z0-9][!#-+\--:<-{}~]*|\+[1-9][0-9]{6,14})$/;
 
-/** Cells that a spreadsheet would run are neutralised; a missing cell is empty. */
+/** Cells that a spreadsheet would run are neutralized; a missing cell is empty. */
 export function formatCsvLine(cells: readonly (Cell | number)[]): string {
   return `${cells.map(formatCell).join(',')}\n`;
 }

@@ -6,7 +6,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
-/** A run as its journal was read. Holds behind the lock of its job, until something is appended. */
+/** A run as read from its journal. Valid under the job's lock, until something is appended. */
 export interface RunRows {
   readonly directory: string;
   readonly plan: Plan;
@@ -16,8 +16,8 @@ export interface RunRows {
 }
 
 /**
- * Reads the journal of a run: once a command, which hands on what it gives. `places`: where outcomes stand, for reports; `times`: when
- * the messages of sms steps were sent, for exports.
+ * Reads the journal of a run: once per command, which passes the result on. `places`: where outcomes stand, for
+ * reports; `times`: when the messages of sms steps were sent, for exports.
  */
 export async function readRunRows(
   files: Files,

@@ -10,7 +10,7 @@ import { type Receipt, readReceipt, STATE_RANKS } from './receipt.js';
 export interface ReceiptCounts {
   /** Receipts of messages of this run. */
   readonly own: number;
-  /** Receipts of others: another run's, or with a number or subaccount that is not the message's. */
+  /** Foreign receipts: of another run, or with a number or subaccount that is not the message's. */
   readonly foreign: number;
 }
 
@@ -26,7 +26,7 @@ export class Receipts {
   #counts = { own: 0, foreign: 0 };
   #window: { offset: number; bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
 
-  /** Undefined for a run that has no file of receipts. The caller closes what it is given. */
+  /** Undefined for a run that has no receipts file. The caller closes it. */
   static async read(files: Files, directory: string, plan: Plan): Promise<Receipts | undefined> {
     const path = join(directory, RECEIPTS_FILE);
     if ((await files.stat(path)) === undefined) return undefined;
@@ -61,7 +61,7 @@ export class Receipts {
     return (this.#steps.get(step)?.order[row] ?? -1) >= 0;
   }
 
-  /** The newest receipt of a planned row; undefined where there is none. */
+  /** The newest receipt of a planned row, if any. */
   async receiptOf(step: number, row: number): Promise<Receipt | undefined> {
     const index = this.#steps.get(step);
     if (index === undefined || !this.has(step, row)) return undefined;
@@ -71,7 +71,7 @@ export class Receipts {
     throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
   }
 
-  /** Those of several rows that have one, in the order of the rows; read in the order of the file. */
+  /** Those of several rows, in the order of the rows; read in the order of the file. */
   async receiptsOf(step: number, rows: readonly number[]): Promise<Receipt[]> {
     const places = this.#steps.get(step)?.places ?? new Float64Array();
     const found = new Map<number, Receipt>();
@@ -111,7 +111,7 @@ export class Receipts {
     this.#counts.foreign += 1;
   }
 
-  /** Receipts stand nearly in the order in which they are asked for: a window saves most reads. */
+  /** Receipts are requested nearly in file order: a window saves most reads. */
   async #readAt(offset: number, length: number): Promise<Buffer> {
     const end = this.#window.offset + this.#window.bytes.length;
     if (offset < this.#window.offset || offset + length > end) {

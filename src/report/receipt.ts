@@ -1,4 +1,4 @@
-/** A delivery receipt, as far as Volley reads it (facts: SMS batch). */
+/** The parts of a delivery receipt that Volley reads. */
 export interface Receipt {
   readonly umid: string;
   readonly clientMessageId: string;
@@ -9,7 +9,7 @@ export interface Receipt {
   readonly detail: string;
   readonly errorCode: string;
   readonly errorMessage: string;
-  /** As the service wrote it, or when it arrived where it did not. */
+  /** As the service wrote it, else when it arrived. */
   readonly time: string;
   /** `time` in ms since 1970. */
   readonly atMs: number;
@@ -23,8 +23,8 @@ export const STATE_RANKS = { queued: 0, sent: 1, rejected: 2, undelivered: 2, de
 const LONGEST_UMID = 128;
 
 /**
- * The receipt in a line of the file of events, its line break left out; undefined where the line holds none, or one that
- * does not name message, number, subaccount and a state that the service's documentation has.
+ * The receipt in a line of the event file, without its line break; undefined if the line has none, or one without
+ * message, number, subaccount and a documented state.
  */
 export function readReceipt(line: string): Receipt | undefined {
   const { kind, receivedAt, event } = parseObject(line);

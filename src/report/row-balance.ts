@@ -2,7 +2,7 @@ import type { Balance } from '../domain/row.js';
 import type { RunState, StepProgress } from '../journal/replay.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 
-/** How the rows of a step stand, from plan and journal alone; rows in flight count as unprocessed, and so do those not sent. */
+/** The balance of a step's rows, from plan and journal alone; rows in flight count as unprocessed, and so do those not sent. */
 export function balanceOf({ number, counts }: PlannedStep, state: RunState): Balance {
   const progress = state.step(number);
   const { accepted, rejected, 'in-doubt': inDoubt } = progress.settledRows;
@@ -17,7 +17,7 @@ export function balanceOf({ number, counts }: PlannedStep, state: RunState): Bal
   };
 }
 
-/** Rows that another plan has; they count as skipped. */
+/** Rows that another plan has claimed; they count as skipped. */
 export function countRetried({ retriedRows }: StepProgress): number {
   return retriedRows.rejected + retriedRows['not-sent'];
 }

@@ -21,7 +21,7 @@ export interface OutputRow {
   readonly cells: readonly Cell[];
 }
 
-/** What an output says of a row, and whether that stands before the original columns or behind them. */
+/** The columns that an output adds, before or after the original ones. */
 export function describeOutput(
   output: Output,
   resultColumns: readonly string[],
@@ -78,7 +78,7 @@ export function describeVerdict(
   return describeRejection({ stage: 'send', field: '', code, reason }, id);
 }
 
-/** By its id a row is known again when it comes back as input, whatever was mended in it. */
+/** The id identifies a row when it is re-imported, whatever was fixed in it. */
 export function describeRejection(
   { stage, field, code, reason }: Rejection,
   id: string,
@@ -93,7 +93,7 @@ export function describeSkip({ code, reason }: Pick<Rejection, 'code' | 'reason'
   return { output: 'skipped', about: [code, reason] };
 }
 
-/** A row that another plan has: what becomes of it is told there. */
+/** A row that another plan has claimed: its outcome is reported there. */
 export function describeRetried(plan: string): { output: Output; about: string[] } {
   return { output: 'skipped', about: ['retried', `Claimed by plan ${plan}, which reports what became of it`] };
 }

@@ -12,7 +12,7 @@ import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
 import { emptyBalance } from './summary.js';
 
 const FLUSH_BYTES = 1 << 18;
-/** What is skipped has no reason but its code. */
+/** Skipped rows have only a code. */
 const EXPLAINED = ['rejections', 'in-doubt', 'unprocessed'] as const satisfies readonly Output[];
 
 export interface StepReport {
@@ -37,7 +37,7 @@ interface OutputWriter {
   readonly kept: readonly number[] | undefined;
 }
 
-/** The five output files of a step, written beside their names until all rows are in them. */
+/** The five output files of a step, written under temporary names until complete. */
 export class StepOutputs {
   readonly #planned: PlannedStep;
   readonly #columns: readonly string[];
@@ -97,7 +97,7 @@ export class StepOutputs {
     writer.text.append(writer.format.line(outputCells({ output, place, about, cells })));
   }
 
-  /** A row that was not reached yet has no code, and no reason. */
+  /** An unprocessed row has no code, and no reason. */
   #addReason(row: RowLine, { output, about }: { output: Output; about: readonly string[] }): void {
     const reasons = this.#reasons.get(output);
     if (reasons === undefined) return;

@@ -14,7 +14,7 @@ import type { OutcomeReader, PlacedOutcome } from './outcome-reader.js';
 import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
-/** Of results: what the service said of the row. */
+/** For results: the service's message about the row. */
 const WORDS_COLUMN = '_description';
 
 /** Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs whole. */
@@ -51,7 +51,7 @@ export async function writeStepReport(
     for await (const bytes of readRowLines(files, directory, planned)) {
       const row = decodeRowLine(bytes.toString('utf8'), path);
       if (row.state === 'rejected') {
-        // One that was another run's stays that run's: it was not sent here either.
+        // A row of another run stays with that run: it was not sent here either.
         outputs.add(row, describeRejection(row.rejection, row.from ?? idOf({ isPlanned: false, index: rejectedRows })));
         rejectedRows += 1;
       } else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
@@ -64,7 +64,7 @@ export async function writeStepReport(
     return await outputs.finish();
   } catch (error) {
     await outputs.discard();
-    // What does not fit is no fault of ours where the rows are not those that were planned.
+    // A mismatch is not a bug if the rows file differs from the plan.
     await assertPlanWhole(files, directory, { steps: [planned] });
     throw error;
   }
@@ -103,14 +103,14 @@ class OutcomeCursor {
     return { verdict: this.#openVerdict(row, isRepeatable), outcome: undefined };
   }
 
-  /** For a row without an outcome: was it sent by a process that died, or is it under way at this moment? */
+  /** For a row without an outcome: sent by a process that died, or under way now? */
   #openVerdict(row: number, isRepeatable: boolean): Verdict | undefined {
     if (isRepeatable || !this.#rows.isUnderWay(this.#step, row)) return undefined;
     return { status: 'in-doubt', code: 'run-ended', reason: 'Sent, and the run has no answer to it yet' };
   }
 }
 
-/** Undefined: the row was not reached yet; its outcome alone: nothing was answered. */
+/** Undefined: unprocessed; an outcome without an answer: nothing was answered. */
 interface ReportedEnd {
   readonly verdict: RowVerdict | undefined;
   readonly outcome: RowOutcome | undefined;

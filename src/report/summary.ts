@@ -24,15 +24,18 @@ export const summarySchema = z.strictObject({
   /** Absolute path of the run directory. */
   directory: z.string(),
   state: z.enum(['planned', 'unfinished', 'stopped', 'finished']),
-  /** Why it stopped before the end; null unless `stopped`. */
+  /** Why it stopped early; null unless `stopped`. */
   stop: z.strictObject({ reason: z.string(), detail: z.string() }).nullable(),
   startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
   exitCode: count,
   balance,
-  /** Messages by the state of their newest delivery receipt; null for a run that has no file of receipts. */
+  /** Messages by the state of their newest delivery receipt; null for a run without a receipts file. */
   deliveries: counts.nullable(),
-  /** Receipts and events that the embedded sandbox kept, as their address is outside of this machine; null for a run on another service. */
+  /**
+   * Receipts and events that the embedded sandbox kept because their address is outside this machine; null for a run on
+   * another service.
+   */
   notDelivered: count.nullable(),
   steps: z.array(
     z.strictObject({
@@ -65,7 +68,7 @@ export const summarySchema = z.strictObject({
       ),
       /** Names of the step's output files in the run directory. */
       files: z.partialRecord(z.enum(['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed']), z.string()),
-      /** What came of a step without rows; null where it has rows, or had no turn. */
+      /** The outcome of a step without rows; null if it has rows, or has not run. */
       action: z
         .strictObject({ status: z.enum(['accepted', 'rejected', 'in-doubt']), code: z.string(), reason: z.string() })
         .nullable(),
@@ -76,16 +79,16 @@ export const summarySchema = z.strictObject({
 export type Summary = z.infer<typeof summarySchema>;
 export type StepSummary = Summary['steps'][number];
 
-/** A run of a job that holds rows in doubt. */
+/** A run of a job that has rows in doubt. */
 export interface RunInDoubt {
   /** Id of its plan. */
   readonly run: string;
   readonly directory: string;
-  /** Rows; null where the run cannot be read, and so may hold some. */
+  /** Rows; null if the run cannot be read, so that it may have some. */
   readonly inDoubt: number | null;
 }
 
-/** What of a job is in doubt: every account names it, until it is settled. */
+/** The rows in doubt of a job: every account names them until they are settled. */
 export interface OpenDoubt {
   /** In all runs that can be read. */
   readonly rows: number;

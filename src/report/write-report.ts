@@ -19,17 +19,17 @@ import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary }
 export const SUMMARY_FILE = 'summary.json';
 
 /**
- * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time, and
- * needs no lock: what others write to the journal meanwhile is in it.
- * Throws InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
+ * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time,
+ * and needs no lock: it includes what others append to the journal meanwhile. Throws InternalError 'unbalanced' when
+ * the rows do not add up to what was read, or to what the journal counted.
  */
 export function writeReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
   return writeFromGrowing(files, join(directory, JOURNAL_FILE), (each) => writeOutputs(each, directory, plan));
 }
 
 /**
- * Before rows of a finished run come to something else: its outputs are then older than its journal, and until they are made
- * again the run counts as one whose process died before it had written them. Durable once it returns.
+ * Call it before rows of a finished run change: its outputs are then older than its journal, and until they are
+ * written again the run counts as one whose process died before it wrote them. Durable once it returns.
  */
 export async function withdrawSummary(files: Files, directory: string): Promise<void> {
   await files.remove(join(directory, SUMMARY_FILE));
@@ -64,8 +64,8 @@ async function writeOutputs(files: Files, directory: string, plan: Plan): Promis
 }
 
 /**
- * What was read may still be in the cache, from a process that died or is at work. An output that says more than the journal
- * will after a power cut is a lie that a person acts upon: rows fed back as rejected would be in doubt again.
+ * What was read may not be on disk yet. After a power cut an output must not say more than the journal: re-imported
+ * rejections would be in doubt again.
  */
 async function syncJournal(files: Files, path: string): Promise<void> {
   if ((await files.stat(path)) === undefined) return;

@@ -34,8 +34,8 @@ export interface ActionTurn {
 }
 
 /**
- * Gives a step without rows its turn, where it has one: when it is due as the run stands, and either was not done since
- * the last entry of a step before it, or brings about what later rows rely on. What it changes has an entry before and behind.
+ * Runs a step without rows, if it is due: either it was not done since the last entry of an earlier step, or later
+ * rows rely on its effect. A change has a journal entry before and after it.
  */
 export async function applyAction(step: ActionStep, context: ActionTurn): Promise<void> {
   const { stop, deps, state, number } = context;
@@ -47,7 +47,7 @@ export async function applyAction(step: ActionStep, context: ActionTurn): Promis
     const isCutOff = stop.isRequested && state.step(number).action?.verdict?.code === NOT_SENT;
     if (!isCutOff || !kind.isDue(step, describeRun(context), listEarlier(context))) return;
   }
-  // The run is stopping, and what is in flight elsewhere may hang: an action has a time of its own.
+  // While the run stops, other requests may hang: an action has its own timeout.
   const over = new AbortController();
   const done = new AbortController();
   void deps.clock.sleep(AFTER_STOP_MS, done.signal).then(() => over.abort());
@@ -98,17 +98,17 @@ async function performUntil(
   if (kind.isEssential) stop.request(stopReason, detail);
 }
 
-/** As long as what is in flight is awaited after a signal, so that both fit into a pod's grace. */
+/** As long as requests in flight are awaited after a signal, so that both fit into a pod's grace period. */
 const AFTER_STOP_MS = 30_000;
 const NOT_SENT = 'not-sent';
 
-/** Where the lock was lost and nobody took it, the next run then knows that nothing was changed. */
+/** If the lock was lost and no process took it, the next run then knows that nothing was changed. */
 async function recordNotDone({ deps, journal, number }: ActionTurn): Promise<void> {
   const verdict = { status: 'rejected', code: NOT_SENT, reason: 'this process lost its lock on the job' } as const;
   await journal.append({ type: 'acted', step: number, at: deps.clock.now(), verdict });
 }
 
-/** A call that a stopping run turned away was not sent, for certain. */
+/** A call that a stopping run refused was certainly not sent. */
 function reportEnd(error: unknown): never {
   if (!(error instanceof LaneStopped)) throw error;
   throw new ServiceError('unavailable', 'the run was stopping', { serviceCode: NOT_SENT });
@@ -121,10 +121,10 @@ function listEarlier({ plan, state, number }: ActionTurn): EarlierAction[] {
   });
 }
 
-/** A run that is over does not wait longer than this for what nothing relies on. */
+/** A finished run waits no longer than this for an inessential action. */
 const PATIENCE_SECONDS = 60;
 
-/** In doubt counts as done where doing it again would be seen twice. */
+/** In doubt counts as done if repeating it would be visible. */
 function isDone({ state, plan, number }: ActionTurn, isStanding: boolean): boolean {
   const { action, lastEvent } = state.step(number);
   const isKept = action?.verdict?.status === 'accepted' || (action?.verdict?.status === 'in-doubt' && !isStanding);

@@ -29,7 +29,7 @@ export interface ApplyPlanOptions {
   readonly stop: StopSwitch;
   /** How long ago another run of the job may have sent; undefined where none has. */
   readonly othersSentMsAgo?: number | undefined;
-  /** Called once the journal stands, before anything is sent: others are to know that the run has begun. */
+  /** Called once the journal exists, before anything is sent, to record that the run has begun. */
   readonly announce: (journal: { readonly durableBytes: number }) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface ApplyEnd {
 }
 
 /**
- * Applies a plan, or goes on where an earlier process ended, until every request is settled or `stop` says so.
+ * Applies a plan, or resumes where an earlier process ended, until every request is settled or `stop` is requested.
  * Requests that were in flight when that process died are put in doubt, or sent again where that is safe.
  */
 export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promise<ApplyEnd> {
@@ -50,12 +50,12 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   if (state.isFinished) return { reason: 'finished', detail: '' };
   assertTimes(options, state, deps.clock.now());
   await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
-    // Files of a draft that another process is putting another in the place of are not damaged.
+    // Files of an unstarted plan that another process is replacing are not damaged.
     await assertInPlace(deps.files, directory, plan);
     throw error;
   });
 
-  // Whoever was ousted while it read has read lines of its successor, and must not count on from them.
+  // A runner that lost the lock while reading has read lines of its successor, and must not continue from them.
   await lock.assertHeld();
   if (end.tornBytes > 0) {
     deps.onNotice(`The last ${end.tornBytes} bytes of the journal are incomplete and ignored (a crash while writing)`);
@@ -104,7 +104,7 @@ async function applySteps(
         progress,
         maxFailedPercent,
       }).catch((error: unknown) => {
-        // Without its journal or its lock a run can do nothing more; else what is to be done always is done first.
+        // Without journal or lock a run can do nothing more; otherwise the steps that always run come first.
         if (isFinal(error)) throw error;
         failure = error;
         stop.request('interrupted', `step ${planned.number} failed`);
@@ -145,7 +145,7 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
 
 const RUN_ENDED = inDoubt('run-ended', 'The run ended before the answer came: it may or may not have been processed');
 
-/** What stands between intent and outcome when a process dies may or may not have been processed. */
+/** A request between intent and outcome when a process dies may or may not have been processed. */
 async function closeInFlight(
   state: RunState,
   journal: Journal,
@@ -173,7 +173,7 @@ async function closeRequests(
   { journal, deps }: { journal: Journal; deps: RunDeps },
 ): Promise<number> {
   const kind = kindOf(step);
-  // What can be settled by asking stays open: it is asked when its step has its turn.
+  // What can be resolved by a query stays open: it is queried at its step's turn.
   if (kind.outcomeQuery !== undefined) return 0;
   let rows = 0;
   for (const open of [...progress.open.values()]) {

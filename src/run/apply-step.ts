@@ -12,7 +12,7 @@ import type { SendContext, StepContext } from './send/send-context.js';
 import { type Attempt, sendPart } from './send/send-part.js';
 import { StepNotices } from './step-notices.js';
 
-/** Sends what is open of a step, then what was never begun, until all is settled or the run is told to stop. */
+/** Sends the open requests of a step, then those never begun, until all are settled or the run is to stop. */
 export async function applyStep(context: StepContext): Promise<void> {
   const { areas, deps, directory, kind, planned, progress, step, stop } = context;
   const provisionedIds = await provisionStep(context);
@@ -39,13 +39,13 @@ class StepRunner {
   readonly #breaker: Breaker;
   readonly #notices: StepNotices;
   readonly #settled: Record<RowStatus, number>;
-  /** What had come of rows before this process: a person who goes on with a run that was guarded has looked at those. */
+  /** Outcomes before this process: a person who resumes a guarded run has reviewed those. */
   readonly #before: Readonly<Record<RowStatus, number>>;
   readonly #caution: Caution;
   readonly #queue: PartQueue;
-  /** What the lane has, or has had and waits in it. */
+  /** Parts in the lane, waiting or in flight. */
   readonly #underWay = { parts: 0, rows: 0 };
-  /** With those that wait for a time of their own. */
+  /** Including deferred ones. */
   #inFlight = 0;
   #wake: () => void = () => {};
   #failure: unknown;
@@ -79,7 +79,7 @@ class StepRunner {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Lets a part go, or puts it back: until another has ended, or in smaller parts. */
+  /** Sends a part, or puts it back: until another has ended, or split smaller. */
   async #begin(part: PartToSend): Promise<void> {
     const { isInFlight, rows } = part.open;
     if (!this.#isInTime()) return;
@@ -91,7 +91,7 @@ class StepRunner {
     else this.#dispatch(part);
   }
 
-  /** A time that passes while the step is sent ends it: what comes after would be sent at once, or expire. */
+  /** A scheduled time that passes while the step is sent ends it: later requests would be sent at once, or expire. */
   #isInTime(): boolean {
     const { deps, kind, planned, step, stop } = this.#context;
     const fault = kind.findTimeFault?.(step, deps.clock.now());
@@ -125,7 +125,7 @@ class StepRunner {
 
   async #send(part: PartToSend): Promise<void> {
     if (!this.#breaker.isOpen) return this.#attempt(part);
-    // While the breaker is open one request at a time is a probe; the others wait for what it finds.
+    // While the breaker is open one request at a time is a probe; the others wait for its answer.
     const turn = this.#probe.then(() => this.#attempt(part));
     this.#probe = turn.catch(() => {});
     return turn;
@@ -144,7 +144,7 @@ class StepRunner {
       });
       if (attempt !== undefined) this.#take(part, attempt, clearance);
     } catch (error) {
-      // A lane that is stopped turns away what it had not let in: no intent was written for it.
+      // A stopped lane rejects what it had not admitted: no intent was written for it.
       if (isBegun || !this.#context.stop.isRequested) throw error;
     }
   }
@@ -260,7 +260,7 @@ function isAllInDoubt(result: NonNullable<Attempt>['result']): boolean {
   return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
 }
 
-/** A part bears its share of the request's segments. */
+/** A part counts its share of the request's segments. */
 function costOf({ open, head }: PartToSend): Cost {
   const share = open.rows[1] / head.rows;
   return { messages: Math.ceil(head.messages * share), segments: Math.ceil(head.segments * share) };

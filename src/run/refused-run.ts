@@ -6,8 +6,8 @@ import type { Files } from '../storage/files.js';
 import { hasWork } from './has-work.js';
 
 /**
- * Refuses to go on by itself with a run that the service refused as it is: its requests are those of the plan, and each try
- * would cost rows. A person fixes the job or the account first, and says which with the next command.
+ * Refuses to resume a run automatically that the service refused as a whole: its requests are fixed in the plan, and
+ * each try would cost rows. A person fixes the job or the account first, and the next command says which.
  */
 export async function assertNotRefused(
   files: Files,

@@ -7,8 +7,8 @@ import type { Files } from '../storage/files.js';
 type Settings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 
 /**
- * How an unfinished run goes on under a job file that may have been mended: credentials, limits, guards and time-outs
- * are those of the job now; what is sent, and to which account, is the plan's. Refuses where the account differs.
+ * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
+ * the current job; what is sent, and to which account, from the plan. Refuses another account.
  */
 export function joinSettings(plan: Plan, job: Job): Settings {
   const planned = plan.job.service;
@@ -30,7 +30,7 @@ export function joinSettings(plan: Plan, job: Job): Settings {
   return { service: now, guards: job.guards, steps, failOn: plan.job.failOn };
 }
 
-/** The job as it is now, for rows of a plan: of the same name and account, with the same steps. */
+/** The current job for a plan's rows: same name and account, same steps. */
 export function assertSameJob(plan: Plan, job: Job): Job {
   const kindsOf = (steps: readonly Step[]) => steps.map(({ kind }) => kind).join(', ');
   if (job.name !== plan.job.name || kindsOf(job.steps) !== kindsOf(plan.job.steps)) {
@@ -45,8 +45,8 @@ export function assertSameJob(plan: Plan, job: Job): Job {
 }
 
 /**
- * Refuses when an input of an unfinished run has another content by now. One that is gone is no problem: the plan holds it.
- * Of a plan that retries rows of another run only the suppression lists are looked at: its rows were never read from the files.
+ * Refuses when an input of an unfinished run has changed. A missing one is no problem: the plan holds its rows. For a
+ * retry plan only the suppression lists are checked: its rows were never read from the files.
  */
 export async function assertInputsUnchanged(
   plan: Plan,

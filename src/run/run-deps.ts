@@ -7,7 +7,7 @@ import type { Files } from '../storage/files.js';
 import type { Owner } from '../storage/lock-file.js';
 import type { Lane, LaneOptions } from '../throttle/lane.js';
 
-/** Everything that a run reaches outside of itself. */
+/** The ports of a run. */
 export interface RunDeps {
   readonly files: Files;
   readonly clock: Clock;
@@ -18,14 +18,14 @@ export interface RunDeps {
   readonly authorize: Authorize;
   readonly createLane: (options: RunLaneOptions) => Lane;
   readonly owner: Owner;
-  /** How often the journal gets a snapshot; by default as the journal has it. */
+  /** Bytes between snapshots of the journal; defaults to the journal's own. */
   readonly snapshotEveryBytes?: number | undefined;
   readonly onProgress: (progress: Progress) => void;
-  /** One sentence that a person should know, and what a machine may look for; no number of a person. */
+  /** One sentence for people, with fields for machines; no phone number. */
   readonly onNotice: (notice: string, fields?: LogFields) => void;
 }
 
-/** Appends durably, and tells the run's state. */
+/** Appends durably. */
 export interface Journal {
   append(entry: JournalEntry): Promise<void>;
 }

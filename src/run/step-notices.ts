@@ -4,7 +4,7 @@ import type { RunDeps } from './run-deps.js';
 /** What can happen to a step while it sends; `event` of the log. */
 export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'guard';
 
-/** Says each thing that slows a step down, stops it or puts rows in doubt the first time that it happens in this process. */
+/** Reports each cause that slows a step down, stops it or puts rows in doubt, once per process. */
 export class StepNotices {
   readonly #onNotice: RunDeps['onNotice'];
   readonly #step: { readonly number: number; readonly kind: string };
@@ -15,7 +15,7 @@ export class StepNotices {
     this.#step = { number: step.number, kind: step.kind };
   }
 
-  /** `why` says what came from the service, such as `HTTP 429`. */
+  /** `why` is the service's answer, such as `HTTP 429`. */
   noteThrottled(why: string, waitMs: number): void {
     const seconds = Math.ceil(waitMs / 1000);
     this.#note('throttled', `the service asks to slow down: ${why}; waits ${seconds} s, then sends slower`, { why });

@@ -4,15 +4,15 @@ import type { CloseReason } from '../journal/entry-format.js';
 export type StopReason = Exclude<CloseReason, 'finished'>;
 
 /**
- * How a run is told to stop: first nothing new is sent, what is in flight is awaited; `abandon` then ends even that.
- * The first reason stands.
+ * Stops a run: first nothing new is sent, and requests in flight are awaited; `abandon` then cancels those too. The
+ * first reason counts.
  */
 export class StopSwitch {
   readonly #nothingNew = new AbortController();
   readonly #nothingMore = new AbortController();
 
   constructor() {
-    // Each request in flight listens to both, and there may be hundreds: that is no leak.
+    // Hundreds of requests in flight listen to both: not a leak.
     setMaxListeners(0, this.nothingNew, this.nothingMore);
   }
 
@@ -42,8 +42,8 @@ export class StopSwitch {
   }
 
   /**
-   * Ends what is in flight. Its outcome is unknown then: the next run sends again what may be repeated, asks where the kind
-   * can, and the rest is in doubt.
+   * Cancels requests in flight. Their outcome is then unknown: the next run repeats what may be repeated, queries
+   * where the kind can, and the rest is in doubt.
    */
   abandon(): void {
     this.#nothingMore.abort();

@@ -41,7 +41,7 @@ export interface Route {
   /** With `:name` for parameters. */
   readonly path: string;
   readonly takesBody: boolean;
-  /** Who may call, and how often; looked at before the body is. Undefined = go on. */
+  /** Credentials and rate, checked before the body. Undefined = proceed. */
   authorize(call: AreaCall): HttpAnswer | undefined;
   /** The numbers that a body is about, '' where a row has none: one for each row. */
   recipients(body: unknown): readonly string[];
@@ -50,19 +50,19 @@ export interface Route {
   readonly distortions: Readonly<Partial<Record<Distortion, (answer: Distortable) => unknown>>>;
 }
 
-/** One area: its routes, and its state as far as the ledger can bring it back. */
+/** One area: its routes, and its state as far as the ledger can restore it. */
 export interface SandboxArea {
   readonly name: AreaName;
   readonly routes: readonly Route[];
-  /** Takes up an entry of an earlier process; called in the ledger's order before any request. */
+  /** Restores an entry of an earlier process; called in the ledger's order before any request. */
   restore(entry: LedgerEntry): void;
   /** Forgets everything that was accepted. */
   clear(): void;
-  /** The body with which this area gives a status that a fault asks for; undefined = as every area does. */
+  /** The body of a status that a fault sets; undefined = the default body. */
   bodyOfStatus?(status: number): unknown;
-  /** Content type of its errors; application/json where not given. */
+  /** Content type of its errors; defaults to application/json. */
   readonly errorType?: string;
-  /** Adds what people and tests ask of this area under `/_sandbox`; bodies arrive as bytes. */
+  /** Adds this area's control routes under `/_sandbox`; bodies arrive as bytes. */
   addControl?(app: FastifyInstance): void;
 }
 

@@ -10,7 +10,7 @@ export interface SandboxCredentials {
   readonly chatKey: string;
   /** `x-api-key` of the chat gateway. */
   readonly gatewayKey: string;
-  /** Basic authentication of the contact center: one token reads, the other acts. */
+  /** Basic authentication of the contact center: one token reads, the other changes. */
   readonly campaign: { readonly username: string; readonly dataToken: string; readonly actionToken: string };
 }
 
@@ -23,7 +23,7 @@ export interface SandboxAccount {
   readonly subAccountIds?: readonly string[];
 }
 
-/** Open to everybody and good for the sandbox only. */
+/** Public, and valid for the sandbox only. */
 export const TEST_CREDENTIALS: SandboxCredentials = {
   account: 'acme',
   subAccountId: 'acme_hq',
@@ -46,7 +46,7 @@ export type BasicToken = 'data' | 'action';
 /** A header as Node gives it. */
 type HeaderValue = string | readonly string[] | undefined;
 
-/** Who holds which key. Undefined = may go on; otherwise the 400, 401 or 403 to answer. `now` in ms since 1970. */
+/** Checks keys. Undefined = allowed; otherwise the 400, 401 or 403 to answer. `now` in ms since 1970. */
 export interface Keyring {
   refuseSubAccount(authorization: string | undefined, subAccountId: string, now: number): HttpAnswer | undefined;
   refuseAccount(authorization: string | undefined, account: string, now: number): HttpAnswer | undefined;

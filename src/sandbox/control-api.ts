@@ -15,7 +15,7 @@ export interface ControlDeps {
   readonly now: () => number;
 }
 
-/** `/_sandbox/…`: what a test or a person asks of the sandbox itself. Needs no key, has no faults, is not in the request log. */
+/** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
 export function addControl(app: FastifyInstance, { ledger, requests, faults, clearLedger, now }: ControlDeps): void {
   app.get('/_sandbox', async () => ({
     accepted: ledger.counts,

@@ -58,7 +58,7 @@ export function answerError(
   return answerJson(status, body, headers);
 }
 
-/** What SMS, contacts and verification answer to a request about one number that a fault befalls. */
+/** What SMS, contacts and verification answer to a faulted request about one number. */
 export function answerRowFault(
   fault: { readonly kind: string; readonly description: string } | undefined,
   now: number,
@@ -69,7 +69,7 @@ export function answerRowFault(
   return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
 }
 
-/** A page such as a proxy in front of the service gives. */
+/** A page as a proxy in front of the service sends it. */
 export function answerHtml(status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   const title = status < 400 ? 'Please wait' : `${status} error`;
   const body = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;

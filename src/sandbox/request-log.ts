@@ -15,7 +15,7 @@ export interface RequestEntry {
   readonly status: number;
   /** How many messages (or contacts) the body carried. */
   readonly messages: number;
-  /** Kind of the fault that was put in the way; null when there was none. */
+  /** Kind of the applied fault; null when there was none. */
   readonly fault: string | null;
 }
 
@@ -64,7 +64,7 @@ export class RequestLog {
     return this.#firstNumber + this.#at.length - 1;
   }
 
-  /** A request that was cleared away meanwhile is left alone. */
+  /** Ignored if the request was cleared meanwhile. */
   finish(number: number, came: { status?: number; messages?: number; fault?: string }): void {
     const place = number - this.#firstNumber;
     if (place < 0 || place >= this.#at.length) return;
@@ -89,7 +89,7 @@ export class RequestLog {
     }
   }
 
-  /** Numbers go on from where they were. */
+  /** Numbers continue. */
   clear(): void {
     this.#firstNumber += this.#at.length;
     this.#at = [];

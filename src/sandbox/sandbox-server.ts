@@ -37,7 +37,7 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
   const numbers = new WeakMap<object, number>();
 
   app.removeAllContentTypeParsers();
-  // Whether the type and the text are right is for the area to say, in the service's own words.
+  // The area checks type and text, with the service's own errors.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
 
   app.addHook('onRequest', async (request) => {
@@ -123,7 +123,7 @@ function createService(
     requests.finish(number, { messages: recipients.length, ...faultName(applied) });
     if (applied.delayMs > 0) await clock.sleep(applied.delayMs, closing);
     if (closing.aborted) {
-      // The ledger is about to close: what has not been processed is lost with its connection.
+      // The ledger is about to close: unprocessed requests are dropped with their connections.
       reply.hijack();
       reply.raw.destroy();
       return;

@@ -65,9 +65,9 @@ export interface Sandbox {
   readRequests(): Iterable<RequestEntry>;
   /** Replaces all faults; throws a UserError when one makes no sense. */
   setFaults(faults: readonly FaultInput[]): void;
-  /** What became of receipts and events so far. */
+  /** Delivery counts of receipts and events so far. */
   readWebhooks(): WebhookCounts;
-  /** Waits, so long at most, until each receipt and event whose turn it is has been tried. */
+  /** Waits, up to a limit, until each due receipt and event has been tried. */
   flushWebhooks(withinMs: number): Promise<void>;
   /** Forgets everything that was accepted; campaigns are what they were at first. */
   clearLedger(): Promise<void>;
@@ -100,7 +100,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const requests = new RequestLog(ledger.lastRequest + 1);
   const closing = new AbortController();
   const clearLedger = async () => {
-    // Areas first, and in one turn: a request that comes meanwhile is in both or in neither.
+    // Areas first, and synchronously: a concurrent request is in both or in neither.
     for (const area of areas) area.clear();
     webhooks.clear();
     await ledger.clear();

@@ -1,4 +1,4 @@
-/** What came back for one request: a whole answer, or the way in which there was none. */
+/** The result of one request: a whole answer, or how it failed. */
 export type Answer = Response | TransportFailure;
 
 export interface Response {

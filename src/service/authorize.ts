@@ -43,7 +43,7 @@ function writeBasic(username: string, token: string): string {
   return Buffer.from(`${username}:${token}`).toString('base64');
 }
 
-/** Whatever nobody may read: the secrets, and for tokens also what goes over the wire, which is as good. */
+/** All texts to scrub: the secrets, and for tokens also their encoded form on the wire. */
 export function listSecrets({ campaign, ...keys }: ServiceSecrets): string[] {
   const tokens = [campaign?.dataToken, campaign?.actionToken].filter((token) => token !== undefined);
   return [

@@ -4,7 +4,7 @@ import type { Decision } from './decide-answer.js';
 import type { Endpoint, WireRequest } from './endpoint.js';
 import { isKeyFault, readErrorBody } from './error-body.js';
 
-/** A call that came to its end without a good answer. */
+/** A call that ended without a good answer. */
 export interface FailedCall {
   readonly endpoint: Pick<Endpoint<never, unknown>, 'name'>;
   readonly method: WireRequest['method'];
@@ -15,7 +15,7 @@ export interface FailedCall {
   readonly mayHaveBeenDone: boolean;
 }
 
-/** The error for a call that was refused, or was not to be tried again. */
+/** The error for a call that was refused, or must not be retried. */
 export function describeCallFailure(failed: FailedCall): ServiceError {
   const { decision, answer, isRepeatable } = failed;
   const { name } = failed.endpoint;

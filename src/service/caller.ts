@@ -26,9 +26,9 @@ export interface CallerDeps {
   readonly authorize: Authorize;
   readonly laneOf: (area: Area) => CallLane;
   readonly clock: Clock;
-  /** How long a call goes on trying while the service cannot be reached or turns it away. */
+  /** How long a call keeps trying while the service is unreachable or refuses it. */
   readonly giveUpAfterMs: number;
-  /** Ends what is under way; its outcome is unknown then. */
+  /** Cancels calls in flight; their outcome is then unknown. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -64,7 +64,7 @@ export function createCaller(deps: CallerDeps): CallService {
         pauseMs === undefined || deps.clock.monotonicMs() + pauseMs >= untilMs || deps.signal?.aborted === true;
       const isTurnedAway = wasTurnedAway(decision);
       if (isTurnedAway) lane.slowDown();
-      // Turned away, the next call must not come too early either when this one gives up.
+      // Pause the lane even when this call gives up, so that the next one does not come too early.
       if (isTurnedAway || (pauseMs !== undefined && !isOver)) lane.pauseFor(pauseMs ?? backoffMs);
       if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
     }
@@ -86,7 +86,7 @@ function dropStrays(transport: Transport, answer: Answer, decision: Decision): v
   if (mayBeStray(answer, decision)) transport.dropConnections?.();
 }
 
-/** Undefined: trying again would be wrong, or in vain. */
+/** Undefined: do not retry. */
 function findPauseMs(decision: Decision, backoffMs: number): number | undefined {
   if (decision.kind === 'wait') return decision.retryAfterMs ?? backoffMs;
   return decision.kind === 'again' ? backoffMs : undefined;

@@ -51,7 +51,7 @@ import type { CallService } from './endpoint.js';
  */
 export interface ServiceClients {
   readonly sms: {
-    /** Sends up to 10,000 SMS. A batch that is accepted may hold refused messages: look at each. Never sent twice by itself. */
+    /** Sends up to 10,000 SMS. A batch that is accepted may hold refused messages: check each. Never repeated automatically. */
     sendBatch(batch: SmsBatch): Promise<SmsBatchAnswer>;
   };
   readonly contacts: {
@@ -59,40 +59,43 @@ export interface ServiceClients {
     createContact(contact: Contact): Promise<ContactAnswer>;
   };
   readonly verification: {
-    /** Sends a code by SMS. Refused with serviceCode 1400 while the number may not be sent to again. Never sent twice by itself. */
+    /**
+     * Sends a code by SMS. Refused with serviceCode 1400 while the number may not get another SMS. Never repeated
+     * automatically.
+     */
     createSession(session: SessionRequest): Promise<Session>;
-    /** Reads how a session stands; changes nothing. */
+    /** Reads the status of a session; changes nothing. */
     readSession(input: SessionInput): Promise<Session>;
-    /** Checks what a person gave; a wrong code counts, the fifth is the last. After `in-doubt`, `readSession` tells. */
+    /** Checks what a person gave; a wrong code counts, the fifth is the last. After `in-doubt`, call `readSession`. */
     checkCode(input: CodeInput): Promise<Session>;
   };
   readonly gateway: {
-    /** Makes a webhook; a second one of the same name each time. */
+    /** Creates a webhook; repeated, a second one of the same name. */
     createWebhook(webhook: WebhookInput): Promise<CreatedWebhook>;
-    /** Makes a channel on a webhook; a second one of the same name each time. */
+    /** Creates a channel on a webhook; repeated, a second one of the same name. */
     createChannel(channel: ChannelInput): Promise<CreatedChannel>;
-    /** Puts a customer into the queue. Never sent twice by itself. */
+    /** Puts a customer into the queue. Never repeated automatically. */
     createConversation(conversation: ConversationRequest): Promise<CreatedConversation>;
     /** Changes the queue or the customer of a conversation that is queued; the answer says only that it will be done. */
     updateConversation(change: ConversationChange): Promise<ConversationState>;
-    /** Says something in a conversation as its customer. Never sent twice by itself. */
+    /** Sends a message as the conversation's customer. Never repeated automatically. */
     sendMessage(message: MessageInput): Promise<SentMessage>;
   };
   readonly campaign: {
     /** Reads a campaign with the Data Request Token; changes nothing. */
     readCampaign(input: CampaignInput): Promise<Campaign>;
-    /** Changes a campaign with the Action Request Token. After `in-doubt`, HTTP 206 included, `readCampaign` tells. */
+    /** Changes a campaign with the Action Request Token. After `in-doubt`, HTTP 206 included, call `readCampaign`. */
     changeCampaign(change: CampaignChange): Promise<{ readonly message: string }>;
   };
   readonly chat: {
     /** Reads the messages of a room, oldest first; changes nothing. */
     readMessages(input?: ReadMessagesInput): Promise<readonly ChatMessage[]>;
-    /** Posts a message to a room. Never sent twice by itself. */
+    /** Posts a message to a room. Never repeated automatically. */
     postMessage(message: PostMessageInput): Promise<PostedMessage>;
   };
 }
 
-/** The six areas over one way to call them. */
+/** The six areas over one caller. */
 export function createClients(call: CallService): ServiceClients {
   return {
     sms: { sendBatch: (batch) => call(sendBatch, batch) },

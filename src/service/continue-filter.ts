@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * undici gives up a connection on which a `100 Continue` comes that nobody asked for. Proxies send it all the same, and it says
- * nothing of the request: a client must read past it (RFC 9110, 15.2). So it is taken out of what the client reads:
+ * undici closes a connection on an unrequested `100 Continue`. Proxies send it all the same, and a client must ignore
+ * it (RFC 9110, 15.2). So it is filtered out:
  *
  *   a request is written → head of an answer ─100→ taken out, the next head
  *                                            ─any other 1xx→ passed on, the next head
@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
  */
 export class ContinueFilter {
   #isAtHead = false;
-  /** The beginning of a head, too short to be told by, or a `100 Continue` that is not whole. */
+  /** The beginning of a head, too short to classify, or an incomplete `100 Continue`. */
   #held: Buffer = NOTHING;
 
   /** The head of an answer comes next. */
@@ -50,7 +50,7 @@ const STATUS_LINE = 'HTTP/1.1 100';
 /** Longer heads are not held back: undici bounds what it is given. */
 const MAX_HELD_BYTES = 32 * 1024;
 
-/** Undefined where it is no head of HTTP/1, `unknown` where it is too short to tell. */
+/** Undefined if it is not a head of HTTP/1, `unknown` if it is too short. */
 function readStatus(bytes: Buffer): number | 'unknown' | undefined {
   const text = bytes.toString('latin1', 0, STATUS_LINE.length);
   if (/^HTTP\/1\.\d \d\d\d$/.test(text)) return Number(text.slice(-3));

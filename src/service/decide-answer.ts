@@ -19,14 +19,17 @@ export type Decision =
       readonly why: string;
       readonly mayHaveBeenProcessed: boolean;
     }
-  /** It may have been processed: held, never sent again by itself. `isTurnedAway`: what stands in between wants less at a time. */
+  /**
+   * It may have been processed: in doubt, never repeated automatically. `isTurnedAway`: an intermediary asks for a
+   * lower rate.
+   */
   | { readonly kind: 'in-doubt'; readonly why: string; readonly isTurnedAway?: boolean };
 
-/** What decides beside the answer. */
+/** What the decision depends on beside the answer. */
 export interface Asked {
   /** The service makes it safe to send the same request again (a read, an upsert). */
   readonly isRepeatable: boolean;
-  /** `service.trustUnavailable`: every 503 is believed to say that the request was not processed. */
+  /** `service.trustUnavailable`: every 503 counts as not processed. */
   readonly trustUnavailable?: boolean | undefined;
   readonly nowMs: number;
 }
@@ -42,7 +45,7 @@ export function decideAnswer(answer: Answer, request: Asked): Decision {
   if (status >= 200 && status < 300) return { kind: 'read' };
   const why = `HTTP ${status}`;
   if (status >= 300 && status < 400) {
-    // Also a 302: something in between may have passed the request on, and point elsewhere all the same.
+    // Also a 302: an intermediary may have forwarded the request and redirect all the same.
     return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: true };
   }
   if (isResendTooEarly(answer)) return { kind: 'refused', status };
@@ -52,23 +55,26 @@ export function decideAnswer(answer: Answer, request: Asked): Decision {
   if (status === 429 || status === 503) return decideTurnedAway(answer, request);
   if (INTERMEDIARY_STATUSES.has(status)) return hold(why, request.isRepeatable);
   if (status >= 400 && status < 500) return { kind: 'refused', status };
-  // 5xx other than 503, and whatever no standard names: the service had the request, and did not say what became of it.
+  // Other 5xx and unknown statuses: the service had the request, and did not say what became of it.
   return hold(why, request.isRepeatable);
 }
 
-/** Whoever answered wants less at a time, whether the request was processed or not. */
+/** Whether the answer asks for a lower rate, processed or not. */
 export function wasTurnedAway(decision: Decision): boolean {
   return decision.kind === 'wait' || (decision.kind === 'in-doubt' && decision.isTurnedAway === true);
 }
 
-/** An answer came, and says nothing of the request: it may be that to another one, and this one's may come next on its connection. */
+/**
+ * Whether an answer says nothing about its request: it may belong to another one, and this one's may come next on the
+ * connection.
+ */
 export function mayBeStray(answer: Answer, decision: Decision): boolean {
   const isUnknown = decision.kind === 'in-doubt' || (decision.kind === 'again' && decision.mayHaveBeenProcessed);
   return answer.kind === 'response' && isUnknown;
 }
 
 /**
- * 429 and 503 say "not processed" when they are the service's own words. A proxy says 503 also when the service has taken the
+ * 429 and 503 mean "not processed" with the service's own error body. A proxy also sends 503 when the service took the
  * request and only the answer was lost ("upstream connect error or disconnect/reset before headers").
  */
 function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, nowMs }: Asked): Decision {
@@ -83,8 +89,8 @@ function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, no
 }
 
 /**
- * 408 Request Timeout, 460 and 499 Client Closed Request: what proxies and load balancers say of a connection that ended,
- * also after they passed the request on. The service lists none of them.
+ * 408 Request Timeout, 460 and 499 Client Closed Request: sent by proxies and load balancers for a connection that
+ * ended, even after they forwarded the request. The service lists none of them.
  */
 const INTERMEDIARY_STATUSES: ReadonlySet<number> = new Set([408, 460, 499]);
 

@@ -16,13 +16,14 @@ export interface Endpoint<Input, Output> {
   /** What the call costs of limits in messages and SMS parts; absent where it has none. */
   cost?(input: Input): { readonly messages: number; readonly segments: number };
   request(service: ServiceAddresses, input: Input): WireRequest;
-  /** Reads a 2xx answer. Undefined when it does not say what it should: the outcome is unknown then. */
+  /** Reads a 2xx answer. Undefined when it is incomplete: the outcome is then unknown. */
   read(response: Response, input: Input): Output | undefined;
 }
 
 /**
- * Calls an endpoint and gives its typed answer; every other end is a ServiceError, see `ServiceErrorCode`. A UserError for an
- * input that forms no call, and what a stopped lane throws, pass as they are: nothing was sent then, or nothing that may not be sent again.
+ * Calls an endpoint and returns its typed answer; any failure is a ServiceError, see `ServiceErrorCode`. A UserError
+ * for an invalid input, and the error of a stopped lane, pass unchanged: nothing was sent, or nothing that must not be
+ * repeated.
  */
 export type CallService = <Input, Output>(endpoint: Endpoint<Input, Output>, input: Input) => Promise<Output>;
 
@@ -56,10 +57,10 @@ export function encodeJson(body: object): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** What an id may be that becomes a part of a path: `..` survives encoding, so it is matched first. */
+/** Ids allowed in a path: `..` survives encoding, so check before encoding. */
 export const PATH_ID = /^(?!\.{1,2}$)[\w.~:=+@-]{1,200}$/;
 
-/** The id as a part of a path; refuses with UserError 'bad-input' what is none. `what` names it: "a session id". */
+/** The id as a part of a path; refuses an invalid one with UserError 'bad-input'. `what` names it: "a session id". */
 export function encodePathId(id: string, what: string): string {
   if (!PATH_ID.test(id)) {
     throw new UserError('bad-input', `Cannot form an address: ${JSON.stringify(id.slice(0, 60))} is not ${what}`, {

@@ -9,7 +9,7 @@ import { type Response, readJsonBody } from './answer.js';
 import { readId, readText } from './json-value.js';
 
 /**
- * Why the service refused: its own code and words where it gave them, else the HTTP status. Each area has a body of its own:
+ * Why the service refused: its own code and message if present, else the HTTP status. Each area has its own body:
  * - sms, contacts, verification: `{ code, message, errorId, timestamp }`
  * - gateway: `{ message, errors: [{ code, message }], referenceId }`; `errors` is also one object, or a list of texts
  * - campaign: `{ message }`
@@ -25,7 +25,7 @@ export function readErrorBody(response: Response): { code: string; message: stri
   };
 }
 
-/** 403 says both "not you" and "not yet": true for the second, a number that may not be sent to again so soon. */
+/** 403 says both "not you" and "not yet": true for the latter: the number may not get another SMS so soon. */
 export function isResendTooEarly(response: Response): boolean {
   return response.status === RESEND_TOO_EARLY_STATUS && readErrorBody(response).code === RESEND_TOO_EARLY;
 }
@@ -37,9 +37,9 @@ export function isKeyFault(response: Response): boolean {
 }
 
 /**
- * Whether the service itself refuses, in the form of its area, and not something in between: `{ code, errorId }`, the gateway's
- * `{ errors, referenceId }`, or the chat's fault of a policy, which is looked at before the request goes on. The campaign's
- * `{ message }` has nothing that tells it from a proxy's.
+ * Whether the service itself refuses, in its area's form, and not an intermediary: `{ code, errorId }`, the gateway's
+ * `{ errors, referenceId }`, or the chat's policy fault, which is checked before the request is forwarded. The
+ * campaign's `{ message }` cannot be distinguished from a proxy's.
  */
 export function isOwnError(response: Response): boolean {
   const body = readJsonBody(response);

@@ -1,7 +1,7 @@
 import { isObject } from '../domain/is-object.js';
 import { type Response, readJsonBody } from './answer.js';
 
-/** Readers of what an answer holds: each gives what was meant, or undefined where something else stands. */
+/** Readers of values in an answer: each returns the value, or undefined for another type. */
 
 /** Undefined for no text and for the empty one. */
 export function readText(value: unknown): string | undefined {
@@ -25,7 +25,7 @@ export function readTime(value: unknown): string | undefined {
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
 }
 
-/** The body of an answer that need not have one: an object, empty where there is no body; undefined for anything else, such as a page. */
+/** An optional body: an object, empty without a body; undefined for anything else, such as a page. */
 export function readObjectOrNothing(response: Response): Record<string, unknown> | undefined {
   if (response.body.length === 0) return {};
   const body = readJsonBody(response);

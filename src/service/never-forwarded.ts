@@ -1,6 +1,6 @@
 import type { Response } from './answer.js';
 
-/** What a proxy answers with HTTP 503 when it had nobody to pass the request on to: the whole body, and where that is documented. */
+/** A proxy's HTTP 503 body when it had no upstream to forward to, and where that is documented. */
 interface ProxyPage {
   readonly proxy: string;
   readonly words: string;
@@ -8,9 +8,9 @@ interface ProxyPage {
 }
 
 /**
- * Only words that are certain. Envoy's "upstream connect error or disconnect/reset before headers" is not among them: it comes
- * also when the request had arrived and the connection broke. Neither are the pages of nginx, HAProxy and the clouds: some of
- * them come after a retry, or are the service's own page passed on.
+ * Only unambiguous pages. Envoy's "upstream connect error or disconnect/reset before headers" is not among them: it
+ * comes also when the request had arrived and the connection broke. Neither are the pages of nginx, HAProxy and the
+ * clouds: some of them follow a retry, or are the service's own page.
  */
 export const NEVER_FORWARDED: readonly ProxyPage[] = [
   {
@@ -20,7 +20,7 @@ export const NEVER_FORWARDED: readonly ProxyPage[] = [
   },
 ];
 
-/** Whether a 503 says that no byte of its request reached the service. Any other text around the words makes them another's. */
+/** Whether a 503 says that no byte of its request reached the service. The body must equal the page exactly. */
 export function wasNeverForwarded({ body }: Response): boolean {
   if (body.length > MAX_PAGE_BYTES) return false;
   const text = body.toString('utf8').trim();

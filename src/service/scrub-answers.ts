@@ -1,13 +1,13 @@
 import type { Response } from './answer.js';
 import type { Transport } from './transport.js';
 
-/** What is shorter may stand in any answer, and is no secret that a service gives out. */
+/** Shorter texts occur in any answer, and no service issues such secrets. */
 const MIN_SECRET_CHARACTERS = 8;
 
 /**
- * The transport, without the secrets in what it brings: a service or proxy that repeats what it was sent (debug pages, error
- * texts) puts no key into journal, outputs or a terminal. A secret is found as it is and as JSON or an address may write it,
- * and becomes `[secret]`, in bodies and headers. `secrets` are of ASCII letters, as headers are.
+ * Scrubs secrets from answers: a service or proxy that echoes requests (debug pages, error texts) must not put a key
+ * into journal, outputs or a terminal. A secret, plain or in JSON or URL encoding, becomes `[secret]` in bodies and
+ * headers. `secrets` are of ASCII letters, as headers are.
  */
 export function scrubAnswers(transport: Transport, secrets: readonly string[]): Transport {
   const long = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_CHARACTERS);

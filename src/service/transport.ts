@@ -7,16 +7,16 @@ import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
 export interface Call extends WireRequest {
-  /** Is told, as its first byte leaves, how long it waited for a connection to be made. Not called where one was there. */
+  /** Called when its first byte leaves, with the time that it waited for a new connection. Not called if one was open. */
   readonly reportConnectDelay?: ((connectDelayMs: number) => void) | undefined;
 }
 
-/** Sends a call exactly once and never throws: whatever happens is an answer. */
+/** Sends a call exactly once and never throws: failures are answers. */
 export interface Transport {
   send(call: Call, signal: AbortSignal | undefined): Promise<Answer>;
   /**
-   * What is sent from now on goes over new connections. To be called when an answer says nothing of its request: where a server
-   * gave one answer too many, each one on that connection belongs to the request before. Absent where there are no connections.
+   * Sends later calls over new connections. Call it when an answer says nothing about its request: after one surplus
+   * answer, every answer on that connection belongs to the request before. Absent without connections.
    */
   dropConnections?(): void;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export function createTransport(timeouts: Timeouts): Transport {
   // Whole milliseconds: undici refuses any other.
   const connectMs = Math.ceil(timeouts.connectSeconds * 1000);
   const answerMs = Math.ceil(timeouts.answerSeconds * 1000);
-  // Errors of connections that never stood, TLS handshake included: no request can have gone over them.
+  // Errors before a connection was established, TLS handshake included: no request can have used it.
   const neverConnected = new WeakSet<Error>();
   const connect = buildConnector({ timeout: connectMs });
   // undici begins to connect before `request` returns, and each connection it makes is for the request that asks for it.
@@ -60,7 +60,7 @@ export function createTransport(timeouts: Timeouts): Transport {
   const dropped = new Set<Promise<void>>();
   return {
     send: async (call, signal) => {
-      // bodyTimeout starts anew with every byte; a drip-fed answer is ended by this one.
+      // bodyTimeout restarts with every byte; this timeout ends a drip-fed answer.
       const deadline = setDeadline(connectMs + 2 * answerMs, signal);
       try {
         asking = call;
@@ -93,8 +93,8 @@ export function createTransport(timeouts: Timeouts): Transport {
 }
 
 /**
- * Aborts when the time is over, or when `signal` does. Not AbortSignal.any of AbortSignal.timeout: in Node 20 nothing holds
- * the latter, and once it is collected its time is never over.
+ * Aborts after the timeout, or when `signal` does. Not AbortSignal.any with AbortSignal.timeout: in Node 20 the latter
+ * may be garbage-collected, and then never fires.
  */
 function setDeadline(delayMs: number, signal: AbortSignal | undefined): { signal: AbortSignal; clear(): void } {
   const ended = new AbortController();
@@ -108,7 +108,7 @@ function setDeadline(delayMs: number, signal: AbortSignal | undefined): { signal
   return {
     signal: ended.signal,
     clear: () => {
-      // With a reason: without one an error is made, with its stack, for every request.
+      // With a reason: otherwise an error with a stack is created for every request.
       cleared.abort('ended');
       signal?.removeEventListener('abort', abandon);
     },
@@ -130,7 +130,7 @@ async function sendOnce(agent: Agent, call: Call, signal: AbortSignal): Promise<
   return { kind: 'response', status: statusCode, headers, body: bytes };
 }
 
-/** What happened in words, with the code behind them; the code alone where it says as much. */
+/** A description with the code, or the code alone if it is clear. */
 function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; hasStood: boolean }): string {
   const { connectSeconds, answerSeconds } = timeouts;
   const word = (words: string) => `${words} (${code})`;
@@ -160,7 +160,7 @@ const NOT_SENT = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** Not sent when it is connecting that failed; on a connection that stood, the network may say the same after the request. */
+/** Not sent if connecting failed; on an established connection the same error may come after the request. */
 const CONNECT_FAILURES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

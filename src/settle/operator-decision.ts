@@ -6,15 +6,16 @@ import { type LockedRun, type Proof, type SettledCounts, settleRows } from './se
 
 export interface Word {
   readonly assume: 'sent' | 'not-sent';
-  /** How many rows the person takes to be in doubt. */
+  /** How many rows the operator believes to be in doubt. */
   readonly confirm: number;
-  /** Who says so, such as `ann on desk-7`. */
+  /** Who decides, such as `ann on desk-7`. */
   readonly person: string;
 }
 
 /**
- * Settles every row in doubt by a person's own word, which is kept in the journal with name and time. Refuses when so many
- * rows are not in doubt, and while what was under way when a process ended has no outcome: nobody was told of it yet.
+ * Settles every row in doubt by an operator decision, journaled with name and time. Refuses when the number of rows in
+ * doubt differs, and while requests in flight at the end of a process have no outcome: they have not been reported
+ * yet.
  */
 export async function settleByDecision(run: LockedRun, word: Word, deps: AppendDeps): Promise<SettledCounts> {
   const { plan, rows, state } = run;

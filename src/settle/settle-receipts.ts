@@ -13,11 +13,11 @@ import { acquireLock, type Lock } from '../storage/lock.js';
 import type { LockDeps } from '../storage/lock-file.js';
 import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
-/** What came of joining the receipts to their run. */
+/** The result of joining receipts to their run. */
 export type JoinEnd =
   /** There are no receipts yet, or nothing was sent. */
   | { readonly kind: 'nothing' }
-  /** A runner has the job: it is not disturbed, and nothing was written. */
+  /** Another process has the job: nothing was written. */
   | { readonly kind: 'held'; readonly said: string }
   | {
       readonly kind: 'joined';
@@ -27,9 +27,9 @@ export type JoinEnd =
     };
 
 /**
- * Settles the rows in doubt that a receipt tells of, then writes the run's outputs again, its deliveries among them. All
- * comes from plan, journal and receipts on disk: a process that dies at any moment leaves nothing that the next does not make
- * good. Takes the job's lock, save where a finished run has nothing to settle: then no runner writes in its directory.
+ * Settles the rows in doubt that have a receipt, then writes the run's outputs again, with its deliveries. Everything
+ * comes from plan, journal and receipts on disk, so the next call repairs what a dying process leaves. Takes the job's
+ * lock, unless a finished run has nothing to settle: then no runner writes in its directory.
  */
 export async function joinReceipts(
   { directory, plan }: { directory: string; plan: Plan },
@@ -37,7 +37,7 @@ export async function joinReceipts(
 ): Promise<JoinEnd> {
   const receipts = await Receipts.read(deps.files, directory, plan);
   if (receipts === undefined) return { kind: 'nothing' };
-  // What was read before the lock was taken may be old by then.
+  // Read again: the first read was before the lock was taken.
   const lockRun = async (lock: Lock) => ({ ...(await readRunRows(deps.files, { directory, plan })), lock });
   try {
     const { rows, state } = await readRunRows(deps.files, { directory, plan });
@@ -74,8 +74,8 @@ async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lo
 }
 
 /**
- * Settles the rows in doubt that a receipt on disk tells of, behind the lock of the job; the caller writes the outputs. What
- * the service itself says comes before every other word: a listener may have died before it had joined what it took.
+ * Settles the rows in doubt that have a receipt on disk, under the job's lock; the caller writes the outputs. The
+ * service's own receipts take precedence over any other source: a listener may have died before it joined them.
  */
 export async function settleByReceipts(run: LockedRun, deps: AppendDeps): Promise<SettledCounts> {
   const receipts = await Receipts.read(deps.files, run.directory, run.plan);
@@ -95,7 +95,7 @@ async function settleReceipts(run: LockedRun, receipts: Receipts, deps: AppendDe
   return settleRows(run, { by: 'receipt', findProof }, deps);
 }
 
-/** The service sends no receipt for a message that it did not take; only `rejected` says that it goes nowhere. */
+/** The service sends no receipt for a message that it did not accept; only `rejected` is a refusal. */
 function proofOf({ umid, state, errorCode, errorMessage, detail }: Receipt): Proof {
   if (state !== 'rejected') {
     return { verdict: { status: 'accepted', code: 'RECEIPT', reason: `Delivery receipt: ${state}` }, ids: [umid] };

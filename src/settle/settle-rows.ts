@@ -6,23 +6,23 @@ import type { RunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 
-/** What tells that a row in doubt was processed, or was not. */
+/** Proof that a row in doubt was processed, or was not. */
 export interface Proof {
   readonly verdict: Exclude<RowVerdict, Verdict> | (Verdict & { readonly status: 'accepted' | 'rejected' });
   /** Ids that the service gave the row. */
   readonly ids: readonly string[];
 }
 
-/** Undefined: nothing is known of the row, and it stays in doubt. */
+/** Undefined: unresolved, the row remains in doubt. */
 export type FindProof = (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
 
-/** A run as it was read behind the lock of its job, which nobody else may write to meanwhile. */
+/** A run as read under the job's lock, so that no other process writes to it. */
 export interface LockedRun extends RunRows {
   readonly lock: Lock;
 }
 
 export interface SettleOptions {
-  /** What told it, for the journal. */
+  /** The source of the proofs, for the journal. */
   readonly by: string;
   readonly findProof: FindProof;
 }
@@ -46,9 +46,9 @@ export function addSettled(one: SettledCounts, other: SettledCounts): SettledCou
 const ROWS_A_LINE = 1000;
 
 /**
- * Gives each row in doubt that there is a proof for its verdict, durably and once: rows with any other verdict are never
- * touched, and what was settled before is not asked for again. The journal of a run that had ended ends as it did before. The
- * caller writes the outputs again; until then the run has none, and the next `run` of the job makes them.
+ * Gives each row in doubt with a proof its verdict, durably and once: rows with any other verdict are never touched,
+ * and settled rows are not looked up again. The journal of a finished run keeps its final state. The caller writes the
+ * outputs again; until then the run has none, and the next `run` of the job writes them.
  */
 export async function settleRows(run: LockedRun, options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
   const { directory, rows, lock } = run;

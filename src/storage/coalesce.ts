@@ -1,6 +1,6 @@
 /**
- * Shares a look at something among all that ask while one is under way: they get the next one, which begins after each of
- * them asked, so it tells them as much as one of their own. With many at once it costs a fraction.
+ * Coalesces concurrent checks: callers that arrive while one is running share the next one, which begins after each of
+ * them called, so it is as good as a check of their own.
  */
 export function coalesce(look: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;

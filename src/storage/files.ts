@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { InternalError } from '../domain/errors.js';
 
 /**
- * The disk as a port. Directories are made with mode 0700, files with 0600.
- * A whole file gets its name so: write beside it, fsync, rename, fsync the directory.
+ * The disk as a port. Directories are made with mode 0700, files with 0600. A whole file is written to a temporary
+ * name, synced, renamed, and its directory synced.
  */
 export interface Files {
   /** Undefined when there is no such file. */
@@ -12,17 +12,20 @@ export interface Files {
   openRead(path: string): Promise<ReadFile>;
   /** Writes beside the path, to a name that ends in `.part`; the file gets its own in `finish()`, or never. */
   createWhole(path: string): Promise<WholeFile>;
-  /** Leaves nothing of it when the disk fails. */
+  /** Leaves no file behind when the disk fails. */
   writeWhole(path: string, text: string): Promise<void>;
-  /** Opens for appending, and makes the file when it is not there. Its name is durable once this returns. */
+  /** Opens for appending, and creates the file if missing. Its name is durable once this returns. */
   openAppend(path: string): Promise<AppendFile>;
-  /** False when the file exists already: of several callers at once exactly one gets true. Leaves nothing of it when the disk fails. */
+  /**
+   * False when the file exists already: of concurrent callers exactly one gets true. Leaves no file behind when the
+   * disk fails.
+   */
   createExclusive(path: string, text: string): Promise<boolean>;
   /** Names in a directory, sorted; none when there is no such directory. */
   list(directory: string): Promise<string[]>;
   /** Undefined when there is no such path. */
   stat(path: string): Promise<FileFacts | undefined>;
-  /** With those above it that are missing; their names are durable once this returns. */
+  /** With missing parents; their names are durable once this returns. */
   makeDirectory(path: string): Promise<void>;
   /** Durable once it returns. */
   rename(from: string, to: string): Promise<void>;
@@ -36,12 +39,12 @@ export interface FileFacts {
   readonly isFile: boolean;
   readonly isDirectory: boolean;
   readonly modifiedMs: number;
-  /** The same for as long as a file or directory lives, wherever it is moved on its disk; a copy has another. 0: not known. */
+  /** Stable for the life of a file or directory, wherever it is moved on its disk; a copy has another. 0: unknown. */
   readonly inode: number;
   readonly device: number;
-  /** When it was made, to a fraction of a microsecond; 0 where the file system does not say. Nothing can set it. */
+  /** When it was made, to a fraction of a microsecond; 0 if the file system does not record it. It cannot be set. */
   readonly bornMs: number;
-  /** When its content, name, owner or mode last changed, by the clock of the file system; 0: not known. Nothing can set it. */
+  /** When its content, name, owner or mode last changed, by the clock of the file system; 0: unknown. It cannot be set. */
   readonly changedMs: number;
   /** Of its permissions, such as 0o600. */
   readonly mode: number;
@@ -69,14 +72,14 @@ export interface AppendFile {
   close(): Promise<void>;
 }
 
-/** The part of `node:fs/promises` that the port stands on; memfs offers the same. */
+/** The part of `node:fs/promises` that the port uses; memfs offers the same. */
 export type RawFiles = Pick<
   typeof promises,
   'open' | 'rename' | 'mkdir' | 'readdir' | 'stat' | 'rm' | 'readFile' | 'unlink'
 >;
 type Handle = Awaited<ReturnType<RawFiles['open']>>;
 
-/** Adds to an error of an open file which file it is: the system says so only of those that it opens. */
+/** Adds the path to errors of an open file: the system names it only when opening. */
 async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
   try {
     return await operation;
@@ -89,7 +92,7 @@ async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** `writer` tells the unfinished files of two processes apart. */
+/** `writer` distinguishes the unfinished files of two processes. */
 export function createFiles(raw: RawFiles, writer = ''): Files {
   const syncDirectory = async (path: string) => {
     const handle = await raw.open(path, constants.O_RDONLY);
@@ -100,7 +103,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     }
   };
 
-  /** From the path upwards, as far as there is nothing. Refuses, as mkdir does, where something else than a directory stands. */
+  /** The missing directories from the path upwards. Throws, as mkdir does, if something else is there. */
   const findMissing = async (path: string): Promise<string[]> => {
     const missing: string[] = [];
     for (let each = resolve(path); ; each = dirname(each)) {
@@ -114,7 +117,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     }
   };
 
-  /** Another process may have made it meanwhile. */
+  /** Another process may have created it meanwhile. */
   const exceptWhenThere = (path: string) => async (error: unknown) => {
     if (codeOf(error) !== 'EEXIST' || !(await raw.stat(path)).isDirectory()) throw error;
   };
@@ -159,7 +162,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     openAppend: async (path) => {
       const handle = await raw.open(path, 'a', FILE_MODE);
       try {
-        // Also when the file was there: who made it may have died before it came to this.
+        // Even if the file existed: its creator may have died before syncing.
         await syncDirectory(dirname(path));
         return appendFile(handle, (await handle.stat()).size, path);
       } catch (error) {
@@ -184,7 +187,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         }
         await syncDirectory(dirname(path));
       } catch (error) {
-        // Half of it would be taken for another's.
+        // A partial file would be taken for another process's.
         await raw.rm(path, { force: true }).catch(() => {});
         throw error;
       }
@@ -217,7 +220,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       // One by one: made recursively, a directory in procfs is asked for without end.
       for (const each of missing.toReversed())
         await raw.mkdir(each, { mode: DIRECTORY_MODE }).catch(exceptWhenThere(each));
-      // Also those that were there: who made them may have died before it came to this. Not all may be ours to sync.
+      // Also existing ones: their creator may have died before syncing. Some may not be permitted.
       for (let made = resolve(path); made !== dirname(made); made = dirname(made)) {
         await syncDirectory(dirname(made)).catch(missing.includes(made) ? undefined : () => {});
       }
@@ -268,7 +271,7 @@ function appendFile(handle: Handle, size: number | bigint, path: string): Append
   };
 }
 
-/** A disk may take fewer bytes than it was given, without an error. */
+/** A write may be short without an error. */
 async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
@@ -282,7 +285,7 @@ function toBytes(chunk: string | Uint8Array): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** As the system words its own. */
+/** In the form of system errors. */
 function errorOf(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: not a directory, mkdir '${path}'`), { code, syscall: 'mkdir', path });
 }

@@ -1,15 +1,15 @@
 export interface GroupCommitDeps<Item> {
   /** Writes a group, in order, and makes it durable. */
   readonly write: (group: readonly Item[]) => Promise<void>;
-  /** What is told of a write that failed, to all that waited for it and to all that come later. */
+  /** The error for a failed write, for all pending and later calls. */
   readonly describeFailure: (cause: unknown) => Error;
-  /** Called once, with that. */
+  /** Called once, with that error. */
   readonly onFailure?: (failure: Error) => void;
 }
 
 /**
- * While one write and sync is under way, items gather; the next one takes them all. The first failure is final: the disk's
- * state is then unknown, so nothing is tried again (a failed fsync must not be repeated as if it could succeed).
+ * While one write and sync is under way, items gather; the next one takes them all. The first failure is final: the
+ * disk's state is then unknown, so nothing is retried (a repeated fsync may report success without having written).
  */
 export class GroupCommit<Item> {
   readonly #deps: GroupCommitDeps<Item>;
@@ -21,7 +21,7 @@ export class GroupCommit<Item> {
     this.#deps = deps;
   }
 
-  /** What ended the writing; undefined while it goes on. */
+  /** What ended the writing; undefined while it works. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -35,7 +35,7 @@ export class GroupCommit<Item> {
     });
   }
 
-  /** Waits for what is under way; then nothing more is taken, and `failure` says why. */
+  /** Waits for pending writes; then no more items are accepted, and `failure` says why. */
   async end(failure: Error): Promise<void> {
     await this.#flushing;
     this.#failure ??= failure;

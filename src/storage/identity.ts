@@ -1,11 +1,11 @@
 import type { FileFacts } from './files.js';
 
-/** By what a file or directory is known again. */
+/** Identifies a file or directory. */
 export interface Identity {
   readonly path: string;
   readonly device: number;
   readonly inode: number;
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly bornMs: number;
 }
 
@@ -14,8 +14,8 @@ export function identityOf(path: string, { device, inode, bornMs }: FileFacts): 
 }
 
 /**
- * Whether two looks saw the same file or directory: moved on its disk it is the same; a copy is another one, though it may have got
- * the inode of one that is gone. A volume that is mounted again may have another device: that counts only where there is no birth time.
+ * Whether two identities are of the same file or directory: a moved one is the same, a copy is not, even if it reuses
+ * an inode. A volume that is mounted again may have another device: that counts only where there is no birth time.
  */
 export function isSameIdentity(one: Identity, other: Identity): boolean {
   if (one.inode === 0 || other.inode === 0) return true;

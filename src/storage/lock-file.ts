@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.js';
 import type { Files } from './files.js';
 
 export interface Owner {
-  /** Host name with what tells two containers of that name apart. */
+  /** Host name with what distinguishes two containers of that name. */
   readonly host: string;
   readonly pid: number;
-  /** Random, one a process: tells a restarted container from itself, where host and pid are the same. */
+  /** Random per process: distinguishes a restarted container with the same host and pid. */
   readonly instance: string;
 }
 
@@ -30,15 +30,15 @@ export interface LockFile extends Owner {
 }
 
 export const LEASE_MS = 60_000;
-/** An empty lock that is older is nobody's: who makes one writes it at once. */
+/** An older empty lock has no owner: a taker writes it at once. */
 const TAKING_MS = 2_000;
 
-/** Zero, just now, where nothing better is known: of one that died, and by the clock of another host. */
+/** Zero if unknown: for a dead owner, and by another host's clock. */
 export function ownedMsAgo(deps: LockDeps, { state, host, renewedAt }: LockFile): number {
   return state === 'released' && host === deps.owner.host ? Math.max(0, deps.clock.now() - renewedAt) : 0;
 }
 
-/** How long the lock is its owner's for certain: zero or less when it may be taken. */
+/** How long the lock certainly belongs to its owner: zero or less when it may be taken. */
 export function freeInMs(deps: LockDeps, current: LockFile): number {
   if (current.state === 'released') return 0;
   const isOnThisHost = current.host === deps.owner.host;
@@ -64,12 +64,12 @@ export async function readHighest(
   if (found !== undefined) return { ...found, epoch, lowest };
   const stat = await files.stat(path);
   const isEmpty = stat?.bytes === 0;
-  // Torn by a crash: held until a lease has passed since. Empty: its taker died, or is just about to write it.
+  // Torn by a crash: held until a lease has passed. Empty: its taker died, or is about to write it.
   const renewedAt = (stat?.modifiedMs ?? 0) - (isEmpty ? LEASE_MS - TAKING_MS : 0);
   return { host: 'unknown', pid: 0, instance: '', epoch, lowest, renewedAt, state: 'held', isEmpty };
 }
 
-/** Whether the taker of an empty lock came to write it after all. */
+/** Whether the taker of an empty lock has written it meanwhile. */
 export async function isWritten(
   { files }: Pick<LockDeps, 'files'>,
   directory: string,

@@ -16,30 +16,29 @@ import {
 /**
  * One runner per job at a time, on a local disk or a shared volume, without flock.
  *
- * The lock is the file `lock-<epoch>.json` with the highest epoch. Taking it means to create the next
- * epoch's file exclusively: of several takers one wins. It may be taken when the present one was
- * released, when its process is dead on this very host, or when its lease ran out.
- * The owner renews its lease; `assertHeld` fails as soon as the lease may have run out, a higher epoch
- * stands, or its own file is gone, so a runner that slept sends nothing after it wakes.
+ * The lock is the file `lock-<epoch>.json` with the highest epoch. It is taken by creating the next epoch's file
+ * exclusively: one of several takers wins. It may be taken when the present one was released, when its process is dead
+ * on this very host, or when its lease ran out. The owner renews its lease; `assertHeld` fails as soon as the lease
+ * may have run out, a higher epoch stands, or its own file is gone, so a runner that slept sends nothing after it
+ * wakes.
  *
- * Takers clear away the files of older epochs from the lowest on. So wherever a file stands that another has
- * followed, the next epoch's stands too: to look for these two tells an owner as much as to list the directory,
- * which may hold thousands of runs.
+ * Takers remove the files of older epochs, lowest first. So if a file has a successor, the next epoch's file exists:
+ * checking for these two says as much as listing the directory, which may hold thousands of runs.
  */
 export interface Lock {
   readonly epoch: number;
   /** Throws UserError 'lock-held' when another has taken the lock, or may have. Two stats: some 40 µs on a local disk. */
   assertHeld(): Promise<void>;
-  /** The part of `assertHeld` that needs no disk: for the last moment before a request leaves. */
+  /** The part of `assertHeld` that needs no disk, for the last moment before a request leaves. */
   assertFresh(): void;
   release(): Promise<void>;
   /** How long ago the last owner may still have been at work; undefined where there was none. */
   readonly lastOwnedMsAgo: number | undefined;
-  /** How long files were, by their paths in the directory, as the last owner noted it; nothing where none did. */
+  /** Lengths of files by path in the directory, as the last owner recorded them; empty if none did. */
   readonly lastKnown: Readonly<Record<string, number>>;
-  /** How far the file system's clock was ahead of the last owner's; undefined where that is not known. */
+  /** How far the file system's clock was ahead of the last owner's; undefined if unknown. */
   readonly lastDiskAheadMs: number | undefined;
-  /** From now on, each time that our file is written, it notes how long files are. */
+  /** From now on each write of the lock file records the lengths of files. */
   attest(measure: () => Readonly<Record<string, number>>): void;
   /** Writes our file now. */
   note(): Promise<void>;
@@ -53,7 +52,7 @@ interface Moment {
 
 /** Renewals between two lease ends; one may fail or be late without harm. */
 const RENEW_EVERY_MS = LEASE_MS / 4;
-/** How often it is looked at whether the files have grown, which is then noted. */
+/** How often to check whether the files have grown, and record it. */
 const NOTE_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
@@ -72,12 +71,13 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   if (!(await deps.files.createExclusive(path, content('held', carried)))) {
     throw describeTakeover(path);
   }
-  // A taker that was paused since it looked may have made anew the file of an epoch that came and went.
+  // A paused taker may have recreated the file of an epoch that has come and gone.
   if ((await readHighest(deps, directory))?.epoch !== epoch) {
     await deps.files.remove(path);
     throw describeTakeover(path);
   }
-  // Made, and not written when we looked: its taker writes before it looks for a higher one, so one of us sees the other.
+  // Created but not yet written: its taker writes before it checks for a higher epoch, so one of the two sees the
+  // other.
   if (current?.isEmpty && (await isWritten(deps, directory, current.epoch))) {
     await deps.files.remove(path);
     throw describeTakeover(path);
@@ -98,7 +98,7 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   });
 }
 
-/** Who holds the job now; undefined when nobody does. */
+/** The current owner of the job; undefined if there is none. */
 export async function readLockOwner(deps: LockDeps, directory: string): Promise<Owner | undefined> {
   const current = await readHighest(deps, directory);
   return current === undefined || freeInMs(deps, current) <= 0 ? undefined : current;
@@ -128,7 +128,7 @@ function holdLock(
     const ageMs = Math.max(clock.monotonicMs() - renewed.monotonicMs, clock.now() - renewed.atMs);
     if (isLost || ageMs > LEASE_MS - SAFETY_MS) throw lostLock();
   };
-  /** Whether our file stands, and nobody's behind it. */
+  /** Whether our file exists, and none of a higher epoch. */
   const isHighest = async () => {
     const highest = await readHighest(deps, own.directory);
     return highest?.epoch === own.epoch && isSameOwner(highest, deps.owner);
@@ -139,18 +139,18 @@ function holdLock(
   };
   const assertHeld = coalesce(async () => {
     assertFresh();
-    // While it is written our file proves nothing: it may have been cleared away, and come back just now.
+    // During a write our file proves nothing: it may have been removed, and recreated just now.
     if (!(await (isWriting ? isHighest() : isStanding()))) isLost = true;
     assertFresh();
   });
 
-  /** Writes our file where it stands. One that was cleared away meanwhile, and so was made anew, goes away again. */
+  /** Rewrites our file. If it was removed meanwhile, and thereby recreated, it is removed again. */
   const writeNow = async (state: LockFile['state']) => {
     if (isLost || !(await isHighest())) throw lostLock();
     isWriting = true;
     try {
       const known = measure();
-      // That of the one who wrote the files last.
+      // Of the last writer of the files.
       const diskAheadMs = isDeepStrictEqual(known, atOpen) ? own.lastDiskAheadMs : own.diskAheadMs;
       await deps.files.writeWhole(path, own.content(state, { known, diskAheadMs }));
       noted = known;
@@ -181,7 +181,7 @@ function holdLock(
         await write('held');
         renewed = start;
       } catch {
-        // The lease then runs out by itself, and assertHeld says so before the next request.
+        // The lease then expires, and assertHeld reports it before the next request.
       }
     }
   };
@@ -211,7 +211,7 @@ function isSameOwner(file: Owner, owner: Owner): boolean {
   return file.host === owner.host && file.pid === owner.pid && file.instance === owner.instance;
 }
 
-/** Who was ousted has nothing to release. */
+/** A lost lock need not be released. */
 function ignoreLoss(error: unknown): void {
   if (!isLockLost(error)) throw error;
 }

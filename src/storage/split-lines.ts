@@ -11,7 +11,7 @@ export interface Line {
   readonly isWhole: boolean;
 }
 
-/** The lines of a file, as many at a time as one read of it gives: to walk them one by one takes twice as long. */
+/** The lines of a file, in batches of one read: iterating them one by one takes twice as long. */
 export async function* splitPieces(file: ReadFile, start = 0): AsyncGenerator<Line[]> {
   for await (const { bytes, offset, end, isLast } of readToNewlines(file, start)) {
     const lines: Line[] = [];
@@ -31,7 +31,7 @@ export async function* splitLines(file: ReadFile, start = 0): AsyncGenerator<Lin
   for await (const lines of splitPieces(file, start)) yield* lines;
 }
 
-/** The whole lines that hold a text; those that do not are not looked at one by one. At `start` a line may have begun before. */
+/** The whole lines that contain a text; others are not split. A line may have begun before `start`. */
 export async function* searchLines(file: ReadFile, text: Buffer, start = 0): AsyncGenerator<Omit<Line, 'isWhole'>> {
   for await (const { bytes, offset, end } of readToNewlines(file, start)) {
     for (let at = bytes.indexOf(text); at !== -1 && at < end; ) {
@@ -43,7 +43,7 @@ export async function* searchLines(file: ReadFile, text: Buffer, start = 0): Asy
   }
 }
 
-/** Pieces that begin where a line does; `end`: behind the last newline, 0 where there is none. What stands behind it comes again. */
+/** Pieces that begin at a line; `end`: behind the last newline, 0 if there is none. The rest is repeated in the next piece. */
 async function* readToNewlines(
   file: ReadFile,
   start: number,

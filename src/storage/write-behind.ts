@@ -1,6 +1,6 @@
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
 
-/** Gathers text for a file, and writes what has gathered while more of it gathers. A failed write is thrown by the next call. */
+/** Buffers text for a file, and writes one buffer while the next fills. The next call throws a failed write. */
 export class WriteBehind {
   readonly #write: (bytes: Uint8Array) => Promise<void>;
   #gathered = new TextBuffer();
@@ -11,12 +11,12 @@ export class WriteBehind {
     this.#write = write;
   }
 
-  /** Where text is to be appended, until the next call of `flush` or `end`. */
+  /** The buffer to append to, until the next `flush` or `end`. */
   get text(): TextBuffer {
     return this.#gathered;
   }
 
-  /** Begins to write once so many bytes have gathered; waits for the write before. */
+  /** Starts a write once the buffer is large enough; waits for the write before. */
   async flush(atLeast: number): Promise<void> {
     if (this.#gathered.length < atLeast) return;
     await this.#writing;
@@ -24,17 +24,17 @@ export class WriteBehind {
     this.#gathered = this.#spare;
     this.#spare = full;
     this.#writing = full.flush(this.#write);
-    // It is heard of by whoever awaits it.
+    // Handled where it is awaited.
     this.#writing.catch(() => {});
   }
 
-  /** Writes all that is left; nothing is under way when it has ended. */
+  /** Writes the rest; no write is pending afterwards. */
   async end(): Promise<void> {
     await this.flush(0);
     await this.#writing;
   }
 
-  /** Waits until nothing is under way, whatever became of it. */
+  /** Waits until no write is pending, ignoring failures. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => {});
   }

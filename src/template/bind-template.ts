@@ -12,11 +12,11 @@ import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
 
-/** A template that knows where its variables stand in a row. */
+/** A template bound to the columns of a file. */
 export interface BoundTemplate {
-  /** Never throws for what a row holds. */
+  /** Never throws for a row's content. */
   render(cells: readonly Cell[]): Rendering;
-  /** Of a row that cannot be rendered all that it lacks or has wrong, in the order of the template; empty where it is something else. */
+  /** All missing or wrong values of a row that cannot be rendered, in the order of the template; empty for other failures. */
   listFaults(cells: readonly Cell[]): readonly RenderFault[];
   /** Absent where no text takes it. */
   readonly byBytes?: ByteText | undefined;
@@ -26,7 +26,7 @@ export type Rendering =
   | { readonly ok: true; readonly text: string }
   | {
       readonly ok: false;
-      /** The variable at fault, as the template writes it; empty where it is none. */
+      /** The variable at fault, as the template writes it; empty if there is none. */
       readonly variable: string;
       readonly code: 'missing-value' | 'bad-date' | 'not-rendered';
       readonly reason: string;
@@ -34,7 +34,7 @@ export type Rendering =
 
 export type RenderFault = Extract<Rendering, { readonly ok: false }>;
 
-/** A parsed template; `pieces` where it is plain enough to be rendered without LiquidJS. */
+/** A parsed template; `pieces` if it can be rendered without LiquidJS. */
 export interface TemplateSource {
   readonly engine: Liquid;
   readonly nodes: LiquidTemplate[];
@@ -67,7 +67,7 @@ export function bindColumns(
     render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),
     listFaults: (cells) => {
       const found: FoundFault[] = [];
-      // Where this fails all the same, then perhaps for the want of what was found.
+      // A failure here may be caused by the faults found before.
       renderLiquid(engine, nodes, buildScope(indexes, cells, found));
       return found.map((fault) =>
         fault.kind === 'missing'
@@ -150,7 +150,7 @@ function renderLiquid(engine: Liquid, nodes: LiquidTemplate[], scope: object): R
 
 function describeFailure(error: unknown): RenderFault {
   const cause = LiquidError.is(error) ? (error.originalError ?? error) : error;
-  // The source that failed, never what stood in the row: it is shown to people, and logged.
+  // The template source that failed, never row content: it is shown and logged.
   const source = LiquidError.is(error) ? shorten(error.token.getText()) : 'the template';
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
   if (cause instanceof MissingValue && cause.variable !== undefined) return describeMissing(cause.variable);

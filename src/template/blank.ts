@@ -6,6 +6,6 @@ const BLANK = /^[\s\u200B-\u200D\u2060]*$/;
 export function isBlank(cell: Cell): cell is '' | undefined {
   if (cell === undefined || cell === '') return true;
   const first = cell.charCodeAt(0);
-  // Most cells begin with a letter or a digit, and need no closer look.
+  // Fast path: most cells begin with a letter or a digit.
   return (first <= 0x20 || first >= 0x7f) && BLANK.test(cell);
 }

@@ -7,11 +7,12 @@ import type { Piece } from './pieces.js';
 import { countPlainUcs2Parts, GSM7_SINGLE, nameCharacter, type SegmentCount } from './segments.js';
 
 /**
- * The fast path of texts without surrogates, of one part of GSM-7 or of any number of UCS-2: they are counted and written from the
- * bytes of the cells, without being made. Of such a text it says and writes what rendering, `checkText` and JSON.stringify come to.
+ * The fast path of texts without surrogates, of one part of GSM-7 or of any number of UCS-2: they are counted and
+ * written from the bytes of the cells, without creating strings. The result equals that of rendering, `checkText` and
+ * JSON.stringify.
  */
 export interface ByteText {
-  /** Undefined where the text is another, where a value is missing, or where it takes a closer look to tell: it is to be rendered. */
+  /** Undefined for other texts, missing values and unclear cases: render those. */
   count(cells: RowCells): Pick<SegmentCount, 'segments' | 'firstUcs2Character'> | undefined;
   /** Writes a text that was counted as JSON, quotes included. */
   write(cells: RowCells, text: TextBuffer): void;
@@ -38,7 +39,7 @@ class FixedText {
   }
 }
 
-/** `indexes`: of the cell of each variable. Undefined where no text can be such a one. */
+/** `indexes`: of the cell of each variable. Undefined if no text can qualify. */
 export function compileByteText(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): ByteText | undefined {
   const parts = pieces.map((piece): Part => {
     if (piece.kind === 'text') return new FixedText(piece.text);
@@ -90,7 +91,7 @@ function addParts(parts: readonly Part[], cells: RowCells): boolean {
   return values > 0;
 }
 
-/** Whether a cell can be told not to be blank by its first character. */
+/** Whether the first character alone shows that a cell is not blank. */
 function holdsValue(json: Uint8Array, start: number, end: number): boolean {
   const first = json[start] as number;
   if (start === end || first <= SPACE || first === BACKSLASH) return false;

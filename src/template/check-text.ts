@@ -1,7 +1,7 @@
 import type { Rejection } from '../domain/row.js';
 import { countSegments, nameCharacter, type SegmentCount } from './segments.js';
 
-/** A text longer than this is cut off or refused by the service: its public documentation, "SMS length". */
+/** The service truncates or refuses longer texts: its public documentation, "SMS length". */
 export const MAX_SEGMENTS = 10;
 
 const LONE_SURROGATE = /\p{Cs}/u;

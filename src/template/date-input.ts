@@ -1,7 +1,7 @@
 /**
- * How the dates of a file are written, as the second argument of `date` says it: `dd.MM.yyyy`, `M/d/yyyy h:mm a`. Two letters of a
- * kind are two digits, one is one or two; anything that is no letter stands for itself. There are no names of months and no years of
- * two digits: which language, and which century, would be a guess.
+ * The format of a file's dates, the second argument of `date`: `dd.MM.yyyy`, `M/d/yyyy h:mm a`. Two letters of a kind
+ * are two digits, one is one or two; anything that is no letter stands for itself. There are no names of months and no
+ * years of two digits: language and century would be guesses.
  */
 interface Field {
   readonly part: Part;
@@ -26,10 +26,10 @@ const FIELDS: Readonly<Record<string, Field>> = {
 const PIECE = /([A-Za-z])\1*|[^A-Za-z]/gs;
 const LONGEST_FORMAT = 50;
 
-/** Year, month, day, hour, minute and second as they are written; they may be no day or time that there is. */
+/** Year, month, day, hour, minute and second as they are written; not validated. */
 export type WrittenDate = readonly [number, number, number, number, number, number];
 
-/** What is wrong with the format of dates; undefined where it can be read by. */
+/** The fault of a date format; undefined if it is valid. */
 export function findBadInputFormat(format: string): string | undefined {
   const pieces = splitFormat(format);
   const unknown = pieces.find((piece) => /[A-Za-z]/.test(piece) && FIELDS[piece] === undefined);
@@ -60,7 +60,7 @@ interface Compiled {
   readonly parts: readonly Part[];
 }
 
-/** A template holds a few formats, which are the same for each of its rows. */
+/** A template has a few formats, the same for every row. */
 const MOST_COMPILED = 100;
 const compiled = new Map<string, Compiled>();
 

@@ -7,7 +7,7 @@ import { findBadInputFormat, readWrittenDate } from './date-input.js';
  * is written in it, in English, and anything else refuses the row: a plan must be the same on every machine, on every day.
  */
 
-/** A cell that is no ISO 8601 date, or a format that we do not have. */
+/** A cell that is not an ISO 8601 date, or an unsupported format. */
 export class BadDate extends Error {
   override readonly name = 'BadDate';
 }
@@ -36,7 +36,7 @@ export function formatDate(value: unknown, format: unknown, input?: unknown): st
   });
 }
 
-/** What is wrong with a strftime format; undefined where every directive of it is known. */
+/** The fault of a strftime format; undefined if every directive is known. */
 export function findBadDirective(format: string): string | undefined {
   for (const [whole, , letter] of format.matchAll(DIRECTIVE)) {
     if (directives[letter ?? ''] === undefined) return describeUnknown(whole);

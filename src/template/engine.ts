@@ -28,7 +28,7 @@ const RANDOM = 'its result is random, and a plan must be the same each time';
 const UNCHECKED =
   'it contains an expression in a string, which cannot be checked before the rows are read; use {% for %} with {% if %}';
 const OTHER_DATE = 'write the date with a format: {{ day | date: "%d %b %Y" }}';
-/** Filters that we took out of LiquidJS, and why. */
+/** LiquidJS filters that are refused, and why. */
 export const REFUSED_FILTERS: Readonly<Record<string, string>> = {
   sample: RANDOM,
   shuffle: RANDOM,
@@ -48,7 +48,7 @@ export const REFUSED_FILTERS: Readonly<Record<string, string>> = {
 const MAX_TEMPLATE_LENGTH = 100_000;
 /** Characters and list entries that one row may make: stops `(1..1000000000)`, and stops it on every machine alike. */
 const MAX_MEMORY = 1_000_000;
-/** The last resort against a template that never ends; so far from any real one that no slow machine meets it. */
+/** The last resort against an endless template; far above any real rendering time. */
 const MAX_RENDER_MS = 10_000;
 
 /** LiquidJS, strict, without files, clock and randomness. Every cell that it is given is a string or a `MissingCell`. */

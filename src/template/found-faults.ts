@@ -3,7 +3,7 @@ import { BadDate, formatDate } from './date.js';
 
 type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 
-/** What a row lacks or has wrong for a template, where rendering goes on behind it to find the rest. */
+/** Missing and wrong values of a row; rendering continues to find all of them. */
 export type FoundFault =
   | { readonly kind: 'missing'; readonly variable: string }
   | { readonly kind: 'bad-date'; readonly source: string; readonly message: string };
@@ -15,7 +15,7 @@ export interface FindingScope {
   readonly [FOUND]?: FoundFault[];
 }
 
-/** The filter `date`: where faults are looked for, a date that cannot be read is one, and nothing is printed in its place. */
+/** The filter `date`: while searching for faults, an unreadable date is recorded, and nothing is printed for it. */
 export const dateFilter: FilterHandler = function (value, format, input) {
   try {
     return formatDate(value, format, input);

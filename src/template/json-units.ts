@@ -11,7 +11,7 @@ const ESCAPED_UNITS = new Uint8Array(256);
 for (const character of '"\\\n\r\f\t\b')
   ESCAPED_UNITS[JSON.stringify(character).charCodeAt(2)] = character.charCodeAt(0);
 
-/** Adds up texts as JSON writes them, in UTF-8, by what they take of a message. */
+/** Sums up the message units of texts that are JSON in UTF-8. */
 export class JsonUnits {
   /** Of GSM-7, escapes included, of the characters that it has. */
   septets = 0;

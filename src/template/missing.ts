@@ -2,14 +2,14 @@ import { Drop, type FilterImplOptions } from 'liquidjs';
 import type { FoundFault } from './found-faults.js';
 
 /**
- * What stands for an empty cell while LiquidJS renders. It is falsy in conditions and equal to nothing but "nothing"; a filter
- * that gets it gives it on, so that `default` catches it wherever it stands; where it would be printed or looped over, `MissingValue` is thrown.
+ * What stands for an empty cell while LiquidJS renders. It is falsy in conditions and equal to nothing but "nothing";
+ * filters pass it on, so that `default` catches it anywhere; printing or looping over it throws `MissingValue`.
  */
 export class MissingCell extends Drop {
   readonly #variables: readonly string[];
   readonly #found: FoundFault[] | undefined;
 
-  /** Where `found` is given, what would be thrown goes there, and nothing is printed in its place. */
+  /** With `found`, the fault is recorded there instead of thrown, and nothing is printed. */
   constructor(variables: readonly string[], found: FoundFault[] | undefined) {
     super();
     this.#variables = variables;
@@ -63,7 +63,7 @@ export class MissingCell extends Drop {
   }
 }
 
-/** Nothing is there where a text needs a value. `variable` is undefined where it is none of the row's cells. */
+/** A text needs a value that is missing. `variable` is undefined if it is not a cell of the row. */
 export class MissingValue extends Error {
   override readonly name = 'MissingValue';
   readonly variable: string | undefined;
@@ -74,7 +74,7 @@ export class MissingValue extends Error {
   }
 }
 
-/** The filter as it is for values, and giving a missing cell on as it came. */
+/** The filter, except that it passes a missing cell on unchanged. */
 export function passMissing(filter: FilterImplOptions): FilterImplOptions {
   const handler = typeof filter === 'function' ? filter : filter.handler;
   return function (this: ThisParameterType<typeof handler>, value: unknown, ...args: unknown[]) {

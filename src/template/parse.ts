@@ -22,7 +22,7 @@ export interface Template {
   bind(columns: readonly string[], findColumn: FindColumn): BoundTemplate | BindProblems;
 }
 
-/** Throws UserError 'bad-job', with the line and column in the template, for what is no Liquid or what we refuse of it. */
+/** Throws UserError 'bad-job', with the line and column in the template, for invalid Liquid and refused features. */
 export function parseTemplate(text: string): Template {
   const engine = createEngine();
   const nodes = parseNodes(engine, text);

@@ -29,7 +29,7 @@ export function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: rea
   return problems;
 }
 
-/** LiquidJS reads `{{ First Name }}` as `{{ First }}`, without a word. */
+/** LiquidJS silently reads `{{ First Name }}` as `{{ First }}`. */
 function findLooseOperand({ initial }: Value): Omit<Problem, 'where'> | undefined {
   let operands = 0;
   for (const token of initial.postfix) {

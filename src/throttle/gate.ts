@@ -3,13 +3,13 @@ import { LaneStopped } from './lane-stopped.js';
 import type { Cost, Rate } from './rate.js';
 import type { Timeline } from './timeline.js';
 
-/** A longer wait is looked at again after this time, since limits and pauses change meanwhile. */
+/** Longest sleep before a wait is computed again, since limits and pauses may change. */
 export const MAX_SLEEP_MS = 250;
 
-/** Turns of the microtask queue that a request is given to leave, which takes time; the next look at the clock comes after it. */
+/** Microtask turns for a request to leave before the clock is read for the next one. */
 const TURNS_TO_LEAVE = 8;
 
-/** What a request looks at before it leaves; it stays where this rejects. */
+/** Runs right before a request leaves; if it rejects, the request does not leave. */
 export type PreSendCheck = () => Promise<void>;
 
 interface Waiting {
@@ -20,7 +20,7 @@ interface Waiting {
   readonly refuse: (reason: unknown) => void;
 }
 
-/** The last door before the network: lets requests through in the order they come, each at its turn, whatever happened before. */
+/** The last stage before the network: releases requests in order of arrival, each at its turn. */
 export class Gate {
   readonly #clock: Clock;
   readonly #timeline: Timeline;
@@ -37,9 +37,10 @@ export class Gate {
   }
 
   /**
-   * Resolves at the moment at which the request, asked for since `askedMs`, may leave; rejects with LaneStopped when it no longer may.
-   * `preSendCheck` is called when its turn has come, and before the clock is read for it: however long it takes, the rate holds. One
-   * look tells for all that waited when it began and pass right behind it, so all of a lane are to look at the same thing.
+   * Resolves at the moment at which the request, asked for since `askedMs`, may leave; rejects with LaneStopped when
+   * it no longer may. `preSendCheck` is called at its turn, before the clock is read for it: however long it takes,
+   * the rate holds. One check covers all requests that waited when it began and pass right behind it, so all checks of
+   * a lane must be equivalent.
    */
   pass(cost: Cost, askedMs: number, preSendCheck?: PreSendCheck): Promise<void> {
     return new Promise((pass, refuse) => {
@@ -50,7 +51,7 @@ export class Gate {
 
   async #pump(): Promise<void> {
     this.#isPumping = true;
-    /** Requests at the head of the queue that were there when the last look began, with no sleep since: it tells for them all. */
+    /** Requests at the head of the queue that the last check covers: they waited when it began, with no sleep since. */
     let checkedFor = 0;
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
       const nowMs = this.#clock.monotonicMs();

@@ -1,6 +1,6 @@
 /**
- * How a wait ends in a lane that was stopped: nothing of the request has been sent. It is no failure, and none of the three
- * kinds of error: whoever stopped the lane catches it.
+ * How a wait ends in a lane that was stopped: nothing of the request has been sent. Not a failure, and none of the
+ * three kinds of error: the code that stopped the lane catches it.
  */
 export class LaneStopped extends Error {
   override readonly name = 'LaneStopped';

@@ -27,11 +27,11 @@ export interface Lane {
    * What is looked at last is given to the gate: looked at behind it, it would make the rate uneven.
    */
   run<T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T>;
-  /** Nothing passes the gate for at least so long; up to a quarter more (5 s at most), so that lanes do not come back together. */
+  /** Closes the gate for at least this long; up to a quarter more (5 s at most), so that lanes do not resume together. */
   pauseFor(delayMs: number): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
   slowDown(): void;
-  /** The service took a request: wins back what `slowDown` took, bit by bit, never more than the limits. */
+  /** The service accepted a request: recovers the rate gradually after `slowDown`, up to the limits. */
   noteSuccess(): void;
   /** Stops the lane; resolves when the tasks that have passed the gate have ended. */
   close(): Promise<void>;
@@ -46,11 +46,11 @@ export interface AdjustableLane extends Lane {
 /** Resolves when a request may leave at once; rejects with the error of `preSendCheck`, and then nothing may leave. */
 export type PassGate = (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay | undefined>;
 
-/** To be called when the first byte of what has passed leaves so much later, since it had to wait for a connection. */
+/** Call it when the first byte leaves, with the time that it waited for a new connection. */
 export type ReportConnectDelay = (connectDelayMs: number) => void;
 
 export interface LaneState {
-  /** As it stands: the limit, less what refusals took of it. */
+  /** The current rate: the limit, reduced after refusals. */
   readonly requestsPerSecond: number;
   /** In (0, 1]: 1 when the lane uses all of its limits. */
   readonly share: number;

@@ -20,15 +20,18 @@ import type { Timeline } from './timeline.js';
  * - `maxConcurrent` stays unused: a job ends at once. How many requests are in flight is p-limit's to say (lane.ts).
  */
 const BLOCK_MS = 10;
-/** So much time is scheduled ahead: what the machine may be late and the rate does not lose. */
+/** Time scheduled ahead: lateness up to this does not reduce the rate. */
 const SCHEDULED_AHEAD_MS = 100;
-/** A task begins at most so long before its turn at the gate, and what its preparation takes: an intent must not stand open for a pause. */
+/**
+ * A task begins at most this long, plus its preparation, before its turn at the gate: an intent must not stay open
+ * during a pause.
+ */
 const MAX_AHEAD_MS = 40;
-/** Before the first task has shown it: an fsync of a local disk. */
+/** Initial estimate: an fsync of a local disk. */
 const FIRST_PREPARATION_MS = 5;
 /** A disk that hangs must not make the whole queue begin. */
 const MAX_PREPARATION_MS = 500;
-/** How fast the preparation time forgets a slow task, for each that is faster. */
+/** How fast the estimated preparation time decays, per faster task. */
 const FORGETTING = 0.05;
 const STALLED_MS = 1000;
 /** Time is a sum of fractions; no request costs as little as this. */
@@ -56,7 +59,7 @@ export class Pacer {
   readonly #queue: Waiting[] = [];
   #limiter = new Bottleneck();
   #minTimeMs = 0;
-  /** Jobs that have not run. */
+  /** Pending jobs. */
   #scheduled = 0;
   /** Time handed out and not taken; below zero, time that was taken and is owed. */
   #timeMs = 0;
@@ -88,21 +91,21 @@ export class Pacer {
     });
   }
 
-  /** To be called when a task that has begun comes to the gate. */
+  /** Call it when a task that has begun reaches the gate. */
   noteReady(begun: Begun): void {
     const tookMs = Math.min(this.#clock.monotonicMs() - begun.atMs, MAX_PREPARATION_MS);
     const isSlower = tookMs > this.#preparationMs;
     this.#preparationMs += (tookMs - this.#preparationMs) * (isSlower ? 1 : FORGETTING);
   }
 
-  /** To be called once for each task that has begun: when it has passed the gate, or ended without; then the next one gets its time. */
+  /** Call it once for each task that has begun: when it has passed the gate, or ended before. */
   leave(begun: Begun, hasPassed: boolean): void {
     this.#begunMs -= begun.costMs;
     if (!hasPassed) this.#timeMs += begun.costMs;
     this.#wake();
   }
 
-  /** To be called when the limits have changed: what is scheduled for the old ones may lie far ahead. */
+  /** Call it when the limits have changed: the old schedule may lie far ahead. */
   restart(): void {
     this.#stopLimiter();
     this.#limiter = new Bottleneck();
@@ -120,7 +123,7 @@ export class Pacer {
         this.#queue.shift();
         head.refuse(new LaneStopped());
       } else if (aheadMs > 0) {
-        // A gate that comes late makes up for it: the time handed out meanwhile is not lost.
+        // A late gate catches up: the time handed out meanwhile is not lost.
         if (aheadMs < SCHEDULED_AHEAD_MS) this.#topUp();
         await this.#sleep(Math.min(aheadMs, MAX_SLEEP_MS));
       } else if (mayBorrow || this.#timeMs + this.#leadMs() > ROUNDING_MS) {
@@ -151,8 +154,8 @@ export class Pacer {
   }
 
   /**
-   * Time that nobody took is lost, and time that is owed is paid by waiting. True where the limiter would hand out at once: the
-   * first task need not wait for it.
+   * Unused time is lost, and owed time is paid by waiting. True if the limiter would hand out at once: the first task
+   * need not wait for it.
    */
   #endIdleTime(): boolean {
     const nowMs = this.#clock.monotonicMs();
@@ -192,7 +195,7 @@ export class Pacer {
       this.#timeMs = Math.min(this.#timeMs + blockMs, mostMs);
       this.#wake();
     };
-    // A job is dropped, and rejects, only where its limiter is given up.
+    // A job rejects only when its limiter is replaced.
     this.#limiter.schedule(handOut).catch(() => undefined);
   }
 

@@ -1,13 +1,13 @@
 import type { Limits } from '../job/job.js';
 import { PERIOD_MS } from './timeline.js';
 
-/** What a request uses up of the limits, beside being one request. */
+/** What a request costs beside being one request. */
 export interface Cost {
   readonly messages: number;
   readonly segments: number;
 }
 
-/** A lane that is told to slow down stops here: a 64th of its limit, or a request in ten seconds where that is more. */
+/** The lowest rate after slowdowns: a 64th of the limit, or one request in ten seconds if that is more. */
 const LEAST_SHARE = 1 / 64;
 const LEAST_REQUESTS_PER_SECOND = 0.1;
 /** Share of the limits that a second of success wins back. */
@@ -39,7 +39,7 @@ export class Rate {
     this.#share = Math.max(this.#share, this.#leastShare());
   }
 
-  /** Of a request that no limit counts but that of requests. */
+  /** Cost of a request with no messages or segments. */
   get requestMs(): number {
     return PERIOD_MS / this.requestsPerSecond;
   }

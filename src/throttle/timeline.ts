@@ -11,8 +11,8 @@ const CATCH_UP_SPACING = 0.5;
 const CATCH_UP_SLACK_MS = 5;
 
 /**
- * The second that limits are counted in, with 6 ms for what lies between the gate and the service, which differs from request to
- * request: a network, a busy processor. Costs are shares of it: the requests of one period may cost one period.
+ * The second that limits are counted in, plus 6 ms of margin for varying delay between the gate and the service. Costs
+ * are shares of it: the requests of one period may cost one period.
  */
 export const PERIOD_MS = 1006;
 /** Costs are sums of fractions; a request is a thousand times larger than this. */
@@ -35,7 +35,7 @@ export class Timeline {
     return Math.max(this.#turnMs, this.#spacedMs, this.#roomMs(nowMs));
   }
 
-  /** Lets a request pass that has been asked for since `askedMs`; `nextMs` must have come. */
+  /** Records that a request, waiting since `askedMs`, passes; `nextMs` must have come. */
   pass(nowMs: number, askedMs: number, costMs: number): void {
     this.#turnMs = Math.max(this.#turnMs, askedMs, nowMs - MAX_LOST_MS) + costMs;
     this.#spacedMs = Math.max(this.#spacedMs, nowMs - CATCH_UP_SLACK_MS) + costMs * CATCH_UP_SPACING;
@@ -43,7 +43,7 @@ export class Timeline {
     this.#passedCostMs += costMs;
   }
 
-  /** One that passed so long ago leaves only now: in the second behind it, it counts as what leaves now. */
+  /** A request that passed this long ago leaves only now, and counts from now on. */
   reportConnectDelay(nowMs: number, connectDelayMs: number, costMs: number): void {
     const passed = this.#passed.findLast(({ atMs, costMs: left }) => atMs <= nowMs - connectDelayMs && left > 0);
     if (passed !== undefined) {
@@ -59,7 +59,7 @@ export class Timeline {
     this.#turnMs = Math.max(this.#turnMs, timeMs);
   }
 
-  /** When the last period has room again. A request may begin it over the limit, since it cannot be parted. */
+  /** When the last period has room again. A single request may exceed the limit, since it cannot be split. */
   #roomMs(nowMs: number): number {
     let oldest = this.#passed[0];
     while (oldest !== undefined && oldest.atMs <= nowMs - PERIOD_MS) {

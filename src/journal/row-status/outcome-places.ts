@@ -18,7 +18,7 @@ export class OutcomePlaces {
   readonly #offsets: Float64Array;
   readonly #parts = new Map<number, OutcomePlace[]>();
   readonly #givenUp = new RowRanges<NotSent>();
-  /** Each is the same for all rows. */
+  /** Equal values are shared. */
   readonly #notSent = new Map<string, NotSent>();
   readonly #settlements: number[] = [];
   /** By planned row: the number, from 1, of its settlement. */

@@ -4,10 +4,10 @@ import type { Files } from '../../storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../../storage/identity.js';
 import type { Plan } from './plan-file.js';
 
-/** Beside plan.json, which is the same for the same input wherever it is made. */
+/** Kept beside plan.json, which depends on the input alone. */
 const PLACE_FILE = 'place.json';
 
-/** Where a plan was made: the directory of its job, by its path and by what stays the same when it is moved. */
+/** Where a plan was made: its job's directory, by path and by an identity that survives a move. */
 interface Place extends Partial<Identity> {
   readonly jobDirectory: string;
   readonly inode: number;
@@ -22,7 +22,7 @@ export async function writePlace(files: Files, directory: string, jobDirectory: 
   );
 }
 
-/** A run under another name beside its own would be sent as if it were one more. */
+/** A copy of a run under another name would be sent as a second run. */
 export function assertOwnName(directory: string, plan: Plan): void {
   if (basename(directory) === plan.id) return;
   throw new UserError(
@@ -35,15 +35,15 @@ export function assertOwnName(directory: string, plan: Plan): void {
 }
 
 /**
- * The directory of a job that was copied elsewhere holds copies of all its runs: gone on with in both places, they would be
- * sent twice. One that was moved, or that is mounted under another path, is the same; so is one that was put back where it was.
+ * A copied job directory holds copies of all its runs: resumed in both places, they would be sent twice. A directory
+ * that was moved, or mounted under another path, is the same one; so is one that was restored in place.
  */
 export async function assertOwnPlace(files: Files, directory: string): Promise<void> {
   const place = await readPlace(files, directory);
   const jobDirectory = dirname(directory);
   if (place === undefined || place.jobDirectory === jobDirectory) return;
   const found = await files.stat(jobDirectory);
-  // Those of older versions have the inode alone.
+  // Older versions wrote the inode alone.
   const made = { path: place.jobDirectory, device: 0, bornMs: 0, ...place };
   if (place.inode !== 0 && found !== undefined && isSamePlace(made, identityOf(jobDirectory, found))) return;
   throw new UserError(
@@ -59,7 +59,7 @@ function isSamePlace(made: Identity, now: Identity): boolean {
   return made.bornMs === 0 ? made.inode === now.inode : isSameIdentity(made, now);
 }
 
-/** Undefined for plans of older versions, and for a file that a person emptied. */
+/** Undefined for plans of older versions, and for an emptied file. */
 async function readPlace(files: Files, directory: string): Promise<Place | undefined> {
   const text = await files.readText(join(directory, PLACE_FILE));
   try {

@@ -8,8 +8,8 @@ import { planDamaged } from './plan-damaged.js';
 import { readSealed, sealJson } from './sealed-json.js';
 
 /**
- * The plan on disk, format 5. All before it are read: 1 to 4 have no digests, 1 to 3 no `fedFrom`, 1 and 2 no `retryOf`, 1 no steps
- * that have no rows, nor their areas' addresses. In the run directory, for step n of kind k:
+ * The plan on disk, format 5. Formats 1 to 4 are read: they have no digests, 1 to 3 no `fedFrom`, 1 and 2 no
+ * `retryOf`, 1 no steps without rows, nor their areas' addresses. In the run directory, for step n of kind k:
  *
  *   plan.json               this interface `Plan`, with its own digest at its end (sealed-json.ts), whatever else later formats change
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
@@ -27,7 +27,7 @@ export const PLAN_FORMAT = 5;
 /** Plans of formats before it have no digests. */
 const SEALED_FROM_FORMAT = 5;
 export const PLAN_FILE = 'plan.json';
-/** Begins to exist when the plan is first applied. */
+/** Created when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
 /** Events that `volley listen --run` received. */
 export const RECEIPTS_FILE = 'receipts.ndjson';
@@ -35,11 +35,11 @@ export const RECEIPTS_FILE = 'receipts.ndjson';
 export interface Plan {
   readonly format: number;
   readonly id: string;
-  /** Tells a repeated plan for the same files apart: '' the first, a date (`repeat: per-day`) or `again-<n>`. */
+  /** Distinguishes repeated plans for the same files: '' the first, a date (`repeat: per-day`) or `again-<n>`. */
   readonly occurrence: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
-  /** The run whose rows it retries, and which of them; it may be sent only once that run's journal gives them to it. */
+  /** The run whose rows it retries, and which of them; it may be sent only after that run's journal records the claim. */
   readonly retryOf?: RetryOf;
 }
 
@@ -62,7 +62,7 @@ export interface PlannedStep {
   /** Rows by code. */
   readonly rejections: Readonly<Record<string, number>>;
   readonly skips: Readonly<Record<string, number>>;
-  /** The commonest of the rejections, each with a row; absent in plans of earlier versions. Only people are shown them. */
+  /** The commonest of the rejections, each with a row; absent in plans of earlier versions. Shown to people only. */
   readonly reasons?: readonly Reason[];
   /** Messages by country of the number, ISO alpha-2. */
   readonly countries: Readonly<Record<string, number>>;
@@ -75,7 +75,7 @@ export interface PlannedStep {
   readonly files?: StepFiles;
 }
 
-/** By what the files of a step are known to be as they were planned. */
+/** Lengths and checksums of a step's files as planned. */
 export interface StepFiles {
   /** Each line has a checksum of its own. */
   readonly requests: { readonly bytes: number };
@@ -90,7 +90,7 @@ export interface PlannedInput {
   readonly sha256: string;
   /** Unpacked; the same as `sha256` for a file that is not packed. */
   readonly contentSha256: string;
-  /** Of its rows, however they are written (rows-digest.ts); absent in plans of earlier versions, and for rows that came back by their ids. */
+  /** Of its rows, in whatever encoding (rows-digest.ts); absent in plans of earlier versions, and for re-imported rows. */
   readonly rowsSha256?: string | undefined;
   readonly bytes: number;
   readonly columns: readonly string[];
@@ -180,13 +180,13 @@ const CLOSING_BRACE = 0x7d;
 
 const LINE_END = Buffer.from('}\n');
 
-/** In pieces, of which the body is one as it was given. */
+/** In pieces; the body is passed through as one of them. */
 export function encodeRequestLine(head: RequestHead, body: Buffer): readonly Buffer[] {
   const text = Buffer.from(JSON.stringify(head).slice(0, -1));
   return [text, Buffer.from(formatSeam(text, body)), body, LINE_END];
 }
 
-/** `bytes` is without the newline. The body is a view of them, not a copy. Any change to the line is refused. */
+/** `bytes` is without the newline. The body is a view of them, not a copy. Refuses any change to the line. */
 export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & { readonly body: Buffer } {
   const headEnd = bytes.indexOf(CRC_KEY);
   const text = bytes.subarray(0, Math.max(0, headEnd));
@@ -199,7 +199,7 @@ export function decodeRequestLine(bytes: Buffer, where: string): RequestHead & {
   return { ...JSON.parse(`${text}}`), body };
 }
 
-/** What stands between head and body: the checksum of both. */
+/** Between head and body: the checksum of both. */
 function formatSeam(head: Buffer, body: Buffer): string {
   const crc = crc32(body, crc32(head)).toString(16).padStart(8, '0');
   return `${CRC_KEY}${crc}","body":`;

@@ -7,8 +7,9 @@ import { type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * The lines of a step's rows file, in their order, without their newlines. Throws UserError 'plan-damaged' where the file is gone
- * and, behind the last line, where it is not byte for byte as planned: what is made of the lines may count only after that.
+ * The lines of a step's rows file, in their order, without their newlines. Throws UserError 'plan-damaged' if the file
+ * is missing and, after the last line, if any byte differs from the plan: do not commit results of the lines before
+ * that.
  */
 export async function* readRowLines(files: Files, directory: string, step: PlannedStep): AsyncGenerator<Buffer> {
   const path = rowsFile(directory, step);
@@ -20,7 +21,7 @@ export async function* readRowLines(files: Files, directory: string, step: Plann
   }
 }
 
-/** Opens a file of a plan; UserError 'plan-damaged' where it is gone, or has another length than was planned. */
+/** Opens a plan file; UserError 'plan-damaged' if it is missing, or its length differs from the plan. */
 export async function openPlanned(files: Files, path: string, planned?: { readonly bytes: number }): Promise<ReadFile> {
   if ((await files.stat(path)) === undefined) throw planDamaged(path, 'it does not exist');
   const file = await files.openRead(path);
@@ -29,7 +30,7 @@ export async function openPlanned(files: Files, path: string, planned?: { readon
   throw planDamaged(path, `it has ${file.bytes} bytes`, `expected ${planned.bytes}`);
 }
 
-/** Reads the rows files of a plan, and looks at the length of its requests files, whose lines are checked as they are sent. */
+/** Verifies the rows files of a plan, and the length of its requests files, whose lines are checked when sent. */
 export async function assertPlanWhole(files: Files, directory: string, plan: Pick<Plan, 'steps'>): Promise<void> {
   for (const step of plan.steps) {
     if (step.files === undefined) continue;
@@ -51,7 +52,7 @@ export function formatCrc32(crc: number): string {
   return crc.toString(16).padStart(8, '0');
 }
 
-/** The same file, to be read from its start to its end: there it throws if it is not what was planned. */
+/** The same file, for reading from start to end: at the end it throws if it differs from the plan. */
 function checkAtEnd(
   file: ReadFile,
   path: string,

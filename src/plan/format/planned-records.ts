@@ -5,13 +5,13 @@ import type { RowLine } from './row-line.js';
 const BATCH_RECORDS = 1000;
 
 /**
- * Rows of a step of another plan as records of its inputs: cells and places as that plan holds them, for the files may be others
- * by now. The inputs are to be read one after the other, in their order.
+ * Rows of a step of another plan as records of its inputs: cells and places as that plan holds them, since the files
+ * may have changed. Read the inputs one after the other, in their order.
  */
 export class PlannedRecords {
   readonly #planned: PlannedStep;
   readonly #rows: AsyncGenerator<RowLine>;
-  /** The first row that was read and belongs to a later input. */
+  /** Lookahead: the first row of a later input. */
   #ahead: RowLine | undefined;
 
   constructor(planned: PlannedStep, rows: AsyncGenerator<RowLine>) {

@@ -6,12 +6,12 @@ import { planDamaged } from './plan-damaged.js';
 
 export type RowLine = RowHead & { readonly cells: readonly Cell[] };
 
-/** A row's line, its cells aside. */
+/** A row's line without its cells. */
 export type RowHead = {
   readonly file: number;
   readonly line: number;
   readonly row: number;
-  /** Its id in another run, of which it is a row. */
+  /** Its id in the run that it was re-imported from. */
   readonly from?: string | undefined;
 } & (
   | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
@@ -41,7 +41,7 @@ function encodeRowStart(head: RowHead): string {
   }
 }
 
-/** Where a row stands; `file` is the index of its own. */
+/** Where a row stands; `file` is the index of its file. */
 export type RowPlace = Pick<RowHead, 'file' | 'line' | 'row'>;
 
 const STARTS = { planned: '["p",', rejected: '["r",', skipped: '["s",' } as const;
@@ -80,7 +80,7 @@ export function appendRowEnd(text: TextBuffer, row: DraftedRow): void {
   text.appendShort(ROW_END);
 }
 
-/** What JSON writes as it is; numbers and ids are nothing else. */
+/** Characters that JSON does not escape; numbers and ids have no others. */
 const PLAIN = /^[\w+.-]*$/;
 
 function encodeFacts(facts: readonly string[]): string {
@@ -89,7 +89,7 @@ function encodeFacts(facts: readonly string[]): string {
   return text;
 }
 
-/** Throws UserError 'plan-damaged' for a line that is none of a row; `where` names its file. */
+/** Throws UserError 'plan-damaged' for an invalid line; `where` names its file. */
 export function decodeRowLine(text: string, where: string): RowLine {
   const values = parseRowLine(text);
   if (values === undefined) throw planDamaged(where, 'a row in it is damaged');

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 /**
- * JSON whose last key `sha256` is the SHA-256, in hex, of all bytes of the file before it: so the file itself shows any byte of it
- * that changed.
+ * JSON whose last key `sha256` is the SHA-256, in hex, of all bytes of the file before it: so the file itself reveals
+ * any changed byte.
  */
 export function sealJson(value: object): string {
   return seal(JSON.stringify(value, undefined, 2).slice(0, -JSON_END.length));
 }
 
-/** The value without its digest; undefined for what is no JSON, or not byte for byte what was sealed. */
+/** The value without its digest; undefined if it is not JSON, or not byte for byte what was sealed. */
 export function readSealed(
   text: string,
 ): { readonly value: ReturnType<typeof JSON.parse>; readonly isSealed: boolean } | undefined {

@@ -19,7 +19,7 @@ import {
 } from './row-line.js';
 
 const FLUSH_BYTES = 1 << 20;
-/** Longer texts, in UTF-16 units, would outlive a round of garbage collection in their many parts. */
+/** In UTF-16 units; longer texts would survive a garbage collection as many fragments. */
 const ENCODE_UNITS = 1 << 14;
 
 /** Gathers planned rows into requests, and writes both files of a step. */
@@ -86,7 +86,7 @@ export class StepWriter {
     this.#endRow();
   }
 
-  /** As `addPlanned`, for a row that has a draft. */
+  /** Like `addPlanned`, for a drafted row. */
   addDrafted(place: RowPlace, segments: number, row: DraftedRow): void {
     this.#encode();
     const seam = this.#beginRow(1, segments);
@@ -104,7 +104,7 @@ export class StepWriter {
     this.#endRow();
   }
 
-  /** As `addRow`, for a row without an id from another run. */
+  /** Like `addRow`, for a row that is not re-imported. */
   addRefused(place: RowPlace, refusal: RowRefusal, row: DraftedRow): void {
     this.#encode();
     appendRowStart(this.#rows.text, refusal.kind, place);
@@ -117,7 +117,7 @@ export class StepWriter {
     if (this.#lines.length > ENCODE_UNITS) this.#encode();
   }
 
-  /** Writes what has gathered, once it is worth a write. */
+  /** Writes the gathered text once it is large enough. */
   async flush(): Promise<void> {
     this.#encode();
     await this.#requests.flush(FLUSH_BYTES);
@@ -148,7 +148,7 @@ export class StepWriter {
     await this.#rowsFile.discard();
   }
 
-  /** What stands before the row in its request, which is then the next one. */
+  /** The text before the row in its request; may begin the next request. */
   #beginRow(messages: number, segments: number): string {
     const isOver = this.#batch.segments + segments > this.#planner.segmentsPerRequest;
     if (isOver && this.#batch.rows > 0) this.#endRequest();

@@ -5,7 +5,7 @@ import { type NumberCode, numberCodes } from '../../normalize/number/number-code
 
 const UNREADABLE_SHOWN = 5;
 
-/** Refusals of what was a number before a spreadsheet or a hand changed it. */
+/** Codes for numbers damaged by a spreadsheet or by hand. */
 const DAMAGED: ReadonlySet<NumberCode> = new Set([
   'spreadsheet-number',
   'lost-plus',
@@ -27,7 +27,7 @@ export interface SuppressionColumn {
 export class SuppressionColumns {
   readonly #columns: SuppressionColumn[] = [];
 
-  /** `names`: of the columns. Of what the service said of a row, in results, the number counts and no id, which may look like one. */
+  /** `names`: of the columns. In results, only the number counts, since ids may look like numbers. */
   add(record: SourceRecord, country: string | undefined, names: readonly string[]): void {
     for (const [index, cell] of record.cells.entries()) {
       if (cell === undefined || cell.trim() === '') continue;
@@ -41,7 +41,7 @@ export class SuppressionColumns {
       }
       column.unreadable += 1;
       if (DAMAGED.has(number.code)) column.damaged += 1;
-      // The code's own words: a reason may quote the number, and problems reach terminals and logs.
+      // The text of the code, since a reason may quote the number, and problems reach terminals and logs.
       if (column.places.length < UNREADABLE_SHOWN) {
         column.places.push({ line: record.line, reason: numberCodes[number.code] });
       }

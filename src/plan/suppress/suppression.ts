@@ -15,9 +15,10 @@ interface ListDeps {
 }
 
 /**
- * Reads suppression lists. A column counts when at least half of its cells are valid numbers, or any was one before it was
- * damaged; in such a column each cell that is not blank must be a number. It fails closed: a list that is empty, holds no such column or a
- * number that cannot be read refuses the plan, because a number missed here is a message to somebody who opted out.
+ * Reads suppression lists. A column counts when at least half of its cells are valid numbers, or any was one before it
+ * was damaged; in such a column each cell that is not blank must be a number. It fails closed: a list that is empty,
+ * holds no such column or a number that cannot be read refuses the plan, because a missed number is a message to a
+ * person who opted out.
  */
 export async function loadSuppression(
   lists: readonly DigestedInput[],
@@ -77,7 +78,7 @@ async function loadList(
   if (reader.sha256 !== list.sha256) problems.add({ where: shown, message: 'the file changed while it was read' });
 }
 
-/** What the header of a list shows by itself: that there is none, or that the column of countries is not one. */
+/** Faults that the header alone shows: no header, or no such country column. */
 export function findHeaderFault(columns: readonly string[], shown: string, input: Input): Problem | undefined {
   const where = `${shown}:1`;
   if (columns.some((name) => isNumberLike(name, input.country))) {
@@ -89,7 +90,7 @@ export function findHeaderFault(columns: readonly string[], shown: string, input
   return numbered.length === 0 ? undefined : { where, ...describeNumbered(countryColumn ?? '', numbered) };
 }
 
-/** A list that says nothing of countries is read as the input is. */
+/** A list without a country setting takes that of the input. */
 export function inheritCountry(list: Input, input: Input): Input {
   return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
 }
@@ -103,7 +104,7 @@ function addUnreadable({ places, unreadable }: SuppressionColumn, shown: string,
   if (more > 0) problems.add({ where: shown, message: `and ${more} more numbers that cannot be read` });
 }
 
-/** A number, or what a spreadsheet or a hand made of one: no header is seven digits without a letter. */
+/** A number, possibly damaged: no header has seven digits and no letter. */
 function isNumberLike(name: string, country: string | undefined): boolean {
   const digits = name.replace(/E[+-]?\d+$/i, '');
   return normalizeNumber(name, country).ok || (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= 7);

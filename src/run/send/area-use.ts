@@ -3,15 +3,18 @@ import type { RunState } from '../../journal/replay.js';
 import type { Clock } from '../../ports/clock.js';
 
 /**
- * When a run last sent to each area: a lane waits out the second after it, since steps share the area's limits.
- * Times are those of the steady clock: the wall clock may be set meanwhile.
+ * When a run last sent to each area: a lane waits out the second after it, since steps share the area's limits. Times
+ * are monotonic: the wall clock may be set meanwhile.
  */
 export class AreaUse {
   readonly #clock: Clock;
   readonly #beforeMs: number | undefined;
   readonly #lastSentMs = new Map<Area, number>();
 
-  /** `state`: as processes before this one left it, before this one adds to it; which area they last sent to is not told. */
+  /**
+   * `state`: as processes before this one left it, before this one adds to it; it does not say which area they last
+   * sent to.
+   */
   constructor(
     clock: Clock,
     { state, host, othersSentMsAgo }: { state: RunState; host: string; othersSentMsAgo?: number | undefined },
@@ -24,7 +27,7 @@ export class AreaUse {
     this.#beforeMs = Number.isFinite(agoMs) ? clock.monotonicMs() - agoMs : undefined;
   }
 
-  /** How long ago at the least; undefined when nothing was ever sent. */
+  /** At least how long ago; undefined when nothing was ever sent. */
   lastSentMsAgo(area: Area): number | undefined {
     const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
     return atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs;
@@ -36,8 +39,8 @@ export class AreaUse {
 }
 
 /**
- * Zero, just now, where nothing better is known: what has no outcome may have left in the last moment of its process, and
- * the clock of another host is not ours.
+ * Zero if unknown: a request without outcome may have left in the last moment of its process, and another host's clock
+ * may differ.
  */
 function sentMsAgo({ lastSentAt, lastHost, isInFlight }: RunState, now: number, host: string): number | undefined {
   if (lastSentAt === undefined) return undefined;

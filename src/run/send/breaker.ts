@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 
 /**
- * Judges whether the service is there. Pure but for the clock's readings.
+ * Judges whether the service is available. Pure but for the clock's readings.
  *
  *   closed ─5 bad answers in a row→ open ─a good one→ closed
  *

@@ -9,7 +9,10 @@ import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { AreaUse } from './area-use.js';
 
-/** Runs a task that calls endpoints one by one, on a lane of its own; nothing leaves once the lock is lost, and the call then fails with that. */
+/**
+ * Runs a task that calls endpoints one by one, on a lane of its own; once the lock is lost nothing leaves, and the call
+ * fails with that error.
+ */
 export async function callOnLane<T>(
   context: {
     area: Area;
@@ -19,11 +22,11 @@ export async function callOnLane<T>(
     lock: Lock;
     stop: StopSwitch;
     areas: AreaUse;
-    /** How long it goes on trying what was not done; `giveUpAfterSeconds` where not given. */
+    /** How long to keep retrying what was not done; defaults to `giveUpAfterSeconds`. */
     giveUpAfterMs?: number;
-    /** Ends what waits for its turn. */
+    /** Cancels queued calls. */
     signal: AbortSignal;
-    /** Ends what is in flight; where not given, when the run awaits nothing more. */
+    /** Cancels calls in flight; defaults to the run's own abandon signal. */
     abandon?: AbortSignal;
     notices?: StepNotices;
   },
@@ -56,7 +59,7 @@ export async function callOnLane<T>(
   }
 }
 
-/** The lane, with a last look at the lock whenever a call's turn at the gate has come. */
+/** The lane, with a pre-send check of the lock for each call. */
 function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): CallLane {
   let isThrottled = false;
   return {
@@ -75,7 +78,7 @@ function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): C
   };
 }
 
-/** Whether an error says that a call was turned away for a lost lock, and so was not done: one that is not repeatable is tried again only where it was not. */
+/** Whether a call that is not repeatable was refused because the lock was lost, and so certainly was not done. */
 export function isTurnedAway<Input, Output>(error: unknown, endpoint: Endpoint<Input, Output>, input: Input): boolean {
   return isLockLost(error) && !endpoint.isRepeatable(input);
 }

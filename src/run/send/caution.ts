@@ -1,22 +1,22 @@
 /** The guard counts once so many rows have an answer; before that a few bad rows would stop a good run. */
 export const GUARD_FROM_ROWS = 100;
-/** A probe that is lost leaves so many rows in doubt, at most. */
+/** Most rows that a lost probe leaves in doubt. */
 const PROBE_ROWS = 10;
 
-/** Under which a part was let go; what is in doubt since may have made it void. */
+/** The permission under which a part was released; a later doubt revokes it. */
 export type Clearance = number;
 
 /**
- * How much of a step may be under way, so that an outage costs few rows, and a wrong job is seen early. Pure. It holds for
- * requests that must not be repeated; others are let go as the lane has room.
+ * How much of a step may be in flight, so that an outage costs few rows, and a wrong job shows early. Pure. It applies
+ * to requests that must not be repeated; others are released as the lane has room.
  *
  *   probing: one part at a time, of ten rows at most
  *     └a good answer→ trying: a hundred rows under way at most
  *                       └a hundred rows answered→ free
  *   any of them ─an answer that leaves its request in doubt→ probing; a good answer then leads back to where it was
  *
- * A process begins by probing: it does not know why the one before it ended. What was let go before the last doubt, and has not
- * left, stays; and its answer says nothing new of the service.
+ * A process begins by probing: it does not know why the one before it ended. A part that was released before the last
+ * doubt, and has not left, is held back; the answer of one that has left says nothing new about the service.
  */
 export class Caution {
   readonly #isNeeded: boolean;
@@ -39,7 +39,7 @@ export class Caution {
     return this.#isFree ? Number.POSITIVE_INFINITY : GUARD_FROM_ROWS;
   }
 
-  /** Whether a part may go beside those that are under way. */
+  /** Whether a part may be sent beside those in flight. */
   mayBegin(rows: number, underWay: { readonly parts: number; readonly rows: number }): boolean {
     if (underWay.parts === 0) return true;
     if (this.#isProbing) return false;
@@ -63,7 +63,7 @@ export class Caution {
     if (this.holds(clearance)) this.#isProbing = false;
   }
 
-  /** False where the part had left before an earlier doubt was known: that is one event. */
+  /** False if the part had left before an earlier doubt was known: both are one event. */
   noteDoubt(clearance: Clearance): boolean {
     if (!this.#isNeeded) return true;
     if (!this.holds(clearance)) return false;

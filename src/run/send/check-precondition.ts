@@ -9,10 +9,10 @@ import type { PassGate } from '../../throttle/lane.js';
 import { sendRead } from './query-outcome.js';
 import type { SendContext } from './send-context.js';
 
-/** What a look at the service before a request came to. */
+/** The result of checking a precondition. */
 export type PreconditionResult =
   | { readonly kind: 'send'; readonly seen: number }
-  /** The request is not sent: it comes to this, or is tried again. */
+  /** The request is not sent: this is its result, or it is tried again. */
   | { readonly kind: 'unsent'; readonly result: Result; readonly decision: Decision }
   /** The run is stopping. */
   | { readonly kind: 'stopping' };
@@ -20,11 +20,11 @@ export type PreconditionResult =
 interface Asked {
   readonly requestPart: RequestPart;
   readonly body: Buffer;
-  /** Looks of this part that came to nothing, while other requests were answered. */
+  /** Reads of this part that failed while other requests were answered. */
   readonly unread: number;
 }
 
-/** Looks at what a request is about before it is begun: what is found may be that it is not to be sent. */
+/** Reads the state that a request depends on before it is begun, and decides whether to send it. */
 export async function checkPrecondition(
   precondition: Precondition,
   asked: Asked,
@@ -39,7 +39,7 @@ export async function checkPrecondition(
     const found = precondition.readAnswer(answer, asked.requestPart, asked.body);
     if (found !== undefined && 'seen' in found) return { kind: 'send', seen: found.seen };
     if (found !== undefined) return { kind: 'unsent', result: { kind: 'settled', outcomes: found }, decision };
-    // It may be the answer to another request, and this one's may come next on its connection.
+    // It may be a stray answer, and this request's own may come next on the connection.
     deps.transport.dropConnections?.();
     return { kind: 'unsent', result: judge(UNREADABLE, answer, asked, precondition), decision: UNREADABLE };
   }
@@ -47,7 +47,7 @@ export async function checkPrecondition(
 }
 
 const UNREADABLE = { kind: 'again', why: 'an answer that cannot be read', mayHaveBeenProcessed: true } as const;
-/** One that fails alone, looked at again and again, would keep the run from its end. */
+/** A read that fails alone must not keep the run from finishing. */
 const MAX_UNREAD = 2;
 
 function judge(decision: Decision, answer: Answer, { requestPart, unread }: Asked, precondition: Precondition): Result {

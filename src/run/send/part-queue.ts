@@ -2,7 +2,7 @@ import { halvesOf } from '../../journal/replay.js';
 import type { PartToSend, RequestReader } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
-/** Parts of a step that are to be sent: those that were begun before, then what was never begun, in the order of the plan. */
+/** Parts of a step to send: those begun before, then those never begun, in the order of the plan. */
 export class PartQueue {
   readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps'>;
   readonly #reader: RequestReader;
@@ -25,16 +25,16 @@ export class PartQueue {
     this.#waiting.unshift(part);
   }
 
-  /** Undefined where none waits and all of the plan was begun. */
+  /** Undefined when none waits and the whole plan was begun. */
   async next({ isSmallestFirst }: { isSmallestFirst: boolean }): Promise<PartToSend | undefined> {
     if (isSmallestFirst) this.#putSmallestFirst();
     return this.#waiting.shift() ?? (await this.#reader.next());
   }
 
   /**
-   * Halves a part, in the journal, until one of it has so few rows; all that comes of it waits, that one first. As with a
-   * request that is refused, there is an intent before each split; nothing is sent under it. All entries go in one write:
-   * a power cut within it leaves an intent alone, and its rows in doubt.
+   * Halves a part, in the journal, until one piece has so few rows; all pieces wait, that one first. As with a request
+   * that is refused, there is an intent before each split; nothing is sent under it. All entries go in one write: a
+   * power cut within it leaves an intent alone, and its rows in doubt.
    */
   async split(part: PartToSend, maxRows: number): Promise<void> {
     const { journal, lock, deps } = this.#context;
@@ -56,7 +56,7 @@ export class PartQueue {
   }
 
   #putSmallestFirst(): void {
-    // By their place in the plan where they are equal: what was held back comes before what was never begun.
+    // Ties by place in the plan: held-back parts come before those never begun.
     const smallest = this.#waiting.reduce<PartToSend | undefined>(
       (best, part) => (best === undefined || isBefore(part, best) ? part : best),
       undefined,

@@ -8,9 +8,9 @@ import type { StepContext } from './send-context.js';
 type Maker = Provisioning<StepContext['step']>['makers'][number];
 
 /**
- * Makes what a step needs before its first request, each thing once per run. Undefined: it could not, and the run is told
- * to stop. Where nothing tells what came of a call that makes something (its answer was lost, or the process died), it may
- * exist: the run stops to say so, and the next one makes it anew.
+ * Creates what a step needs before its first request, each thing once per run. Undefined: it could not, and the run
+ * stops. If the outcome of a creating call is unknown (lost answer, dead process), the thing may exist: the run stops
+ * to report that, and the next one creates it again.
  */
 export async function provisionStep(context: StepContext): Promise<readonly string[] | undefined> {
   const { deps, journal, kind, planned, progress, step } = context;
@@ -43,7 +43,7 @@ async function makeOne(context: StepContext, make: Maker, made: readonly string[
       await stopForUnknownId(context, failure.message);
       return undefined;
     }
-    // A lane that is stopped has sent nothing of what it turns away.
+    // A stopped lane has sent nothing of what it rejects.
     if (failure === undefined && (!stop.isRequested || isLockLost(error))) throw error;
     await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
     if (failure === undefined) return undefined;
@@ -72,7 +72,7 @@ function describeName(input: unknown): string {
   return isNamed ? ` ${JSON.stringify(input.name)}` : '';
 }
 
-/** A run that stops for another reason has not said this one: it stays open, and the next run says it. */
+/** A run that stops for another reason does not report this one: it stays open for the next run. */
 async function stopForUnknownId(context: StepContext, why: string): Promise<void> {
   const { deps, journal, planned, progress, step, stop } = context;
   const detail =

@@ -9,15 +9,15 @@ import type { SendContext } from './send-context.js';
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
 
-/** What asking came to. */
+/** The result of the query. */
 export type QueryResult =
   | { readonly kind: 'resolved'; readonly outcomes: RowOutcomes }
-  /** The service does not tell. */
+  /** The service does not know. */
   | { readonly kind: 'unresolved' }
-  /** The run stops before the service could tell: it is to be asked another time. */
+  /** The run stops before an answer: the next run queries again. */
   | { readonly kind: 'postponed' };
 
-/** Asks the service what became of a request whose outcome is unknown, where its kind can; reads only, each through the gate. */
+/** Queries the service for the unknown outcome of a request, if its kind can; reads only, each through the gate. */
 export async function queryOutcome(
   { requestPart, body }: { requestPart: RequestPart; body: Buffer },
   context: SendContext,

@@ -12,9 +12,9 @@ export interface PartToSend {
   readonly head: RequestHead;
   /** The whole request's body, as planned. */
   readonly body: Buffer;
-  /** Answers in this process that did not say what became of it, while others were answered. */
+  /** Attempts in this process whose answers did not say what became of it, while others were answered. */
   readonly ambiguousAttempts: number;
-  /** How often it was refused for now. */
+  /** How often it was deferred. */
   readonly deferrals: number;
 }
 

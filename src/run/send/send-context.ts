@@ -12,7 +12,7 @@ export interface SendContext {
   readonly planId: string;
   readonly kind: StepKind;
   readonly step: RowStep;
-  /** Ids of what was made before the step's first request. */
+  /** Ids of what was provisioned before the step's first request. */
   readonly provisionedIds: readonly string[];
   readonly service: ServiceSettings;
   readonly deps: RunDeps;

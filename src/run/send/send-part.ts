@@ -12,31 +12,31 @@ import type { PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
 /**
- * What came of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write. Either there is
- * no intent, or it stays open, and the next run asks what became of it.
+ * What came of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write. Either
+ * there is no intent, or it stays open, and the next run queries its outcome.
  */
 export type Attempt =
   | {
       readonly result: Result;
       readonly decision: Decision | undefined;
-      /** The part alone is sent again after so long. */
+      /** The part alone is sent again after this delay. */
       readonly deferMs?: number | undefined;
     }
   | undefined;
 
-/** How a part leaves. `maySend` is asked once its turn at the gate has come: a request before it may be in doubt by then. */
+/** How a part leaves. `maySend` is called at its turn at the gate: an earlier request may be in doubt by then. */
 export interface SendPermit {
   readonly gate: PassGate;
   readonly maySend: () => boolean;
 }
 
 /**
- * One attempt to send: intent durable → gate, and there a last look at the lock → bytes leave → outcome durable. In this
- * order, always: whoever takes the lock behind that look finds the intent. Before all that, some kinds read what the request is
- * about, and it may end there, unsent. What a process before this one sent, and has no
- * outcome, is not sent but asked for.
- * Throws when the journal cannot be written or the lock is lost: the run then ends at once. What was turned away at the gate
- * has not been sent for certain, and says so in the journal: where nobody took the lock, the next run sends it.
+ * One attempt to send: intent durable → gate, with a pre-send check of the lock → bytes leave → outcome durable.
+ * Always in this order: a process that takes the lock after the check finds the intent. Before that, some kinds check
+ * a precondition, and the request may end there, unsent. A request that an earlier process sent, without an outcome,
+ * is queried instead. Throws when the journal cannot be written or the lock is lost: the run then ends at once. A
+ * request refused at the gate has certainly not been sent, and the journal says so: if no process took the lock, the
+ * next run sends it.
  */
 export async function sendPart(
   part: PartToSend,
@@ -58,7 +58,7 @@ export async function sendPart(
     if (query.kind === 'postponed') return undefined;
     const result: Result = query.kind === 'resolved' ? { kind: 'settled', outcomes: query.outcomes } : judged.result;
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
-    // What stays in doubt is as bad an answer as it was before asking.
+    // An unresolved request counts as the same bad answer as before the query.
     const isSettled = query.kind === 'resolved' && !isUnknown(result) && decision?.kind !== 'stop';
     return { result, decision: isSettled ? { kind: 'read' } : decision, deferMs: judged.deferMs };
   };
@@ -79,7 +79,7 @@ export async function sendPart(
       const { result } = check;
       if (result.kind !== 'settled') return check;
       const at = deps.clock.now();
-      // Together: nothing is in flight between them.
+      // Appended together: nothing is in flight between them.
       const intent = journal.append({ type: 'intent', ...key, at, line, rows });
       await Promise.all([intent, journal.append({ type: 'outcome', ...key, at, result })]);
       return check;
@@ -108,21 +108,21 @@ export async function sendPart(
   const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
   const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
   const isUnread = decision.kind === 'read' && isUnknown(judged.result);
-  // At once, before another request can be given the answer to this one.
+  // Immediately, before another request can receive this one's answer.
   if (isUnread || mayBeStray(answer, decision)) deps.transport.dropConnections?.();
   return settle(judged, judged.decision);
 }
 
-/** Once its turn at the gate has come. */
+/** Called at its turn at the gate. */
 function explainNotSent(stop: SendContext['stop'], maySend: SendPermit['maySend']): string | undefined {
   if (stop.isRequested) return 'the run was stopping';
   return maySend() ? undefined : 'another request is in doubt';
 }
 
-/** What an answer comes to, before it is durable. */
+/** The judged answer, before it is durable. */
 interface Judged {
   readonly result: Result;
-  /** In the place of what the answer alone says. */
+  /** Overrides the decision from the answer alone. */
   readonly decision?: Decision;
   readonly deferMs?: number | undefined;
 }
@@ -187,7 +187,7 @@ function reject({ code, reason }: { code: string; reason: string }): Judged {
   return { result: settled(1, { status: 'rejected', code, reason }) };
 }
 
-/** Somebody else keeps on sending to it then. */
+/** Beyond this, another system keeps sending to the number. */
 const MAX_DEFERRALS = 5;
 
 function toResult(
@@ -222,7 +222,10 @@ function toResult(
   }
 }
 
-/** A request that fails alone, while others are answered, is held: sent again for ever, it would keep the run from its end. */
+/**
+ * A request that fails alone, while others are answered, is put in doubt: repeated indefinitely, it would keep the run
+ * from finishing.
+ */
 const MAX_AMBIGUOUS_ATTEMPTS = 2;
 
 function settleInDoubt({ count }: RequestPart, why: string): Result {

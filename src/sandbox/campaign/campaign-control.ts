@@ -4,7 +4,7 @@ import { answerError, ERROR_CODE } from '../http-answer.js';
 import { campaignSchema, createCampaign, type KeptCampaign } from './campaign-fields.js';
 import type { RequestedStatus } from './transition.js';
 
-/** A campaign as it shall stand, and what made it so. */
+/** The new state of a campaign, and what caused it. */
 export interface StatusChange {
   readonly campaign: KeptCampaign;
   /** Null for a change through `/_sandbox`. */
@@ -21,7 +21,7 @@ export interface CampaignControlDeps {
 
 const writtenSchema = campaignSchema.omit({ 'campaign-id': true }).partial();
 
-/** `/_sandbox/campaigns`: shows all, and sets any field of one, allowed change or not; one that is not there is made. */
+/** `/_sandbox/campaigns`: shows all, and sets any field of one, even if the service would refuse; a missing one is created. */
 export function addCampaignControl(app: FastifyInstance, { campaigns, record, now }: CampaignControlDeps): void {
   app.get('/_sandbox/campaigns', async () => [...campaigns.values()]);
 

@@ -33,7 +33,7 @@ export const campaignSchema = z.strictObject({
 
 export type KeptCampaign = z.output<typeof campaignSchema>;
 
-/** A campaign that nobody has started: enabled, dynamic, status 0. */
+/** A campaign that was never started: enabled, dynamic, status 0. */
 export function createCampaign(id: number): KeptCampaign {
   return {
     'campaign-name': `campaign ${id}`,
@@ -62,7 +62,7 @@ export function createCampaign(id: number): KeptCampaign {
   };
 }
 
-/** What a sandbox has from the start: one campaign for each thing that can be tried. */
+/** The initial campaigns of a sandbox: one for each case to try. */
 export function createFirstCampaigns(): KeptCampaign[] {
   return [
     { ...createCampaign(101), 'campaign-name': 'running', status: 3 },

@@ -25,7 +25,7 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Sandbo
   const record = async ({ campaign, requested, request }: StatusChange) => {
     const { 'campaign-id': campaignId, status } = campaign;
     const from = campaigns.get(campaignId)?.status ?? null;
-    // Nothing is awaited between the look at a campaign and its change: of two calls at once, one comes second.
+    // No await between reading a campaign and changing it: concurrent calls are serialized.
     put(campaign);
     const row = { campaignId, requested, from, status, campaign };
     await ledger.append({ at: clock.now(), area: 'campaign', request }, [row]);
@@ -78,7 +78,7 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Sandbo
       {
         method: 'POST',
         path: '/api/tstats/campaigns/:campaignId',
-        // A body that is none has no status: it is refused in the area's own words.
+        // An unreadable body has no status: the area's own error refuses it.
         takesBody: false,
         authorize: authorizeWith('action'),
         recipients: () => [],
@@ -127,7 +127,7 @@ function leaveStatusOut({ campaign: { status: _, 'campaign-id': _id, ...campaign
   return { campaign };
 }
 
-/** A campaign that nobody asked for, in another status. */
+/** An unrelated campaign, in another status. */
 function giveAnother({ campaign }: ReadBody): ReadBody {
   const status = campaign.status === 0 ? 5 : 0;
   return { campaign: { ...campaign, 'campaign-id': campaign['campaign-id'] + 1_000_000, status } };

@@ -2,12 +2,12 @@
 export const REQUESTED_STATUSES = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
 export type RequestedStatus = (typeof REQUESTED_STATUSES)[number];
 
-/** What the twelve numbers have in common when a change is asked for. */
+/** Groups the twelve numbers for a requested change. */
 type Phase = 'new' | 'running' | 'paused' | 'purged' | 'stopped';
 
 /**
- * The contract gives the numbers their meaning and does not say which of them a change sees alike. Here whatever has been started counts as
- * running, also 2, whose time has not come: it can be paused and stopped, and is not new any more.
+ * The contract gives the numbers their meaning and does not say which of them a change sees alike. Here every started
+ * campaign counts as running, also 2, whose time has not come: it can be paused and stopped, and is not new any more.
  */
 const PHASES: readonly Phase[] = [
   'new', // 0 New
@@ -35,7 +35,7 @@ const ALLOWED_FROM: Readonly<Record<RequestedStatus, readonly Phase[]>> = {
   STOPPED: ['running', 'paused', 'purged'],
 };
 
-/** The manual ones: a request is somebody's hand. */
+/** The manual ones, since a request is a manual action. */
 const RESULTING: Readonly<Record<RequestedStatus, number>> = { RUNNING: 3, PAUSED: 8, PURGED: 10, STOPPED: 5 };
 
 /** Texts of the service's documentation. */

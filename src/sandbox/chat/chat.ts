@@ -21,7 +21,7 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
     const key = headers['x-api-key'];
     const refused = keyring.refuseChatKey(key, clock.now());
     if (refused !== undefined) return refused;
-    // The contract names the rate and not what happens above it: refused, so that pacing can be shown.
+    // The contract names the rate and not what happens above it: refused, so that pacing can be tested.
     return perKey.take(String(key), clock.monotonicMs()) ? undefined : QUOTA_EXCEEDED;
   };
 
@@ -64,7 +64,7 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
       {
         method: 'POST',
         path: MESSAGES,
-        // A body that is no JSON arrives as undefined, and is refused here in the chat's own words.
+        // A body that is not JSON arrives as undefined, and gets the chat's own error.
         takesBody: false,
         authorize,
         recipients: () => [NOBODY],

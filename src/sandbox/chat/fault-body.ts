@@ -1,6 +1,6 @@
 import { answerJson, type HttpAnswer } from '../http-answer.js';
 
-/** Text and code of each status. The contract shows the 401 only; the others are made after it. */
+/** Text and code of each status. The contract shows the 401 only; the others follow its form. */
 const FAULTS = {
   400: { faultstring: 'Bad request', errorcode: 'request.Invalid' },
   401: { faultstring: 'Invalid access token', errorcode: 'oauth.v2.InvalidAccessToken' },
@@ -21,7 +21,7 @@ export function answerFault(
   return answerJson(status, toBody(status, text), headers);
 }
 
-/** The chat's body of a status that a fault asks for; undefined for a status that is not the chat's. */
+/** The chat's body of a status that a fault sets; undefined for a status that is not the chat's. */
 export function chatBodyOfStatus(status: number): unknown {
   return isFaultStatus(status) ? toBody(status, FAULTS[status].faultstring) : undefined;
 }

@@ -12,7 +12,7 @@ export interface RoomMessage {
   readonly timestamp: number;
 }
 
-/** Whoever holds the test key. */
+/** The author: the holder of the test key. */
 const AUTHOR: RoomMessage['authorUser'] = {
   avatarUrl: 'https://chat.example/avatars/sandbox.png',
   email: 'sandbox@acme.example',
@@ -20,7 +20,7 @@ const AUTHOR: RoomMessage['authorUser'] = {
   name: 'Sandbox',
 };
 
-/** The messages of each room; a room is there as soon as it is named. */
+/** The messages of each room; a room exists as soon as it is named. */
 export class RoomStore {
   readonly #messagesOf = new Map<string, RoomMessage[]>();
   #lastTimestamp = 0;
@@ -44,7 +44,7 @@ export class RoomStore {
     return (this.#messagesOf.get(room) ?? []).slice(-count).reverse();
   }
 
-  /** Times go on from where they were. */
+  /** Times continue to increase. */
   clear(): void {
     this.#messagesOf.clear();
   }

@@ -35,7 +35,7 @@ const MAX_OTHER_ADDRESS = 128;
 const MSISDN = /^\+?[1-9][0-9]{6,14}$/;
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
-/** Checks a whole body, first fault first; fields that the service does not know are left out. */
+/** Checks a whole body, first fault first; fields that the service does not know are dropped. */
 export function readContactRequest(body: unknown): ContactRequest | RequestRefusal {
   if (!isObject(body)) return invalid('Request body must be a JSON object');
   const refusal =

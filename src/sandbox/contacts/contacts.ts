@@ -34,7 +34,7 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Sandbo
     const matches = book.match(request.addresses);
     if (matches.length > 1) return answerError(409, CONFLICT, now);
     const [knownId] = matches;
-    // Nothing is awaited between match and merge: two creations of one address can't both find nothing.
+    // No await between match and merge: two creations of one address can't both find nothing.
     const contact = book.merge(knownId ?? nextId++, request, new Date(now).toISOString());
     const outcome = knownId === undefined ? 'created' : 'merged';
     const { externalId = null } = request;
@@ -97,7 +97,7 @@ function leaveIdOut({ body }: Distortable): unknown {
   return rest;
 }
 
-/** Another contact's answer, or one that nobody asked for when there was no other. */
+/** Another contact's answer, or an invented one when there is no other. */
 function giveAnother({ body, previousBody }: Distortable): unknown {
   return (
     previousBody ?? { ...(body as KeptContact), id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }

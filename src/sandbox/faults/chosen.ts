@@ -1,7 +1,7 @@
 import { choosePlaces, type Random } from '../random.js';
 import type { SandboxFault } from './fault.js';
 
-/** A fault that befalls a request, with the randomness that is its own for that request. */
+/** A fault applied to a request, with its own random numbers for that request. */
 export interface ChosenFault {
   readonly fault: SandboxFault;
   readonly random: Random;
@@ -15,7 +15,10 @@ export function chooseRows({ fault, random }: ChosenFault, recipients: readonly 
   return choosePlaces(count, recipients.length, random);
 }
 
-/** The first fault of rows that befalls a request about one row; `strict-numbers` goes by the number's form alone, and is not among them. */
+/**
+ * The first row fault that applies to a request about one row; `strict-numbers` depends on the number's form alone, and
+ * is not among them.
+ */
 export function findRowFault(chosen: readonly ChosenFault[], recipient: string): SandboxFault | undefined {
   return chosen.find((each) => each.fault.kind !== 'strict-numbers' && chooseRows(each, [recipient])[0] === true)
     ?.fault;

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { answerError, answerHtml, answerJson, ERROR_CODE, type HttpAnswer } from '../http-answer.js';
 import { type SandboxFault, statusOf } from './fault.js';
 
-/** Lets an answer leave, or not, as the fault says. Returns the status that left; 0 when no answer did. */
+/** Sends an answer, or not, as the fault says. Returns the status that was sent; 0 if none was. */
 export async function deliver(
   reply: FastifyReply,
   answer: HttpAnswer,
@@ -36,7 +36,7 @@ export async function deliver(
   }
 }
 
-/** The request that a fault befell. */
+/** The request that a fault was applied to. */
 export interface FaultedRequest {
   readonly url: string;
   readonly now: number;

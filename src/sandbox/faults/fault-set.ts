@@ -4,7 +4,7 @@ import { createRandom } from '../random.js';
 import type { ChosenFault } from './chosen.js';
 import { isDistortion, parseFaults, phaseOf, type SandboxFault } from './fault.js';
 
-/** All that befalls one request: at most one fault that decides the answer, and any number of delays and row faults. */
+/** All faults applied to one request: at most one that decides the answer, and any number of delays and row faults. */
 export interface AppliedFaults {
   readonly delayMs: number;
   readonly before: ChosenFault | undefined;
@@ -12,7 +12,7 @@ export interface AppliedFaults {
   readonly after: ChosenFault | undefined;
 }
 
-/** The faults that are set. The same faults and the same order of requests give the same misfortunes. */
+/** The faults that are set. Deterministic: the same faults and the same order of requests give the same result. */
 export class FaultSet {
   #faults: SandboxFault[] = [];
   #applied: number[] = [];
@@ -59,7 +59,7 @@ export class FaultSet {
   }
 }
 
-/** A distortion that the route's answers cannot suffer passes it by, as does a fault of numbers that the request lacks. */
+/** Skips distortions that the route's answers cannot have, and number faults for requests without such numbers. */
 function concerns(fault: SandboxFault, route: Route, recipients: readonly string[]): boolean {
   const { endingWith, kind } = fault;
   if (endingWith !== undefined && !recipients.some((recipient) => recipient.endsWith(endingWith))) return false;

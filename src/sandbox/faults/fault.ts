@@ -3,12 +3,10 @@ import { UserError } from '../../domain/errors.js';
 import { AREA_NAMES } from '../area-name.js';
 
 /**
- * What the sandbox can be told to do wrong, by the moment at which it happens:
- * delay  – before anything else; adds to whatever follows
- * before – instead of processing: nothing is accepted
- * rows   – while processing: some rows are refused
- * after  – once processed: what was accepted stays in the ledger, whatever leaves
- * `status-<code>` (any from 200 to 599) is answered before processing.
+ * The faults of the sandbox, by the moment at which they happen: delay  – before anything else; adds to whatever
+ * follows before – instead of processing: nothing is accepted rows   – while processing: some rows are refused after
+ * – once processed: what was accepted stays in the ledger, whatever leaves `status-<code>` (any from 200 to 599) is
+ * answered before processing.
  */
 const PHASE_OF_KIND = {
   latency: 'delay',
@@ -53,7 +51,7 @@ const kindSchema = z.custom<FaultKind>(
 
 const faultSchema = z.strictObject({
   kind: kindSchema,
-  /** Which area's requests; all when left out. */
+  /** The area; all by default. */
   area: z.enum(AREA_NAMES).optional(),
   /** Share of the requests, 0 to 1. */
   rate: z.number().min(0).max(1).default(1),
@@ -82,13 +80,13 @@ const faultSchema = z.strictObject({
   description: z.string().default('Invalid MSISDN format (not E.164 international number)'),
 });
 
-/** A fault as it is written: everything but `kind` may be left out. */
+/** A fault as it is written: everything but `kind` is optional. */
 export type FaultInput = z.input<typeof faultSchema>;
 export type SandboxFault = z.output<typeof faultSchema>;
 
 const faultsSchema = z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(faultSchema));
 
-/** Reads one fault or a list of them; throws a UserError that names everything wrong with them. */
+/** Reads one fault or a list of them; throws a UserError with all problems. */
 export function parseFaults(written: unknown): SandboxFault[] {
   const parsed = faultsSchema.safeParse(written);
   if (parsed.success) return parsed.data;

@@ -8,7 +8,7 @@ export interface WebhookRequest {
   readonly version: string;
 }
 
-/** A channel whose form is right; whether its webhook and queue exist is not looked at here. */
+/** A channel whose form is right; whether its webhook and queue exist is not checked here. */
 export interface ChannelRequest {
   readonly name: string;
   readonly description: string | null;

@@ -9,7 +9,7 @@ const MAX_ADDITIONAL_PROPERTIES = 30;
 
 const USER_TEXTS = ['language', 'name', 'email', 'phone', 'userId', 'company', 'caseId'] as const;
 
-/** First fault of a creation; whether channel and queue exist is not looked at here. */
+/** First fault of a creation; whether channel and queue exist is not checked here. */
 export function refuseCreation(body: unknown): GatewayProblem | undefined {
   if (!isObject(body)) return MALFORMED;
   if (!isText(body.channelId)) return invalid('channelId must be the id of a channel');

@@ -1,11 +1,11 @@
 import type { Fields } from '../ledger/entry-head.js';
 import type { Post, WebhookLane } from '../webhook/webhook-lane.js';
 
-/** Repeated until it is answered 2xx, as the service's documentation says, "after a brief delay": the last goes on for ever. */
+/** Delays of repeats until an answer is 2xx; documented: "after a brief delay". The last repeats indefinitely. */
 const RETRY_DELAYS_MS = [1_000, 2_000, 5_000, 10_000];
 const LAST_RETRY_DELAY_MS = 10_000;
 
-/** The question to a webhook that was made whether somebody listens. It is asked once: the webhook is there, whatever the answer. */
+/** The check event to a new webhook, sent once: the webhook exists, whatever the answer. */
 export class CheckLane implements WebhookLane {
   readonly url: string;
   readonly #post: Post;

@@ -62,7 +62,7 @@ export function addGatewayControl(app: FastifyInstance, recorder: GatewayRecorde
   });
 }
 
-/** Nothing given, and nothing that makes sense, is an empty object. */
+/** A missing or unreadable body counts as an empty object. */
 function readFields(body: unknown): Readonly<Record<string, unknown>> {
   const written = parseControlBody(body);
   return isObject(written) ? written : {};

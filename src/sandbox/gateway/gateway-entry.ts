@@ -1,6 +1,6 @@
 import type { EntryHead, Fields } from '../ledger/entry-head.js';
 
-/** What the gateway accepted, in the words of the requests: `body` is the whole body that was handed over. */
+/** What the gateway accepted: `body` is the whole body of the request. */
 export type GatewayRow =
   | {
       readonly kind: 'webhook';

@@ -2,7 +2,7 @@ import type { Fields } from '../ledger/entry-head.js';
 import type { GatewayRow } from './gateway-entry.js';
 import { type Conversation, QUEUES } from './gateway-store.js';
 
-/** The event that tells the client application of it; undefined for what has none. `timestamp` in ms since 1970. */
+/** The event for the client application; undefined for what has none. `timestamp` in ms since 1970. */
 export function buildEvent(row: GatewayRow, conversation: Conversation, timestamp: number): Fields | undefined {
   const { conversationId, queueId, agent } = conversation;
   const head = (eventType: string) => ({ eventType, conversationId, timestamp });
@@ -17,14 +17,14 @@ export function buildEvent(row: GatewayRow, conversation: Conversation, timestam
         data: { isEcho: false, text: row.text, sender: { id: agent?.id ?? '', type: 'agent' } },
       };
     case 'message':
-      // What the application itself sent comes back to it, and says so.
+      // The application's own messages are echoed, and marked so.
       return { ...head('MESSAGE'), data: { isEcho: true, text: row.body.text, sender: { id: 'user', type: 'user' } } };
     default:
       return undefined;
   }
 }
 
-/** Documented: asks whether somebody listens at the address of a webhook that was made; it has no conversation and no time. */
+/** Documented: checks the address of a new webhook; it has no conversation and no time. */
 export function buildCheckEvent(version: string): Fields {
   return { notificationVersion: version, eventType: 'WEB_HOOK_VERIFY' };
 }

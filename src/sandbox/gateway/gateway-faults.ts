@@ -12,7 +12,7 @@ const PROBLEM_OF_STATUS: Readonly<Record<number, GatewayProblem>> = {
   500: INTERNAL,
 };
 
-/** The gateway's body of a status that a fault asks for; undefined for a status that is not the gateway's. */
+/** The gateway's body of a status that a fault sets; undefined for a status that is not the gateway's. */
 export function gatewayBodyOfStatus(status: number, referenceId: string): Fields | undefined {
   const problem = PROBLEM_OF_STATUS[status];
   return problem === undefined ? undefined : toProblemBody(problem, referenceId);
@@ -32,7 +32,7 @@ export function refuseByFault(call: AreaCall): GatewayProblem | undefined {
   return fault.kind === 'reject-rows' ? invalid(fault.description) : INTERNAL;
 }
 
-/** Answers without their id, and with somebody else's. */
+/** Answers without their id, and with a foreign one. */
 export function distortId(field: 'id' | 'conversationId'): Route['distortions'] {
   return {
     partial: ({ body }) => {

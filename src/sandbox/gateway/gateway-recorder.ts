@@ -5,7 +5,7 @@ import type { GatewayRow } from './gateway-entry.js';
 import { buildCheckEvent, buildEvent, buildTypingEvent } from './gateway-event.js';
 import { GatewayStore } from './gateway-store.js';
 
-/** Does what was checked: changes the state, writes it down, and tells the webhook, in this order. */
+/** Applies a checked change: updates the state, appends to the ledger, and notifies the webhook, in this order. */
 export class GatewayRecorder {
   readonly store = new GatewayStore();
   readonly #deps: AreaDeps;
@@ -19,7 +19,7 @@ export class GatewayRecorder {
   async accept(row: GatewayRow, request: number): Promise<number> {
     const { clock, ledger, newId, webhooks } = this.#deps;
     const at = clock.now();
-    // Nothing is awaited between the check and the change: of two calls at once, one comes second.
+    // No await between check and change: concurrent calls are serialized.
     this.store.apply(row, new Date(at).toISOString());
     const conversation = 'conversationId' in row ? this.store.conversation(row.conversationId) : undefined;
     await ledger.append({ at, area: 'gateway', request }, [row]);
@@ -29,7 +29,7 @@ export class GatewayRecorder {
     return at;
   }
 
-  /** Tells the webhook that an agent types. */
+  /** Notifies the webhook that an agent types. */
   sendTyping(conversationId: string, agentId: string): void {
     this.#notify(conversationId, buildTypingEvent(conversationId, agentId, this.#deps.clock.now()));
   }
@@ -42,7 +42,7 @@ export class GatewayRecorder {
   #notify(conversationId: string, event: Fields): void {
     const { newId, webhooks } = this.#deps;
     const conversation = this.store.conversation(conversationId);
-    // Cleared while it was being written down.
+    // Cleared while the ledger was written.
     if (conversation === undefined) return;
     const url = this.store.channel(conversation.channelId)?.uri ?? null;
     if (url === null) return;

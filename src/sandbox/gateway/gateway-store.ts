@@ -2,7 +2,7 @@ import type { Fields } from '../ledger/entry-head.js';
 import { queueIdOf } from './conversation-request.js';
 import type { GatewayRow } from './gateway-entry.js';
 
-/** Queues that are there from the start, each with an agent: the contract has no operation that makes one. */
+/** The initial queues, each with an agent: the contract has no operation that creates one. */
 export const QUEUES: Readonly<Record<string, string>> = { '100': 'Sales', '101': 'Support', '102': 'Billing' };
 
 export interface Channel {
@@ -12,7 +12,7 @@ export interface Channel {
   readonly uri: string | null;
 }
 
-/** There from the start and without a webhook, so that a conversation can be made without any setting up. */
+/** Exists from the start, without a webhook, so that a conversation needs no setup. */
 const SANDBOX_CHANNEL: Channel = { channelId: 'sandbox-channel', queueId: '100', uri: null };
 
 export interface Conversation {
@@ -121,7 +121,7 @@ function change(conversation: Conversation, row: Change, at: string): Conversati
   switch (row.kind) {
     case 'update': {
       const given = row.body.user as Fields | undefined;
-      // PUT puts the user in the place of the old one, PATCH only the fields that it names.
+      // PUT replaces the user, PATCH only the fields that it names.
       const changedUser = row.method === 'PUT' ? (given ?? user) : { ...user, ...given };
       return { ...conversation, user: changedUser, queueId: queueIdOf(row.body) ?? queueId };
     }

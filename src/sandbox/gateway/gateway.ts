@@ -91,7 +91,7 @@ export function createGatewayArea(deps: AreaDeps): SandboxArea {
   const route = (what: Omit<Route, 'takesBody' | 'authorize'>): Route => ({
     ...what,
     path: BASE + what.path,
-    // A body that is no JSON arrives as undefined, and is refused here in the gateway's own words.
+    // A body that is not JSON arrives as undefined, and gets the gateway's own error.
     takesBody: false,
     authorize: ({ headers }) => keyring.refuseGatewayKey(headers['x-api-key'], clock.now()),
   });

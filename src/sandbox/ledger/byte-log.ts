@@ -56,7 +56,7 @@ export function createMemoryLog(): ByteLog {
   };
 }
 
-/** Opens `<directory>/ledger.ndjson`, making both when they are not there. What was appended outlives the process. */
+/** Opens `<directory>/ledger.ndjson`, creating both if missing. What was appended outlives the process. */
 export async function openFileLog(files: Files, directory: string): Promise<ByteLog> {
   await files.makeDirectory(directory);
   const path = join(directory, 'ledger.ndjson');
@@ -78,7 +78,7 @@ export async function openFileLog(files: Files, directory: string): Promise<Byte
 
 const READ_BYTES = 1 << 20;
 
-/** Every whole line that stood in the log when the reading began, without its newline, and where it ends. */
+/** Every whole line in the log when reading began, without its newline, and where it ends. */
 export async function* readLines(log: ByteLog): AsyncGenerator<{ line: Buffer; endsAt: number }> {
   const end = log.bytes;
   let held: Buffer[] = [];

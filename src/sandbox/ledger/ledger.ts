@@ -30,7 +30,7 @@ export class Ledger {
     this.#log = log;
   }
 
-  /** Takes up what stands in the log. Refuses, with the line, a log that is not a whole ledger of this version. */
+  /** Restores the entries of the log. Refuses, with the line, a log that is not a whole ledger of this version. */
   async open(restore: (entry: LedgerEntry) => void): Promise<void> {
     const log = this.#log;
     let wholeBytes = 0;
@@ -63,7 +63,7 @@ export class Ledger {
     });
   }
 
-  /** From now on the entries of this batch whose time had not come say so. */
+  /** Marks the entries of this batch that were not yet due as cancelled. */
   cancelBatch(batchId: string, at: number): Promise<void> {
     return this.#inTurn(async () => {
       const cancellation: Cancellation = { cancelled: batchId, at: new Date(at).toISOString() };
@@ -76,7 +76,7 @@ export class Ledger {
     return this.#cancelledAt.has(batchId);
   }
 
-  /** Entries that stood in the ledger when the reading began, page by page. */
+  /** Entries in the ledger when reading began, page by page. */
   async *readPages(): AsyncGenerator<LedgerEntry[]> {
     await this.#queue;
     let lineNumber = 0;

@@ -6,9 +6,9 @@ import type { VerificationEntry } from '../verification/verification-entry.js';
 import type { EntryHead, Fields } from './entry-head.js';
 
 /**
- * A page is what one HTTP request had accepted, as one line of JSON. What all its rows have in common stands once in `shared`;
- * what differs stands in `rows`, in the order of `columns`. So a batch is in the ledger whole or not at all,
- * and a million messages with one text take some 80 MB.
+ * A page is what one HTTP request had accepted, as one line of JSON. Equal fields of all rows are stored once in
+ * `shared`; the others in `rows`, in the order of `columns`. So a batch is in the ledger whole or not at all, and a
+ * million messages with one text take some 80 MB.
  */
 export interface Page {
   /** Number of the first row in the ledger, from 1. */
@@ -53,7 +53,7 @@ export interface ContactEntry extends EntryHead {
   readonly contactId: number;
   readonly outcome: 'created' | 'merged';
   readonly externalId: string | null;
-  /** What the service holds from then on. */
+  /** The resulting state at the service. */
   readonly contact: Fields;
 }
 

@@ -51,7 +51,7 @@ export function readBatchRequest(body: unknown, now: number): BatchRequest | Req
   };
 }
 
-/** Both forms at once are none. */
+/** Both forms at once are invalid. */
 function expandDestinations({ messages, destinations }: Record<string, unknown>): unknown {
   if (destinations === undefined) return messages;
   if (messages !== undefined) return 'both';

@@ -1,7 +1,7 @@
 import type { MessageFields, MessageRequest } from './batch-request.js';
 import { measureText, type TextMeasure } from './sms-text.js';
 
-/** What the service says of one message; a description other than `ACCEPTED` means REJECTED. */
+/** The service's judgement of one message; a description other than `ACCEPTED` means REJECTED. */
 export interface JudgedMessage {
   readonly message: MessageRequest;
   readonly description: string;

@@ -4,7 +4,7 @@ import type { SmsEntry } from '../ledger/page.js';
 import type { WebhookSender } from '../webhook/sender.js';
 import type { Post, WebhookLane } from '../webhook/webhook-lane.js';
 
-/** What a receipt needs to know of an accepted message. */
+/** The fields of an accepted message that its receipts use. */
 export type Receipted = Pick<
   SmsEntry,
   | 'umid'
@@ -19,7 +19,7 @@ export type Receipted = Pick<
   | 'dlrCallbackUrl'
 >;
 
-/** As the service's documentation has them; after the last the receipt is given up. */
+/** Documented; after the last the receipt is given up. */
 const RETRY_DELAYS_MS = [1_000, 10_000, 30_000, 90_000];
 const RECEIPTS_A_MESSAGE = 2;
 
@@ -33,7 +33,8 @@ const FAILURE = { errorCode: 1, errorMessage: 'Absent subscriber' };
 
 /**
  * Delivery receipts of accepted messages that name an address for them: `sent`, and when that one is over `delivered`,
- * or `undelivered` for a number ending in 0000. Those of a scheduled message wait for its time and fall away with a cancelled batch.
+ * or `undelivered` for a number ending in 0000. Those of a scheduled message wait for its time and are dropped with a
+ * cancelled batch.
  */
 export interface ReceiptSender {
   /** The messages of one batch. */
@@ -75,7 +76,7 @@ function groupByTime(messages: readonly Receipted[], now: () => number): Map<num
   return lanesOfTime;
 }
 
-/** Holds of a message only what its receipts say: its text may be long, and 100,000 of these may wait. */
+/** Keeps only the fields that receipts use: its text may be long, and 100,000 of these may wait. */
 class ReceiptLane implements WebhookLane {
   readonly url: string;
   readonly batchId: string;
@@ -116,7 +117,7 @@ class ReceiptLane implements WebhookLane {
       source: this.#source,
       destination: `+${this.#destination.replace('+', '')}`,
       status: this.#status(isFailed),
-      // What was not delivered is not charged, and its receipt has no price.
+      // Undelivered messages are not charged, and their receipts have no price.
       ...(isFailed ? {} : { price: priceOf(this.#parts) }),
       smsCount: this.#parts,
     };

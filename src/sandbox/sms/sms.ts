@@ -86,7 +86,7 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
     if (!ledger.isCancelled(batchId)) {
       for (const [time, count] of batch.scheduled) if (time > now) cancelledCount += count;
     }
-    // At once, so that a second call, while the first waits for the ledger, cancels nothing again.
+    // Synchronously, so that a second call, while the first waits for the ledger, cancels nothing again.
     batch.scheduled.clear();
     if (cancelledCount > 0) await ledger.cancelBatch(batchId, now);
     return answerJson(200, { cancelledCount });
@@ -117,7 +117,7 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
     restore: (entry) => {
       if (entry.area !== 'sms') return;
       remember(entry.batchId, entry.subAccountId, [entry.scheduled]);
-      // Others had theirs, or lost them with the process.
+      // Others had their receipts, or lost them with the process.
       if (entry.scheduled !== null && Date.parse(entry.scheduled) > clock.now()) receipts.send([entry]);
     },
     clear: () => batches.clear(),
@@ -176,7 +176,7 @@ function toLedgerRow(
   };
 }
 
-/** Never in the order of the request: nobody promised that, and who joins by position shall notice. */
+/** Never in the order of the request: it is not promised, and a client that joins by position must fail. */
 function toAnswerRows(
   judged: readonly JudgedMessage[],
   descriptions: readonly string[],

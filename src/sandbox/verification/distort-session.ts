@@ -20,7 +20,7 @@ function leaveOut({ body }: Distortable, id: string): Body {
   return Object.fromEntries(Object.entries(body as Body).filter(([field]) => field !== id));
 }
 
-/** The body of another session, or one that nobody asked for when the last answer was about the same. */
+/** The body of another session, or an invented one when the last answer was about the same. */
 function giveAnother({ body, previousBody }: Distortable, id: string): Body {
   const own = body as Body;
   const previous = previousBody as Body | undefined;

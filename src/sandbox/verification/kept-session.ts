@@ -40,7 +40,7 @@ export function openSession(identity: NewSession, request: SessionCreation, now:
   return { ...identity, destination, status: 'WAITING', attempt: 0, ...describeSms(identity.code, request, now) };
 }
 
-/** The same session and code, sent again; what has been tried counts on, the validity begins anew. */
+/** The same session and code, sent again; attempts are kept, the validity restarts. */
 export function resendCode(session: KeptSession, request: SessionCreation, now: number): KeptSession {
   return { ...session, ...describeSms(session.code, request, now) };
 }

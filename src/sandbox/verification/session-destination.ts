@@ -9,7 +9,7 @@ export function isCountry(country: string): country is CountryCode {
 }
 
 /**
- * The international number, without plus, of a destination as a person writes it; undefined when it is none.
+ * The international number, without plus, of a destination as a person writes it; undefined when it is invalid.
  * Without a plus it is read in its country; where there is none either, the digits must begin with a country's prefix.
  */
 export function readDestination(written: string, country: CountryCode | undefined): number | undefined {

@@ -8,7 +8,7 @@ export interface SessionCreation {
   /** International, as a number. */
   readonly destination: number;
   readonly brand: string | undefined;
-  /** The SMS, with `{code}` and `{brand}`; undefined = the service's own. */
+  /** The SMS, with `{code}` and `{brand}`; undefined = the service's default. */
   readonly template: string | undefined;
   readonly source: string | null;
   readonly codeLength: number;
@@ -31,7 +31,7 @@ const RANGES = {
   resendingInterval: { min: 10, max: 7200, default: 10 },
 } as const;
 
-/** Checks a whole body, first fault first; fields that the service does not know are left out. */
+/** Checks a whole body, first fault first; fields that the service does not know are dropped. */
 export function readSessionRequest(body: unknown): SessionCreation | RequestRefusal {
   if (!isObject(body)) return invalid('Request body must be a JSON object');
   const { destination: written, country, sms = {} } = body;

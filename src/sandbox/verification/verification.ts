@@ -32,7 +32,7 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
     keyring.refuseSubAccount(headers.authorization, subAccountId, clock.now());
 
   const record = async (session: KeptSession, event: VerificationEntry['event'], call: AreaCall) => {
-    // Nothing is awaited between the look at a session and its change: of two calls at once, one comes second.
+    // No await between reading a session and changing it: concurrent calls are serialized.
     put(session);
     await ledger.append({ at: clock.now(), area: 'verification', request: call.number }, [{ event, ...session }]);
   };
@@ -124,7 +124,7 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
 
 const NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Session not found' };
 
-/** Length from the service's documentation. What it refuses is no attempt. */
+/** Documented length. A refused code is not an attempt. */
 const INVALID_CODE = { code: ERROR_CODE.invalidParameter, message: 'code must be a text of 3 to 10 characters' };
 
 function isCode(code: unknown): code is string {

@@ -3,7 +3,7 @@ interface Link<T> {
   next: Link<T> | undefined;
 }
 
-/** First in, first out, in the same short time however long it is; an array's `shift` moves all that stand behind. */
+/** First in, first out, in constant time; an array's `shift` moves all later items. */
 export class Fifo<T> {
   #first: Link<T> | undefined;
   #last: Link<T> | undefined;

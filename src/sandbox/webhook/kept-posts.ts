@@ -15,7 +15,7 @@ const OUTSIDE = 'not delivered, outside of this machine';
 /** The last ones: receipts of 100,000 messages would fill the memory. */
 const MAX_KEPT = 1000;
 
-/** What has an address outside of this machine: it is counted, and the last of it can be looked at. */
+/** Posts to addresses outside this machine: counted, and the last ones kept for inspection. */
 export class KeptPosts {
   readonly #clock: Clock;
   #posts: KeptPost[] = [];
@@ -36,7 +36,7 @@ export class KeptPosts {
     return this.#posts.slice(-MAX_KEPT);
   }
 
-  /** Takes so many POSTs of a lane, at once; false where they stay on this machine and are to be delivered. */
+  /** Takes this many POSTs of a lane; false if their address is on this machine and they are to be delivered. */
   takes(lane: WebhookLane, posts: number): boolean {
     const { url } = lane;
     if (url !== this.#last.url) this.#last = { url, isOutside: !isOnThisMachine(url) };

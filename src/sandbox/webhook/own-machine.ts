@@ -6,8 +6,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Whether a POST to that address stays on this machine: loopback, in whatever way the address is written, or `localhost`.
- * No other name is: what it stands for is known only to the server that is asked, and asking leaves the machine.
+ * Whether a POST to that address stays on this machine: loopback, in whatever way the address is written, or
+ * `localhost`. No other name is: resolving it would leave the machine.
  */
 export function isOnThisMachine(address: string): boolean {
   const host = hostOf(address);
@@ -16,7 +16,7 @@ export function isOnThisMachine(address: string): boolean {
   return family === 0 ? host === 'localhost' : LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** For connections that stay on this machine: knows `localhost` by itself, and asks nobody for any other name. */
+/** A lookup for connections on this machine: resolves `localhost` alone, without DNS. */
 export const lookUpOnThisMachine: LookupFunction = (host, { all = false, family }, tell) => {
   if (host !== 'localhost') {
     const error = Object.assign(new Error(`${host} is outside of this machine`), { code: 'ENOTFOUND' });

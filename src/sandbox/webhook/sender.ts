@@ -6,16 +6,16 @@ import { type KeptPost, KeptPosts } from './kept-posts.js';
 import { lookUpOnThisMachine } from './own-machine.js';
 import type { WebhookLane } from './webhook-lane.js';
 
-/** POSTs under way at once, all addresses together: a receiver shall not need as many sockets as there are messages. */
+/** POSTs in flight at once, over all addresses: a receiver must not need a socket per message. */
 const MAX_IN_FLIGHT = 16;
 /** For a connection, for the headers of an answer, and between two pieces of its body. */
 const TIMEOUT_MS = 10_000;
-/** An answer's body says nothing; a longer one costs its connection. */
+/** Bodies of answers are ignored; a longer one closes its connection. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface WebhookSenderDeps {
   readonly clock: Clock;
-  /** Factor of all delays between attempts: 1 as the service has them, less for the impatient. */
+  /** Factor of all delays between attempts: 1 is the service's own, tests use less. */
   readonly retryScale: number;
   /** False: what has an address outside of this machine is kept, and no name but localhost is resolved. */
   readonly deliversOutside: boolean;
@@ -49,9 +49,10 @@ interface Parked {
 const NOTHING = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0 };
 
 /**
- * Delivers to webhooks in the background. A lane is ready, in flight, or parked until its next attempt; those parked for the
- * same time stand in one row with one timer, so that 100,000 wait as cheaply as one. Redirects are not followed:
- * any answer but 2xx, and any error of the network, is a failed attempt. Nothing leaves this machine unless that was asked for.
+ * Delivers to webhooks in the background. A lane is ready, in flight, or parked until its next attempt; those parked
+ * for the same time stand in one row with one timer, so that 100,000 wait as cheaply as one. Redirects are not
+ * followed: any answer but 2xx, and any error of the network, is a failed attempt. Nothing leaves this machine unless
+ * configured.
  */
 export class WebhookSender {
   readonly #clock: Clock;
@@ -90,7 +91,7 @@ export class WebhookSender {
     return this.#kept?.list() ?? [];
   }
 
-  /** So many more POSTs stand in the lane. They leave when those before them are over; none once it is closed. */
+  /** Adds this many POSTs of the lane. They leave after the earlier ones; none once closed. */
   send(lane: WebhookLane, posts = 1): void {
     if (this.#isClosed || this.#kept?.takes(lane, posts)) return;
     this.#counts.pending += posts;
@@ -117,7 +118,7 @@ export class WebhookSender {
     if (this.#counts.pending > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Resolves when no POST is under way or has its turn; for those that wait for another attempt it does not wait. */
+  /** Resolves when no POST is in flight or due; does not wait for later attempts. */
   async rest(): Promise<void> {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => this.#resting.push(resolve));
   }
@@ -134,7 +135,7 @@ export class WebhookSender {
     this.#notifyIdle();
   }
 
-  /** Ends all connections; what has not been delivered never is. */
+  /** Ends all connections; undelivered posts are dropped. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.clear();

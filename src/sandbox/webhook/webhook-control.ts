@@ -3,7 +3,7 @@ import { systemClock } from '../../ports/clock.js';
 import { answerError, ERROR_CODE } from '../http-answer.js';
 import type { WebhookSender } from './sender.js';
 
-/** A receiver that is away is never waited for without end. */
+/** Most seconds to wait for an absent receiver. */
 const SETTLE_SECONDS = { usual: 30, most: 600 };
 
 interface Asked {
@@ -27,7 +27,7 @@ export function addWebhookControl(
       return reply.code(400).send(answerError(400, { code: ERROR_CODE.invalidParameter, message }, now()).body);
     }
     const isOver = new AbortController();
-    // The time of whoever asks, also where the sandbox lives in a time of its own.
+    // Real time, even if the sandbox runs on a simulated clock.
     await Promise.race([webhooks.settle(), systemClock.sleep(limit * 1000, isOver.signal)]);
     isOver.abort();
     const { counts } = webhooks;

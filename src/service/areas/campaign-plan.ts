@@ -5,15 +5,15 @@ import { meaningOf, stateOf } from './campaign-states.js';
 /**
  * Which changes of a campaign can be made: documented.ts has the table.
  *
- * SCHEDULED (2) is not NEW: the contract calls it "started", and NEW "not started or scheduled". So it counts as running
- * where the table says running: it can be paused and stopped. It is not RUNNING either, for it dials nobody yet: asked to run,
- * it is neither there already nor in a state that RUNNING is allowed from.
+ * SCHEDULED (2) is not NEW: the contract calls it "started", and NEW "not started or scheduled". So it counts as
+ * running where the table says running: it can be paused and stopped. It is not RUNNING either, since it does not dial
+ * yet: it has not reached RUNNING, and RUNNING is not allowed from it.
  */
 export type CampaignPlan =
-  /** It is there already. */
+  /** Already in the requested state. */
   | { readonly kind: 'none' }
   | { readonly kind: 'change' }
-  /** In vain: the service would refuse it. */
+  /** The service would refuse it. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** Whether a campaign can be brought to `target`, without asking the service. */

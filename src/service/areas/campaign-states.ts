@@ -29,7 +29,7 @@ export function stateOf(status: number): CampaignState {
   return findStatus(status).state;
 }
 
-/** A number in the contract's words. */
+/** The contract's name for a number. */
 export function meaningOf(status: number): string {
   return findStatus(status).meaning;
 }

@@ -70,8 +70,8 @@ export const readCampaign: Endpoint<CampaignInput, Campaign> = {
 };
 
 /**
- * Endpoint 7, with the Action Request Token: `tstats`, and nothing at the end. It is no upsert: repeated, it is refused or
- * undoes what somebody did meanwhile. An unknown outcome, also HTTP 206, is settled by `readCampaign`.
+ * Endpoint 7, with the Action Request Token: `tstats`, and nothing at the end. Not idempotent: repeated, it is refused
+ * or overwrites a later change. An unknown outcome, also HTTP 206, is resolved by `readCampaign`.
  */
 export const changeCampaign: Endpoint<CampaignChange, { readonly message: string }> = {
   name: 'change a campaign',

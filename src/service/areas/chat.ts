@@ -15,11 +15,11 @@ export interface ReadMessagesInput {
 export interface PostMessageInput {
   /** The text as it is written. */
   readonly messageRaw: string;
-  /** Is made when there is none of this name; without it the room that the key belongs to. */
+  /** Created if there is none of this name; without it the room that the key belongs to. */
   readonly room?: string;
 }
 
-/** Contract: "Chat message". '' is what the answer does not say. */
+/** Contract: "Chat message". Missing fields are ''. */
 export interface ChatMessage {
   readonly id: string;
   /** As displayed. */
@@ -52,7 +52,7 @@ export const readMessages: Endpoint<ReadMessagesInput, readonly ChatMessage[]> =
   read: (response) => readMessagesBody(readJsonBody(response)),
 };
 
-/** Endpoint 9. Nothing makes it safe to repeat: said twice, the room reads it twice. */
+/** Endpoint 9. Not idempotent: repeated, the room reads it twice. */
 export const postMessage: Endpoint<PostMessageInput, PostedMessage> = {
   name: 'post a chat message',
   area: 'chat',
@@ -61,7 +61,10 @@ export const postMessage: Endpoint<PostMessageInput, PostedMessage> = {
   read: readPostedMessage,
 };
 
-/** Undefined for a body that is no list; what is no message in it is left out. Messages without a time stand at the end. */
+/**
+ * Undefined for a body that is not a list; entries that are not messages are dropped. Messages without a time stand at
+ * the end.
+ */
 export function readMessagesBody(body: unknown): readonly ChatMessage[] | undefined {
   if (!Array.isArray(body)) return undefined;
   return body

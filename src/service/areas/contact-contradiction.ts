@@ -1,12 +1,12 @@
 import { isObject } from '../../domain/is-object.js';
 import { isAnotherNumber, readNamedNumber } from './named-number.js';
 
-/** What the service keeps of a contact as it was sent, beside its addresses. */
+/** Fields that the service keeps as sent, beside the addresses. */
 const TEXTS = ['externalId', 'firstName', 'lastName'] as const;
 
 /**
- * Where the answer to a contact repeats what was sent, and otherwise: why, in words; undefined where it does not. A contact that was
- * made has what was sent and nothing else; one that was merged has one of the addresses, and may keep its own names.
+ * Why an answer contradicts the contact that was sent; undefined if it does not. A created contact has exactly what
+ * was sent; a merged one shares an address, and may keep its own names.
  */
 export function findContradiction(sent: unknown, answer: unknown, isNew: boolean): string | undefined {
   if (!isObject(sent) || !isObject(answer)) return undefined;

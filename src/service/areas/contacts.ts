@@ -2,7 +2,7 @@ import type { ServiceAddresses } from '../../job/job.js';
 import { type Response, readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from '../endpoint.js';
 
-/** A contact as it is posted. Contract: "Contact (creation request body)"; facts: Contacts. */
+/** A contact as it is posted. Contract: "Contact (creation request body)". */
 export interface Contact {
   readonly firstName?: string;
   readonly lastName?: string;
@@ -26,7 +26,7 @@ export const createContact: Endpoint<Contact, ContactAnswer> = {
 
 /**
  * How a contact is posted, from its JSON text. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file).
- * Documented: the account of this area is a UUID; a job that has one says so as `accountId`.
+ * Documented: the account of this area is a UUID; a job sets it as `accountId`.
  */
 export function contactRequest(service: ServiceAddresses, body: Buffer): WireRequest {
   const account = encodeURIComponent(service.accountId ?? service.account);
@@ -35,7 +35,7 @@ export function contactRequest(service: ServiceAddresses, body: Buffer): WireReq
 
 /**
  * Undefined when neither body nor header says which contact it is, or when they name two different ones: the answer is
- * somebody else's then, and the row is not accounted for.
+ * then foreign, and the row not accounted for.
  */
 export function readContactAnswer(response: Response): ContactAnswer | undefined {
   const body = readJsonBody(response);
@@ -68,7 +68,7 @@ export function readAddresses(body: unknown): string[] {
   return Object.values(addresses).flatMap((value) => (typeof value === 'string' ? [foldAddress(value)] : []));
 }
 
-/** The service answers with a number's digits where it was sent with a plus. */
+/** The service drops the plus of a number. */
 function foldAddress(address: string): string {
   return address.trim().replace(/^\+/, '').toLowerCase();
 }

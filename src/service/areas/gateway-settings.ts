@@ -10,7 +10,7 @@ export interface WebhookInput {
   readonly name: string;
   /** Where the client application listens. */
   readonly url: string;
-  /** The contract's "Chat API Version"; WEBHOOK_VERSION where not given. */
+  /** The contract's "Chat API Version"; defaults to WEBHOOK_VERSION. */
   readonly version?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface CreatedChannel {
   readonly channelId: string;
 }
 
-/** Repeated, it makes a second webhook of the same name. */
+/** Not idempotent: repeated, it creates a second webhook of the same name. */
 export const createWebhook: Endpoint<WebhookInput, CreatedWebhook> = {
   name: 'create a webhook',
   area: 'gateway',
@@ -47,7 +47,7 @@ export const createWebhook: Endpoint<WebhookInput, CreatedWebhook> = {
   },
 };
 
-/** Repeated, it makes a second channel of the same name. */
+/** Not idempotent: repeated, it creates a second channel of the same name. */
 export const createChannel: Endpoint<ChannelInput, CreatedChannel> = {
   name: 'create a channel',
   area: 'gateway',
@@ -70,8 +70,8 @@ export const createChannel: Endpoint<ChannelInput, CreatedChannel> = {
 };
 
 /**
- * Undefined for an answer without an id, or about a thing of another name. An `id` counts beside our name alone, which the
- * documentation requires in the answer: answers about contacts and other things have one too, and one may come in the place of ours.
+ * Undefined for an answer without an id, or with another name. An `id` counts only beside the name that was sent,
+ * which the documentation requires in the answer: stray answers about other things have an id too.
  */
 function readNewId(response: Response, { name, field }: { name: string; field: string }): string | undefined {
   const body = readJsonBody(response);

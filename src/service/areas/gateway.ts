@@ -53,7 +53,7 @@ export interface ConversationChange {
 
 export interface ConversationState {
   readonly conversationId: string;
-  /** The service's word, such as `active`; undefined where it said none. */
+  /** The service's value, such as `active`; undefined if absent. */
   readonly state: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface SentMessage {
   readonly messageId: string | undefined;
 }
 
-/** Endpoint 5. Nothing makes it safe to repeat: each time a customer stands in the queue. */
+/** Endpoint 5. Not idempotent: each call queues a customer. */
 export const createConversation: Endpoint<ConversationRequest, CreatedConversation> = {
   name: 'create a conversation',
   area: 'gateway',
@@ -92,7 +92,7 @@ export const updateConversation: Endpoint<ConversationChange, ConversationState>
   read: readUpdatedConversation,
 };
 
-/** Says something in a conversation as its customer. Said twice, the agent reads it twice. */
+/** Sends a message as the conversation's customer. Not idempotent: repeated, the agent reads it twice. */
 export const sendMessage: Endpoint<MessageInput, SentMessage> = {
   name: 'send a message into a conversation',
   area: 'gateway',

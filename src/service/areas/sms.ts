@@ -4,7 +4,7 @@ import { readJsonBody } from '../answer.js';
 import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from '../endpoint.js';
 import { readId } from '../json-value.js';
 
-/** A batch as it is posted. Contract: "SMS batch request body"; facts: SMS batch. */
+/** A batch as it is posted. Contract: "SMS batch request body". */
 export interface SmsBatch {
   /** 1 to 10,000. */
   readonly messages: readonly SmsMessage[];
@@ -28,7 +28,7 @@ export interface SmsMessage {
   readonly dlrCallbackUrl?: string;
 }
 
-/** Endpoint 3. Nothing makes a batch safe to send twice. */
+/** Endpoint 3. Not idempotent. */
 export const sendBatch: Endpoint<SmsBatch, SmsBatchAnswer> = {
   name: 'send an SMS batch',
   area: 'sms',
@@ -45,7 +45,7 @@ export function smsBatchRequest(service: ServiceAddresses, body: Buffer): WireRe
   return jsonRequest({ base: service.bases.sms, path: `/api/v1/subaccounts/${account}/messages/batch` }, body);
 }
 
-/** The answer to a batch, as far as it can be relied on. Contract: "SMS batch response body"; facts: SMS batch. */
+/** The answer to a batch, as far as it can be relied on. Contract: "SMS batch response body". */
 export interface SmsBatchAnswer {
   readonly batchId: string;
   readonly clientBatchId: string | undefined;

@@ -13,7 +13,7 @@ export interface SessionRequest {
   readonly destination: string;
   /** ISO 3166-1 alpha-2. */
   readonly country?: string;
-  /** What the text's `{brand}` stands for. */
+  /** Replaces `{brand}` in the text. */
   readonly brand?: string;
   /** The SMS, with `{code}` and where wanted `{brand}`. */
   readonly template?: string;
@@ -40,10 +40,10 @@ export interface CodeInput extends SessionInput {
 /** The form of a code: the longest is that which the service makes, with its dash. */
 export const VERIFICATION_CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max + 1}}$`);
 
-/** Both forms of the contract's session, its creation's and its read's, as one. Undefined is what the answer does not say. */
+/** Both forms of the contract's session, its creation's and its read's, as one. Missing fields are undefined. */
 export interface Session {
   readonly sessionId: string;
-  /** One of SESSION_STATUSES, or a word that the service has added since. */
+  /** One of SESSION_STATUSES, or a newer one of the service. */
   readonly status: string;
   /** Wrong codes so far. */
   readonly attempt: number | undefined;
@@ -59,7 +59,7 @@ export interface Session {
   readonly resourceUri: string | undefined;
 }
 
-/** Endpoint 1. Sends an SMS: sent twice, a person gets two. */
+/** Endpoint 1. Not idempotent: each call sends an SMS. */
 export const createSession: Endpoint<SessionRequest, Session> = {
   name: 'create a verification session',
   area: 'verification',
@@ -77,7 +77,7 @@ export const readSession: Endpoint<SessionInput, Session> = {
   read: readAskedSession,
 };
 
-/** Endpoint 2 with a code. A wrong one counts as an attempt each time; what became of a lost answer `readSession` tells. */
+/** Endpoint 2 with a code. A wrong one counts as an attempt each time; `readSession` resolves a lost answer. */
 export const checkCode: Endpoint<CodeInput, Session> = {
   name: 'check a verification code',
   area: 'verification',
@@ -101,7 +101,7 @@ export function sessionRequest(service: ServiceAddresses, body: Buffer): WireReq
   return jsonRequest(sessionsAddress(service), body);
 }
 
-/** A session from either form of the contract; undefined for a body that does not say which it is, or how it stands. */
+/** A session from either form of the contract; undefined for a body without its id or status. */
 export function readSessionBody(body: unknown): Session | undefined {
   if (!isObject(body)) return undefined;
   const sessionId = readId(body.uid ?? body.sessionID ?? body.sessionId);
@@ -121,7 +121,7 @@ export function readSessionBody(body: unknown): Session | undefined {
 
 function readCreatedSession(response: Response, { destination }: SessionRequest): Session | undefined {
   const session = readSessionBody(readJsonBody(response));
-  // Only an international number can be compared: how the service reads a national one is its own matter.
+  // Only an international number can be compared: how the service reads a national one is not known.
   const isForeign = destination.trim().startsWith('+') && isAnotherNumber(session?.destination, destination);
   return isForeign ? undefined : session;
 }
@@ -132,7 +132,7 @@ function readAskedSession(response: Response, { sessionId }: SessionInput): Sess
   return session !== undefined && foldSessionId(session.sessionId) === foldSessionId(sessionId) ? session : undefined;
 }
 
-/** The service writes the same id with and without the dashes of a UUID: what is the same once folded is one session. */
+/** The service writes an id with or without the dashes of a UUID: ids that fold to the same text are one session. */
 export function foldSessionId(sessionId: string): string {
   return sessionId.replaceAll('-', '').toLowerCase();
 }

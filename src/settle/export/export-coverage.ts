@@ -1,19 +1,19 @@
 import type { SentTime } from '../../journal/row-status/sent-times.js';
 import type { ExportRow } from './export-row.js';
 
-/** How far from its request a message may have been created; less than two clocks differ that show different time zones. */
+/** Largest accepted difference between request and creation; less than a time zone. */
 export const SKEW_MS = 10 * 60_000;
 /** More than the clocks can differ then. */
 export const EARLY_MS = 30 * 60_000;
-/** As well; and a request whose sender died may still be on its way: systems repeat what was not acknowledged for half an hour. */
+/** Also, a request whose sender died may still be on its way: systems repeat unacknowledged ones for half an hour. */
 export const LATE_MS = 60 * 60_000;
-/** The files of one export go on where the last one ended. More than this between them, and one of them may not be given. */
+/** The files of one export are contiguous. With a larger gap, one of them may be missing. */
 export const PAUSE_MS = 60_000;
 /** Earlier, a time is a default such as 0001-01-01 or 1970-01-01. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 const LEAST_NUMBERS = 2;
 
-/** What one file of an export holds of the subaccount. */
+/** Coverage of the subaccount in one file of an export. */
 interface FileSpan {
   firstMs: number;
   lastMs: number;
@@ -24,7 +24,7 @@ interface FileSpan {
   readonly endings: Set<number>;
 }
 
-/** What an export holds of the subaccount, message by message, file by file. */
+/** Coverage of the subaccount in an export, message by message, file by file. */
 export class ExportSpan {
   readonly files: FileSpan[] = [];
   /** Machines whose clocks a known message shows to be right. */
@@ -38,7 +38,7 @@ export class ExportSpan {
     this.#latestMs = nowMs + SKEW_MS;
   }
 
-  /** What is added from now on stands in another file. */
+  /** Begins the next file. */
   beginFile(): void {
     const unknown = { firstMs: Number.POSITIVE_INFINITY, lastMs: Number.NEGATIVE_INFINITY };
     this.files.push({ ...unknown, countries: new Set(), written: new Set(), endings: new Set() });
@@ -59,7 +59,7 @@ export class ExportSpan {
     this.files.at(-1)?.endings.add(ending);
     const [host = ''] = hosts;
     if (createdMs >= fromMs - SKEW_MS && createdMs <= toMs + SKEW_MS) {
-      // A request that took long, or two machines, tells little of a clock.
+      // A long request, or two machines, says little about a clock.
       if (toMs - fromMs <= SKEW_MS && hosts.length === 1) this.hosts.add(host);
       return;
     }
@@ -68,13 +68,14 @@ export class ExportSpan {
 }
 
 /**
- * Why an export cannot tell that a message was not sent by not holding it; undefined: it can. Nothing in its files says from
- * when to when it is, nor whether it was filtered (by country, by number) or limited, so it must show that itself:
+ * Why the absence of a message from an export does not prove that it was not sent; undefined: it does. The files state
+ * neither their period nor filters (country, number) nor limits, so their content must show:
  *
  *   whole     it holds every message of the run that the service is known to have accepted, and those are to two numbers at least
- *   clock     those were created when their requests were under way; some of them of each machine that noted the request
+ *   clock     those were created while their requests were under way; some of them on each machine that recorded the
+ *   request
  *   from, to  it holds messages of the subaccount from before the request was begun, and from long after its outcome
- *   pause     between those its files go on where another ended
+ *   pause     between those its files are contiguous
  *   country   each of them holds a message to the country of the number
  *   number    each of them, where they are several, holds messages to two numbers
  */

@@ -13,7 +13,7 @@ import { type ExportRow, fitsNumber } from './export-row.js';
 interface Doubt {
   readonly number: string;
   found: ExportRow | undefined;
-  /** Its id stands in the export with another number or subaccount. */
+  /** The export has its id with another number or subaccount. */
   isContradicted: boolean;
   /** A message that came in has its id: an answer to it may. */
   isAnswered: boolean;
@@ -22,7 +22,7 @@ interface Doubt {
 interface StepMatch {
   readonly prefix: string;
   readonly doubts: ReadonlyMap<number, Doubt>;
-  /** For each planned row that the service is known to have accepted, and that the export was not found to hold yet, its mark. */
+  /** The mark of each planned row that the service has accepted and that was not found in the export yet. */
   readonly unseen: Uint8Array;
 }
 
@@ -70,12 +70,12 @@ export class ExportMatch {
     this.#span = span;
   }
 
-  /** What is added from now on stands in another file of the export. */
+  /** Begins the next file of the export. */
   beginFile(): void {
     this.#span.beginFile();
   }
 
-  /** Why nothing can be told from what the export does not hold. */
+  /** Why absence from the export proves nothing. */
   addFault(fault: string): void {
     this.#fault ??= fault;
   }
@@ -106,7 +106,7 @@ export class ExportMatch {
     if (doubt !== undefined) {
       if (row.isOutbound === false) doubt.isAnswered = true;
       else if (!isOurs || !fitsNumber(row.msisdn, doubt.number)) doubt.isContradicted = true;
-      // One that was taken goes before one that was not: it is never sent again then.
+      // Accepted takes precedence over not accepted: it is then never sent again.
       else if (doubt.found === undefined || isRejected(doubt.found)) doubt.found = row;
     }
     const mark = match.unseen[index] ?? 0;
@@ -116,7 +116,7 @@ export class ExportMatch {
     if (time !== undefined) this.#span.addKnown(row, time, mark);
   }
 
-  /** A proof, or why the row is left in doubt. Call it when all rows of the export were added. */
+  /** A proof, or why the row remains in doubt. Call it after all rows of the export were added. */
   judge(step: number, row: number): Proof | string {
     const doubt = this.#steps.get(step)?.doubts.get(row);
     if (doubt === undefined) return 'its step is not of kind sms, and the message export holds nothing else';
@@ -171,7 +171,7 @@ function isRejected({ status }: ExportRow): boolean {
 const LONGEST_TEXT = 300;
 const LONGEST_UMID = 128;
 
-/** Only `rejected` says that it goes nowhere; whatever else became of it, it was accepted. */
+/** Only `rejected` is final for the service; any other state means that it was accepted. */
 function proofOf(row: ExportRow): Proof {
   const { status, detail, errorCode, errorMessage } = row;
   const ids = [row.umid.slice(0, LONGEST_UMID)];

@@ -9,7 +9,7 @@ export interface ExportRow {
   /** As written: the service may hide digits of it. */
   readonly msisdn: string;
   readonly country: string;
-  /** Undefined where the export does not say. */
+  /** Undefined if absent from the export. */
   readonly isOutbound: boolean | undefined;
   /** In ms since 1970; undefined where it cannot be read for certain. */
   readonly createdMs: number | undefined;
@@ -19,22 +19,22 @@ export interface ExportRow {
   readonly errorMessage: string;
 }
 
-/** Without these no row of ours can be known again. */
+/** Needed to identify Volley's rows. */
 const NEEDED = ['umid', 'subaccountid', 'status_value', 'msisdn', 'clientmessageid'] as const;
-/** Without these nothing can be told from a row that is not there. */
+/** Needed to conclude anything from an absent row. */
 const NEEDED_AS_PROOF = ['direction', 'country', 'createdat'] as const;
 const OTHERS = ['status_details', 'status_errorcode', 'status_errormessage'] as const;
 type Column = (typeof NEEDED)[number] | (typeof NEEDED_AS_PROOF)[number] | (typeof OTHERS)[number];
 
 export interface ExportColumns {
-  /** Columns that the export needs and lacks. */
+  /** Required columns that the export lacks. */
   readonly missing: readonly string[];
-  /** Columns for want of which nothing can be shown not to have been sent. */
+  /** Missing columns without which nothing can be proved unsent. */
   readonly missingAsProof: readonly string[];
   read(cells: readonly Cell[]): ExportRow;
   /**
-   * Whether a cell holds other rows: a text whose quotes were not doubled takes in all up to the next quote. It is known by an
-   * id of the plan where none belongs, or by as many fields as a row has, our subaccount among them.
+   * Whether a cell has swallowed other rows: an undoubled quote takes in everything up to the next quote. Recognized
+   * by an id of the plan where none belongs, or by as many fields as a row has, the subaccount among them.
    */
   isSwallowing(cells: readonly Cell[], plan: { readonly id: string; readonly subAccountId: string }): boolean;
 }
@@ -91,7 +91,7 @@ function parseTime(text: string): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-/** Whether a number of the export may be this one: digits that are hidden fit any, those that are shown must be the same. */
+/** Whether a number of the export may be this one: hidden digits match any, shown ones must be equal. */
 export function fitsNumber(msisdn: string, e164: string): boolean {
   const written = msisdn.replace(/[\s()+-]/g, '');
   const digits = e164.replace(/\D/g, '');

@@ -16,13 +16,14 @@ export interface ExportDeps extends AppendDeps {
 
 export interface ExportEnd {
   readonly settled: SettledCounts;
-  /** Why rows are left in doubt → how many. */
+  /** Why rows remain in doubt → how many. */
   readonly left: Readonly<Record<string, number>>;
 }
 
 /**
- * Settles the rows in doubt that the service's message export, of one file or several, decides: one that it holds was accepted, or
- * rejected where it says so; one that it lacks was not sent, if the export shows that it would hold it (findGap). Others stay in doubt.
+ * Settles the rows in doubt that the service's message export, one file or several, decides: a listed message was
+ * accepted, or rejected if it says so; an absent one was not sent, if the export shows that it would be listed
+ * (findGap). Others remain in doubt.
  */
 export async function settleByExport(
   run: LockedRun,
@@ -45,7 +46,7 @@ export async function settleByExport(
   return { settled, left };
 }
 
-/** Returns the digest of the file. Refuses one that is no message export, or cannot be read as CSV. */
+/** Returns the digest of the file. Refuses one that is not a message export, or cannot be read as CSV. */
 async function readExport(
   { match, plan, file }: { match: ExportMatch; plan: Plan; file: InputFile },
   reader: ExportDeps['reader'],
@@ -77,7 +78,7 @@ async function readExport(
   return records.sha256;
 }
 
-/** As an input that says nothing of itself is read. */
+/** An input with default settings. */
 function anyInput({ path, format }: InputFile): Input {
   const unsaid = { encoding: undefined, delimiter: undefined, country: undefined, countryColumn: undefined } as const;
   return { ...unsaid, files: [path], format, limits: DEFAULT_READ_LIMITS };
