@@ -47,7 +47,7 @@ export interface Skip {
 
 export type RowStatus = 'accepted' | 'rejected' | 'in-doubt';
 
-/** What came of a row; shared by all rows of a request with the same answer. */
+/** The outcome of a row; shared by all rows of a request with the same answer. */
 export interface Verdict {
   readonly status: RowStatus;
   /** The service's own code (`QUEUED`, `CREATED`, `1002` …) or Volley's, where it gave none. */

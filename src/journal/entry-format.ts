@@ -88,7 +88,7 @@ export interface IntentEntry extends RequestKey {
   readonly rows: readonly [first: number, count: number];
 }
 
-/** What came of an intent. Durable before it is counted. */
+/** The outcome of an intent. Durable before it is counted. */
 export interface OutcomeEntry extends RequestKey {
   readonly type: 'outcome';
   readonly at: number;
@@ -115,7 +115,7 @@ export interface ActionEntry {
   readonly at: number;
 }
 
-/** What came of a step without rows; it may stand without an action before it, where nothing had to be changed. */
+/** The outcome of a step without rows; has no action entry before it if nothing had to be changed. */
 export interface ActedEntry {
   readonly type: 'acted';
   readonly step: number;

@@ -24,8 +24,8 @@ export const campaignKind: ActionKind<CampaignStep> = {
 };
 
 /**
- * In a stopped run, a step undoes what earlier steps did to its campaign: if none of them ran, the campaign is not
- * ours to change. Without such earlier steps it runs.
+ * In a stopped run, a step undoes what earlier steps did to its campaign: if none of them ran, there is nothing to
+ * undo. Without such earlier steps it runs.
  */
 function hasSomethingToUndo({ campaign }: CampaignStep, earlier: readonly EarlierAction[]): boolean {
   const changes = earlier.filter(

@@ -83,7 +83,7 @@ export interface Precondition<S extends RowStep = RowStep> {
   readonly unread: Verdict;
 }
 
-/** The request may be sent; `seen` goes to the reader of its answer, to tell the two answers apart. */
+/** The request may be sent; `seen` goes to the reader of its answer, which distinguishes the two answers. */
 export interface Seen {
   readonly seen: number;
 }

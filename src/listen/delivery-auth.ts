@@ -4,19 +4,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 export const SECRET_HEADER = 'x-volley-secret';
 const HOOK = '/hook';
 
-/** Undefined lets a delivery in; a number is the HTTP status that it is refused with. */
+/** Undefined accepts a delivery; a number is the HTTP status that refuses it. */
 export type DeliveryAuth = (url: string, headers: IncomingHttpHeaders) => 401 | 404 | undefined;
 
 /**
- * Says who may deliver. With a secret: `/hook/<secret>`, percent-encoded where it must be, or `/hook` with the secret in the
- * header `x-volley-secret`. Without one: `/`, and no web page, as any page that is open on this machine can reach loopback.
+ * Checks who may deliver. With a secret: `/hook/<secret>`, percent-encoded where needed, or `/hook` with the secret in
+ * the header `x-volley-secret`. Without one: `/`, but not from a web page, since any page open on this machine can
+ * reach loopback.
  */
 export function createDeliveryAuth(secret: string | undefined): DeliveryAuth {
   if (secret === undefined) {
     return (url, headers) => (pathOf(url) === '/' && headers.origin === undefined ? undefined : 404);
   }
   const expected = digest(secret);
-  // Of digests: they are of one length, and how far two of them agree tells nothing about the secret.
+  // Compare digests: they have equal length, and a partial match reveals nothing about the secret.
   const isSecret = (given: string) => timingSafeEqual(digest(given), expected);
   return (url, headers) => {
     const path = pathOf(url);

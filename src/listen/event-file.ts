@@ -6,7 +6,7 @@ export interface EventFileEnd {
   readonly events: number;
   /** Bytes up to the end of the last whole line. */
   readonly goodBytes: number;
-  /** Bytes of a last line that was never whole, and so never acknowledged: they may be cut off. */
+  /** Bytes of a torn last line, which was never acknowledged: they may be cut off. */
   readonly tornBytes: number;
 }
 
@@ -14,8 +14,8 @@ const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
 
 /**
- * Calls `visit` for every event of a file in order; a file that is not there has none. Refuses, with the line, a file
- * that holds anything else than events: nothing in it is ever overwritten or cut off, save a last line without its end.
+ * Calls `visit` for every event of a file in order; a missing file has none. Refuses, with the line, a file that holds
+ * anything but events: nothing in it is ever overwritten or cut off, except a torn last line.
  */
 export async function readEventFile(
   files: Pick<Files, 'stat' | 'openRead'>,
@@ -48,7 +48,7 @@ export async function readEventFile(
   }
 }
 
-/** The beginning of a line of ours, or the zeros that a power cut leaves where bytes were not yet. */
+/** The beginning of an event line, or the zeros that a power cut leaves. */
 function isTornLine(tail: Buffer): boolean {
   const start = Buffer.from(LINE_START);
   const length = Math.min(tail.length, start.length);
@@ -82,7 +82,7 @@ async function* splitLines(file: ReadFile): AsyncGenerator<{ bytes: Buffer; isWh
   if (rest.length > 0) yield { bytes: Buffer.concat(rest), isWhole: false };
 }
 
-/** Refuses a directory, a device or a pipe: events are written behind each other, and read again. */
+/** Refuses a directory, a device or a pipe: events are appended, and read again. */
 export function assertIsFile({ isFile }: Pick<FileFacts, 'isFile'>, path: string): void {
   if (isFile) return;
   throw new UserError('bad-flag', `Cannot write events to ${path}: it is not a file, expected one, or none yet`, {

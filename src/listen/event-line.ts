@@ -11,7 +11,7 @@ import type { ArrivedEvent, EventKind, JsonObject } from './received-event.js';
  */
 export const EVENT_FORMAT = 1;
 
-/** What every line begins with; a file that begins otherwise is none of ours. */
+/** Every line begins so; a file that begins otherwise is not an event file. */
 export const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
 
 /** An event that stands in the file. */
@@ -32,7 +32,7 @@ export function encodeEventLine({ kind, id, text, signature }: ArrivedEvent, rec
   return `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${body}${signed}}\n`;
 }
 
-/** Undefined for what is no line of this format. */
+/** Undefined for any other line. */
 export function decodeEventLine(line: string): StoredEvent | undefined {
   if (!line.startsWith(LINE_START)) return undefined;
   try {

@@ -29,7 +29,7 @@ export class EventWriter {
     return this.#commit.add(line);
   }
 
-  /** Waits for what is under way, then closes the file; throws what ended the writing, if anything did. */
+  /** Waits for pending writes, then closes the file; throws what ended the writing, if anything did. */
   async close(): Promise<void> {
     const closed = new InternalError('write-failed', 'Cannot write an event: the file is closed');
     await this.#commit.end(closed);

@@ -4,20 +4,20 @@ import type { EventWriter } from './event-writer.js';
 import type { KeySet } from './key-set.js';
 import { type EventHeaders, readEvent } from './received-event.js';
 
-/** What came of the deliveries since the listener was started. received = written + duplicates + under way or failed. */
+/** Counts of deliveries since the listener started. received = written + duplicates + pending or failed. */
 export interface ListenCounts {
   /** Deliveries with the right secret that hold a JSON object. */
   received: number;
   written: number;
-  /** Deliveries of an event that was known already; they are answered 2xx too. */
+  /** Deliveries of a known event; they are answered 2xx too. */
   duplicates: number;
-  /** Of those written, how many are of no known kind. */
+  /** Written events of unknown kind. */
   unknown: number;
-  /** Bodies that are no JSON object, too large, or cut off. */
+  /** Bodies that are not a JSON object, too large, or cut off. */
   bad: number;
   /** Deliveries without the right secret. */
   refused: number;
-  /** Deliveries turned away with 503 because too much was under way; the service sends them again. */
+  /** Deliveries refused with 503 because too much was pending; the service repeats them. */
   busy: number;
 }
 
@@ -37,7 +37,7 @@ export interface IntakeDeps {
 /** Takes one delivery, and resolves when its event is durable, now or since earlier. Rejects when the file cannot be written. */
 export type TakeEvent = (body: Uint8Array, headers: EventHeaders) => Promise<'written' | 'duplicate' | 'bad'>;
 
-/** Of deliveries of one event, however many come and when, one is written; each waits until it is durable. */
+/** However many deliveries of one event come, one is written; each waits until it is durable. */
 export function createIntake({ clock, writer, known, counts, onWritten }: IntakeDeps): TakeEvent {
   const underWay = new Map<string, Promise<void>>();
 

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 
 const WORDS = 3;
 const FIRST_SLOTS = 1 << 10;
-/** Beyond it, looking for a free place takes ever longer. */
+/** Largest load factor: beyond it, probing gets slow. */
 const FULLEST = 0.75;
 
 /**
- * Ids that were seen, by 96 bits of their SHA-256: 16 to 32 bytes an id, however long it is. That two of 100 million ids
- * pass for one has a chance of 1 in 10^13. (A `Set` takes 60 bytes and more an id, and ends at 16.7 million.)
+ * A set of ids, by 96 bits of their SHA-256: 16 to 32 bytes an id, however long it is. The chance of a collision among
+ * 100 million ids is 1 in 10^13. (A `Set` takes 60 bytes and more an id, and ends at 16.7 million.)
  */
 export class KeySet {
   #table = new Uint32Array(FIRST_SLOTS * WORDS);
@@ -52,7 +52,7 @@ function digestWords(id: string): Uint32Array {
   return Uint32Array.of(digest.readUInt32LE(0) || 1, digest.readUInt32LE(4), digest.readUInt32LE(8));
 }
 
-/** Where the words stand, or the free place where they belong. The number of slots is a power of two. */
+/** The slot of the words, or the free one where they belong. The number of slots is a power of two. */
 function findPlace(table: Uint32Array, words: Uint32Array): number {
   const first = words[0] ?? 0;
   const second = words[1] ?? 0;

@@ -1,19 +1,19 @@
-/** What one listener bears; the service delivers again whatever was not answered 2xx. */
+/** Limits of one listener; the service repeats deliveries that were not answered 2xx. */
 export interface ListenLimits {
   /** Of one body. A gateway event or a receipt has about 1 KB. */
   readonly bodyBytes: number;
-  /** Of all bodies under way together: above it deliveries are answered 503. */
+  /** Of all pending bodies together: above it deliveries are answered 503. */
   readonly bytesUnderWay: number;
   readonly connections: number;
   /** From the first byte of a request to the last of its headers. */
   readonly headersMs: number;
   /** From the first byte of a request to the last of its body. */
   readonly requestMs: number;
-  /** How long a connection that says nothing stays open. */
+  /** How long an idle connection stays open. */
   readonly idleMs: number;
-  /** How often the two above are looked at. */
+  /** How often the two above are checked. */
   readonly checkMs: number;
-  /** How long a stop waits for requests that are under way. */
+  /** How long a stop waits for pending requests. */
   readonly drainMs: number;
 }
 

@@ -3,7 +3,7 @@ import type { DeliveryAuth } from './delivery-auth.js';
 import type { ListenCounts, TakeEvent } from './intake.js';
 import type { ListenLimits } from './listen-limits.js';
 
-/** Known by the service's documentation: the same for each delivery of an event. */
+/** Documented: the same for each delivery of an event. */
 const EVENT_ID_HEADER = 'x-8x8-event-id';
 const SIGNATURE_HEADER = 'x-8x8-signature';
 const BODY_TYPE = 'application/json';
@@ -15,14 +15,14 @@ export interface ListenServerDeps {
   readonly take: TakeEvent;
   readonly counts: ListenCounts;
   readonly limits: ListenLimits;
-  /** `failed` answers 503 to everything, `closing` lets no connection live on. */
+  /** `failed` answers 503 to everything, `closing` keeps no connection alive. */
   readonly state: () => 'open' | 'closing' | 'failed';
 }
 
 /**
- * Serves POST at the door's paths and GET /healthz. A delivery is let in before its body is read, and answered 200 once
- * its event is durable, 400 or 413 when its body is bad, 401 or 404 without the right secret, 503 when it should come again.
- * No answer repeats anything that was sent.
+ * Serves POST at the delivery paths and GET /healthz. A delivery is authenticated before its body is read, and
+ * answered 200 once its event is durable, 400 or 413 for a bad body, 401 or 404 without the right secret, 503 when it
+ * should be repeated. No answer echoes the request.
  */
 export function createListenServer(deps: ListenServerDeps): FastifyInstance {
   const { door, take, counts, limits, state } = deps;
@@ -60,7 +60,7 @@ export function createListenServer(deps: ListenServerDeps): FastifyInstance {
       if (bytes > DROPPED_BYTES) reply.header('connection', 'close');
       return answer(reply.header('retry-after', '1'), 503, 'too much is under way');
     }
-    // Whatever its type says, a body is read for what it is.
+    // The content type is ignored.
     request.headers['content-type'] = BODY_TYPE;
     bytesUnderWay += held;
     reply.raw.once('close', () => {
@@ -85,7 +85,7 @@ export function createListenServer(deps: ListenServerDeps): FastifyInstance {
     state() === 'failed' ? answer(reply, 503, 'failed') : answer(reply, 200, 'ok'),
   );
 
-  // A connection that is kept would hold up the stop until it is idle for long enough.
+  // A kept-alive connection would delay the stop until it is idle.
   app.addHook('onSend', async (_, reply) => {
     if (state() !== 'open') reply.header('connection', 'close');
   });

@@ -17,9 +17,9 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** The file of events, see event-line.ts; made when it is not there. No other listener may write to it. */
+  /** The event file, see event-line.ts; created if missing. No other listener may write to it. */
   readonly output: string;
-  /** Without one only loopback is listened on. */
+  /** Without one the listener binds to loopback only. */
   readonly secret: string | undefined;
   /** Called for each event once it is durable, in the file's order and before it is acknowledged; what it throws ends the listener. */
   readonly onWritten?: (event: StoredEvent) => void;
@@ -46,15 +46,18 @@ export interface Listener {
   /** Where events are posted to, `<secret>` in the place of the secret. */
   readonly path: string;
   readonly counts: Readonly<ListenCounts>;
-  /** Resolves with what ended the listener before its close, if anything does: from then on nothing is acknowledged. */
+  /** Resolves with what ended the listener before its close, if anything does; nothing is acknowledged afterwards. */
   readonly failed: Promise<Error>;
-  /** Takes no more, finishes what is under way, closes the file and lets go of it; throws what ended the writing, if anything did. */
+  /**
+   * Accepts no more, finishes pending deliveries, closes the file and releases its lock; throws what ended the writing,
+   * if anything did.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Receives events and appends each one once to a file. A delivery is answered 2xx only when its event is durable. What the
- * file holds already is known again; a torn last line is cut off. Refuses to listen beyond loopback without a secret.
+ * Receives events and appends each one once to a file. A delivery is answered 2xx only when its event is durable.
+ * Events in the file are recognized; a torn last line is cut off. Refuses to listen beyond loopback without a secret.
  */
 export async function startListener(options: ListenerOptions, deps: ListenerDeps): Promise<Listener> {
   if (options.secret === undefined) assertLoopback(options.host);
@@ -128,7 +131,7 @@ async function openEvents(path: string, known: KeySet, { files, log }: ListenerD
       await file.truncate(goodBytes);
       log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
     }
-    // A listener that was killed may have written events without their sync; as known ones they will be acknowledged.
+    // A killed listener may have written events without a sync; as known events they will be acknowledged.
     if (events > 0 || tornBytes > 0) await file.sync();
   } catch (error) {
     await file.close();
@@ -149,7 +152,7 @@ async function listen(app: FastifyInstance, { host, port }: ListenerOptions): Pr
   }
 }
 
-/** Lets what is under way end, but not for ever: a request that never ends would hold up the stop. */
+/** Waits for pending requests, up to a limit: an endless one would block the stop. */
 async function drain(app: FastifyInstance, clock: Clock, drainMs: number): Promise<void> {
   const drained = new AbortController();
   const bounding = clock.sleep(drainMs, drained.signal).then(() => {

@@ -4,7 +4,7 @@ import type { ListenCounts } from './intake.js';
 
 const EVERY_MS = 5000;
 
-/** Says every five seconds how many events came, when any did; until `signal` aborts. No content of any event. */
+/** Logs every five seconds how many events came, if any; until `signal` aborts. Logs no content. */
 export async function logCounts(
   { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
   counts: Readonly<ListenCounts>,

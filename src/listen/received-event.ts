@@ -8,10 +8,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** One event as it came, and what Volley made of it. */
 export interface ArrivedEvent {
   readonly kind: EventKind;
-  /** What tells it from every other event: the same for each delivery of it. */
+  /** Identifies the event: the same for each delivery of it. */
   readonly id: string;
   readonly event: JsonObject;
-  /** The body's own text: figures keep all their digits, and fields their order. */
+  /** The body's own text: numbers keep all digits, and fields their order. */
   readonly text: string;
   /** The header `x-8x8-signature`, where there was one. */
   readonly signature?: string;
@@ -21,15 +21,15 @@ export interface ArrivedEvent {
 export interface EventHeaders {
   /** `x-8x8-event-id` */
   readonly eventId: string | undefined;
-  /** `x-8x8-signature`: by it can be told later that the body is the service's own. */
+  /** `x-8x8-signature`: allows to verify later that the body is the service's. */
   readonly signature: string | undefined;
 }
 
 /** Contract, section Events: all that it names. */
 const GATEWAY_EVENTS = new Set<unknown>(['QUEUED', 'AGENT_JOINED', 'ACTIVITY', 'MESSAGE']);
-/** Documented: asks, when a webhook is made, whether somebody listens; it wants a 2xx, and belongs to no conversation. */
+/** Documented: checks the address of a new webhook; it expects a 2xx, and belongs to no conversation. */
 const WEBHOOK_CHECK = 'WEB_HOOK_VERIFY';
-/** What an id is made of as it stands; anything else is digested, so that no sender decides how long a line's head gets. */
+/** An id of these characters is kept; any other is digested, so that no sender controls the length of a line's head. */
 const PLAIN_ID = /^[\x21-\x7e]{1,128}$/;
 const PLAIN_PART = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -86,7 +86,7 @@ function identifyReceipt({ payload }: JsonObject): string | undefined {
   if (!isObject(payload) || !isObject(payload.status)) return undefined;
   const { umid, clientMessageId } = payload;
   const { state, timestamp } = payload.status;
-  // None but the last may hold the colon that parts them.
+  // Only the last part may contain the separating colon.
   if (typeof umid !== 'string' || !PLAIN_PART.test(umid)) return undefined;
   if (typeof state !== 'string' || !PLAIN_PART.test(state)) return undefined;
   if (typeof timestamp !== 'string' || !PLAIN_ID.test(timestamp)) return undefined;

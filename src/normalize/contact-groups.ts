@@ -5,8 +5,8 @@ export type GroupsResult =
   | { readonly ok: false; readonly code: ContactCode; readonly reason: string };
 
 /**
- * The groups of a row: those of the step, then those that its cell adds, each once. In the cell ids are split by `;` or `,`, or stand
- * in a JSON array, as NDJSON has it. Refuses what is no id as the service writes one, and more groups than a contact may join.
+ * The groups of a row: those of the step, then those that its cell adds, each once. In the cell ids are split by `;`
+ * or `,`, or stand in a JSON array, as NDJSON has it. Refuses invalid ids, and more groups than a contact may join.
  */
 export function readGroups(text: string, ofStep: readonly number[]): GroupsResult {
   const inner = /^\[(.*)\]$/s.exec(text)?.[1] ?? text;
@@ -15,7 +15,7 @@ export function readGroups(text: string, ofStep: readonly number[]): GroupsResul
     .map((entry) => entry.trim().replace(/^"(.*)"$/s, '$1'))
     .filter((entry) => entry !== '');
   const ids = entries.map(Number);
-  // A zero in front is none of an id: 1,042 is a number that a spreadsheet wrote with its comma.
+  // An id has no leading zero: `1,042` is one number that a spreadsheet wrote with a comma.
   const wrong = entries.findIndex((entry, at) => !/^[1-9]\d*$/.test(entry) || !Number.isSafeInteger(ids[at]));
   if (wrong !== -1) {
     const which =

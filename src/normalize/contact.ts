@@ -17,14 +17,14 @@ import { explainOwnCountry } from './number/explain-number.js';
 import { normalizeNumber } from './number/number.js';
 import type { NumberCode } from './number/number-codes.js';
 
-/** What a job says about contacts, bound to the columns of one file. All indexes are those of `columns`. */
+/** A job's contact settings, bound to the columns of one file. All indexes refer to `columns`. */
 export interface ContactBinding {
   /** Names of the file's columns, for rejections. */
   readonly columns: readonly string[];
   readonly fieldColumns: Readonly<Partial<Record<ContactField, number>>>;
   /** Attribute and the column that it is taken from. */
   readonly attributeColumns: readonly { readonly name: string; readonly index: number }[];
-  /** Column of the country in which the row's number is read; a blank cell leaves it to `country`. */
+  /** Column of the country in which the row's number is read; a blank cell falls back to `country`. */
   readonly countryIndex: number | undefined;
   /** ISO alpha-2 for numbers without +. */
   readonly country: string | undefined;
@@ -58,8 +58,8 @@ export type ContactResult =
 type Values = Partial<Record<ContactField, string>>;
 
 /**
- * A reader of one file's records. Values are trimmed and otherwise taken as they are; blank ones are left out. Refuses a record for
- * every field that breaks a limit of the service, for a number that is there and not valid, and for want of any address, all at once.
+ * A reader of one file's records. Values are trimmed and otherwise unchanged; blank ones are omitted. Refuses a
+ * record, all faults at once: every field beyond a limit of the service, an invalid number, no address at all.
  */
 export function createContactNormalizer(binding: ContactBinding): (record: SourceRecord) => ContactResult {
   const columns = [...personFields, ...addressFields].flatMap((field) => {
@@ -75,7 +75,7 @@ export function createContactNormalizer(binding: ContactBinding): (record: Sourc
     const { values, country } = readFields(record, columns, { binding, faults });
     const groups = readRowGroups(record, binding, faults);
     const attributes = readAttributes(record, binding, faults);
-    // An address that is there and at fault is named as such.
+    // A faulty address gets its own fault.
     if (addressColumns.every(({ index }) => cellOf(record, index) === '')) {
       faults.push(rejectField('', refuseWithoutAddress(binding)));
     }
@@ -130,7 +130,7 @@ function ownCountryOf(record: SourceRecord, { countryIndex }: ContactBinding): s
   return countryIndex === undefined ? '' : cellOf(record, countryIndex);
 }
 
-/** A number may be refused for its country, or beside it. */
+/** A number may be refused for its country, or for itself. */
 function listFaults(
   refusal: Refusal,
   { field, index, record, binding }: FieldColumn & { readonly record: SourceRecord; readonly binding: ContactBinding },
@@ -144,7 +144,7 @@ function listFaults(
   return ofCountry === undefined ? [fault] : [fault, rejectField(countryColumn, ofCountry)];
 }
 
-/** A field as a contact's: `text` is trimmed and not blank. Not for its number. */
+/** A field of a contact, except its number; `text` is trimmed and not blank. */
 export function readField(field: ContactField, text: string): FieldResult {
   if (field === 'country') {
     const result = normalizeCountry(text);

@@ -5,7 +5,7 @@ const LANGUAGES =
   'en de fr es pt it nl pl sv da nb fi cs hu ro el tr ru uk ar he zh zh-Hant ja ko id ms th vi fil hi'.split(' ');
 const STYLES = ['long', 'short'] as const;
 
-/** Names that people write, and that CLDR has no more, or never had. */
+/** Common names that CLDR no longer has, or never had. */
 const HABITS: readonly (readonly [codes: string, names: string])[] = [
   ['US', 'America, United States of America, The United States, U.S.A.'],
   [
@@ -47,7 +47,10 @@ const HABITS: readonly (readonly [codes: string, names: string])[] = [
 
 let codesByName: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
-/** The countries of a name in one of the usual languages, whatever its case and accents: several where it is ambiguous, none where it is no name. */
+/**
+ * The countries of a name in one of the usual languages, whatever its case and accents: several if ambiguous, none if
+ * unknown.
+ */
 export function findCountriesByName(name: string): readonly string[] {
   codesByName ??= listNames();
   return [...(codesByName.get(foldName(name)) ?? [])];

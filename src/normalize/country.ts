@@ -5,7 +5,7 @@ export type CountryResult =
   | { readonly ok: true; readonly country: string }
   | { readonly ok: false; readonly reason: string };
 
-/** Letters that people write for a country, and that ISO gives to none. */
+/** Common abbreviations of countries that are not ISO codes. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ['UK', 'GB'],
   ['EL', 'GR'],
@@ -15,16 +15,16 @@ const HABITS: ReadonlyMap<string, string> = new Map([
 
 const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
-/** Longer than any name of a country; what is longer is not quoted back. */
+/** Longer than any name of a country; longer texts are not quoted. */
 const MAX_QUOTED = 40;
 
-/** A file has a few countries in many rows; a column that was taken for one by mistake has as many texts as rows. */
+/** A cache: a file has few countries in many rows; bounded, since a wrong column has as many texts as rows. */
 const MOST_KNOWN = 1000;
 const known = new Map<string, CountryResult>();
 
 /**
- * Alpha-2 in any case, blanks around it allowed; alpha-3; a name in one of the usual languages, whatever its case and accents. Of a
- * name that several countries have, the reason says which codes to choose from.
+ * Alpha-2 in any case, blanks around it allowed; alpha-3; a name in one of the usual languages, whatever its case and
+ * accents. For an ambiguous name the reason lists the codes to choose from.
  */
 export function normalizeCountry(text: string): CountryResult {
   const found = known.get(text);
@@ -49,7 +49,7 @@ function readCountry(written: string): CountryResult {
   return { ok: false, reason: `${what} is the name of several countries, write ${choice}.` };
 }
 
-/** Two letters are a code, also where a language shortens a name to them. */
+/** Two letters are always a code, even if a language abbreviates a name so. */
 function listCountries(written: string, upper: string): readonly string[] {
   const code = HABITS.get(upper) ?? alpha2ByAlpha3.get(upper);
   if (code !== undefined) return [code];
@@ -58,7 +58,7 @@ function listCountries(written: string, upper: string): readonly string[] {
 
 const nameByCode = new Map<string, string>();
 
-/** English name for messages; the code itself where there is no name. `code` is a country's: what it is called is kept. */
+/** English name for messages, cached; the code itself if it has no name. `code` must be a country's. */
 export function nameCountry(code: string): string {
   const known = nameByCode.get(code);
   if (known !== undefined) return known;

@@ -2,8 +2,8 @@ const MAX_LOCAL = 64;
 const MAX_LABEL = 63;
 
 /**
- * Whether a text is built like an address that a person has: one @, a domain of two labels or more, no blanks, quotes or brackets.
- * Linear in the length of the text. Whether there is such an address, only mail can tell.
+ * Whether a text has the form of a personal address: one @, a domain of two labels or more, no blanks, quotes or
+ * brackets. Linear in the length of the text. Does not check that the address exists.
  */
 export function isPlausibleEmail(text: string): boolean {
   const at = text.indexOf('@');

@@ -3,8 +3,8 @@ import { readOwnName } from '../domain/output-columns.js';
 import { listColumns } from './mask.js';
 
 /**
- * Why the job's name of a column leads to none of the file's: no column matches it, or several do and none of them exactly.
- * `hint` is absent in the first case: what to do depends on who asked. Numbers in names of columns are masked.
+ * Why the job's name of a column leads to none of the file's: no column matches it, or several do and none of them
+ * exactly. `hint` is absent in the first case: it depends on the caller. Numbers in names of columns are masked.
  */
 export function explainMissingColumn(
   wanted: string,

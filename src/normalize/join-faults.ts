@@ -1,8 +1,8 @@
 import type { Rejection } from '../domain/row.js';
 
 /**
- * All faults of a row as one rejection, so that they can be fixed in one round: the first says stage, field and code, the reason lists
- * every one with its field. A fault that stands twice counts once; a single one stays as it is.
+ * All faults of a row as one rejection, so that they can be fixed in one round: stage, field and code of the first, a
+ * reason that lists every one with its field. Repeated faults count once; a single one stays unchanged.
  */
 export function joinFaults(first: Rejection, others: readonly Rejection[]): Rejection {
   const faults: Rejection[] = [];

@@ -9,14 +9,14 @@ export const languageCodes = {
 
 export type LanguageCode = keyof typeof languageCodes;
 
-/** Longer than any code; what is longer is not quoted back. */
+/** Longer than any code; longer texts are not quoted. */
 const MAX_QUOTED = 40;
 const SHOWN = 3;
 
 /**
- * A reader of language codes, given those that the service knows. Takes them in any case, with `_` for `-`, and with a country or
- * script behind them that the service does not tell apart: `EN`, `zh_cn`, `en-GB`. Refuses any other; where the service has several of
- * the language (`zh`), the reason names them.
+ * A reader of language codes, given those that the service knows. Accepts any case, `_` for `-`, and a country or
+ * script that the service does not distinguish: `EN`, `zh_cn`, `en-GB`. Refuses any other; if the service has several
+ * of the language (`zh`), the reason lists them.
  */
 export function createLanguageReader(known: readonly string[]): (text: string) => LanguageResult {
   const byFolded = new Map(known.map((code) => [fold(code), code]));

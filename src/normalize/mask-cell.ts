@@ -3,12 +3,12 @@ import { numberCodes } from './number/number-codes.js';
 const MAX_SHOWN = 24;
 const SHOWN_AT_START = 2;
 const SHOWN_AT_END = 2;
-/** Fewer would give the number away. */
+/** Fewer digits would reveal the number. */
 const MIN_DIGITS = 7;
 
 /**
- * The cell of a row that was refused, as an account may show it: how it is built, not whose it is. Of a number the first and
- * the last two digits, of an e-mail address its signs alone; of anything else nothing: ''.
+ * The cell of a refused row, as an account may show it: its form, not its content. Of a number the first and the last
+ * two digits, of an e-mail address its punctuation alone; of anything else nothing: ''.
  */
 export function maskCell(code: string, cell: string): string {
   const text = cell.trim().replace(/\s+/g, ' ');

@@ -2,10 +2,10 @@ import type { Verdict } from '../domain/row.js';
 
 const SHOWN_AT_START = 2;
 const SHOWN_AT_END = 2;
-/** Shorter than this, what is shown would give the number away. */
+/** Shorter numbers would be revealed by the shown digits. */
 const MIN_DIGITS = 7;
 
-/** For logs and errors: `+6591234521` → `+65******21`. What is not an E.164 number is hidden whole: `***`. */
+/** For logs and errors: `+6591234521` → `+65******21`. Any other text becomes `***`. */
 export function maskNumber(e164: string): string {
   if (!/^\+?\d{1,15}$/.test(e164)) return '***';
   const plus = e164.startsWith('+') ? '+' : '';
@@ -15,29 +15,29 @@ export function maskNumber(e164: string): string {
   return `${plus}${digits.slice(0, SHOWN_AT_START)}${'*'.repeat(hidden)}${digits.slice(-SHOWN_AT_END)}`;
 }
 
-/** With + and seven digits or more, as it is or as people part it. */
+/** With + and seven digits or more, with or without separators. */
 const NUMBER = /\+[1-9](?:[ ().-]{0,2}\d){6,}/g;
 
-/** Every international number within a text, masked: for logs and errors whose words may come from a file or from the service. */
+/** Masks every international number within a text: for logs and errors that may quote a file or the service. */
 export function maskNumbers(text: string): string {
   return text.replace(NUMBER, (number) => maskNumber(`+${number.replace(/\D/g, '')}`));
 }
 
-/** A number, the address of an e-mail or an id in a messenger: enough of it to see what kind it is. */
+/** A number, an e-mail address or a messenger id: enough of it to recognize its kind. */
 export function maskAddress(address: string): string {
   if (/^\+?\d+$/.test(address)) return maskNumber(address);
   const at = address.lastIndexOf('@');
   return at > 0 ? `${address.slice(0, 1)}***${address.slice(at)}` : `${address.slice(0, 2)}***`;
 }
 
-/** What came of a step without rows, for summaries, which are logged: the service may have put a number into its words. */
+/** The outcome of a step without rows, for summaries, which are logged: the service's message may contain a number. */
 export function maskVerdict({ status, code, reason }: Verdict): Verdict {
   return { status, code: maskNumbers(code), reason: maskNumbers(reason) };
 }
 
 const MAX_LISTED_COLUMNS = 30;
 
-/** The names of a file's columns for an error, numbers masked: the first row of a file without a header holds people. */
+/** The names of a file's columns for an error, numbers masked: the first row of a file without a header holds personal data. */
 export function listColumns(columns: readonly string[]): string {
   const listed = columns.slice(0, MAX_LISTED_COLUMNS).map(maskColumn).join(', ');
   return columns.length > MAX_LISTED_COLUMNS ? `${listed}, and ${columns.length - MAX_LISTED_COLUMNS} more` : listed;

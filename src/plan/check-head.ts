@@ -15,8 +15,9 @@ interface HeadContext {
 }
 
 /**
- * Looks at the beginning of a file as planning would: its encoding and format, its header or first lines, and whether it has the
- * columns that the step names. Keys of NDJSON may still come behind it, so there a column is missing only from a file seen whole.
+ * Checks the beginning of a file as planning would: its encoding and format, its header or first lines, and the
+ * columns that the step names. Later lines of NDJSON may add keys, so there a column is missing only from a file seen
+ * whole.
  */
 export async function checkInputHead(
   file: InputFile,
@@ -42,7 +43,7 @@ export async function checkInputHead(
   });
 }
 
-/** The same of a suppression list; a short one, which is seen whole, is read as planning reads it. */
+/** The same for a suppression list; a short one, seen whole, is read as planning reads it. */
 export async function checkListHead(
   file: InputFile,
   { list, input }: { list: Input; input: Input },

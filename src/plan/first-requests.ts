@@ -1,5 +1,5 @@
 /**
- * The first requests of a step hold few rows, so that a job that is wrong shows it early: `maxFailedPercent` counts from 100
+ * The first requests of a step hold few rows, so that a wrong job shows early: `maxFailedPercent` counts from 100
  * answers, and an outage at the start costs ten rows. The run sends each of them alone (run/send/caution.ts).
  */
 export const FIRST_REQUESTS_ROWS: readonly number[] = [10, 100];

@@ -52,7 +52,7 @@ export function getRequest(address: { base: string; path: string }): WireRequest
   return { method: 'GET', ...address, headers: { accept: 'application/json' }, body: undefined };
 }
 
-/** The bytes of a body; members that are undefined are left out. */
+/** The bytes of a body; undefined members are omitted. */
 export function encodeJson(body: object): Buffer {
   return Buffer.from(JSON.stringify(body));
 }

@@ -23,8 +23,8 @@ import { PERIOD_MS, Timeline } from './timeline.js';
  */
 export interface Lane {
   /**
-   * Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call of `gate` costs again.
-   * What is looked at last is given to the gate: looked at behind it, it would make the rate uneven.
+   * Runs the task when the limits allow it. The task awaits `gate` immediately before its first byte leaves; each call
+   * of `gate` costs again. The pre-send check is passed to the gate: run after it, it would make the rate uneven.
    */
   run<T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T>;
   /** Closes the gate for at least this long; up to a quarter more (5 s at most), so that lanes do not resume together. */

@@ -6,7 +6,7 @@ import { describeAction } from './print-summary.js';
 /** Codes that are named; all of them stand in the summary. */
 const MOST_CODES = 3;
 
-/** Why a run ended as it did, in one line for the log: what stopped it, or what of it was not accepted. */
+/** Why a run ended so, in one line for the log: what stopped it, or which rows were not accepted. */
 export function explainEnd({ state, stop, balance, steps }: Summary): string {
   if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
   const parts = [

@@ -67,7 +67,7 @@ export async function planNewInput(
   }
 }
 
-/** What tells two plans for the same files apart; see `Plan.occurrence`. The day is that of the host's time zone. */
+/** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */
 function nameOccurrence(repeat: Job['repeat'], { occurrences }: Registry, nowMs: number): string {
   if (repeat === 'never') return '';
   if (repeat === 'always') return nameAgain(Math.max(0, ...occurrences.map(readAgain)) + 1);

@@ -9,7 +9,7 @@ const PAUSE_TIMES_PASS = 10;
 
 /** What a listener that joins receipts to a run says at its end. */
 export interface JoinedTotals {
-  /** Rows that were in doubt, by what a receipt told of them, since the listener was started. */
+  /** Rows that were in doubt and that receipts settled since the listener started, by result. */
   settled: { accepted: number; rejected: number };
   /** Messages of the run by the state of their newest receipt; null where nothing was written. */
   deliveries: Readonly<Record<string, number>> | null;

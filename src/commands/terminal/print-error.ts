@@ -158,7 +158,7 @@ const LOAD_MESSAGE = 'Cannot load a part of volley, expected all of its files';
 const LOAD_HINT =
   'Nothing more was sent. Check whether `ulimit -n` is too low, and whether volley is completely installed; then run the same command again.';
 
-/** Node says so, too, of a package whose description it could not open for want of file descriptors. */
+/** Node reports the same for a package whose description it could not open because file descriptors ran out. */
 function isLoadError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && /^(ERR_)?MODULE_NOT_FOUND$/.test(String(error.code));
 }

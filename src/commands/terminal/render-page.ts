@@ -59,7 +59,7 @@ function styleText(text: string, screen: Screen): string {
     .replaceAll('\\|', '|');
 }
 
-/** Another page can be shown in the same way; what else a link leads to is named in its words. */
+/** Another page can be shown in the same way; other links show their text. */
 function pointTo(target: string, screen: Screen): string {
   const [, page] = /^([\w-]+)\.md(?:#|$)/.exec(target) ?? [];
   return page === undefined ? '' : ` (${showCommand(screen, 'help', page)})`;

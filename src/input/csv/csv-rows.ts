@@ -26,7 +26,7 @@ export class CsvRows {
   /** Whole lines to be cut, up to `#wholeEnd`, and the beginning of another. */
   #bytes: Buffer = Buffer.alloc(0);
   #wholeEnd = 0;
-  /** Behind the last row: where, and which line begins there. What stands there may be blank lines, which count once a row follows. */
+  /** Behind the last row: where, and which line begins there. Blank lines there count once a row follows. */
   #end = 0;
   #line: number;
   #isStopped = false;

@@ -71,7 +71,7 @@ async function* unpack(pieces: AsyncIterable<Buffer>, shown: string, digest: Dig
   } catch (error) {
     throw isGzipError(error) ? refuseGzip(shown, describeGzipError(error)) : error;
   }
-  // The library stops at padding, and would leave out in silence what stands behind it.
+  // The library stops at padding, and would silently omit what follows.
   if (!isReadToEnd || gunzip.bytesWritten !== digest.bytes) {
     throw refuseGzip(shown, `something else follows its end at byte ${gunzip.bytesWritten}`);
   }

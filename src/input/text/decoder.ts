@@ -10,7 +10,7 @@ export interface Decoder {
 
 const NOTHING = Buffer.alloc(0);
 
-/** A strict decoder: nothing is replaced, nothing is left out. A NUL is no text in any encoding. */
+/** A strict decoder: it replaces and omits nothing. A NUL is an error in every encoding. */
 export async function createDecoder({ name }: Encoding): Promise<Decoder> {
   if (name === 'utf-8') return createUtf8Decoder();
   if (name.startsWith('utf-16')) return createTextDecoder(TextDecoder, name, NO_UTF16_TEXT);

@@ -1,17 +1,17 @@
 import { InternalError } from '../../domain/errors.js';
 
 /**
- * A pattern of digits, read one digit after the other: by each it becomes the pattern of what may follow (Brzozowski, Derivatives of
- * Regular Expressions, 1964). What it becomes is worked out when a digit is first met, and is then a look into a table: half the time
- * that a RegExp takes or less, and it needs no string. Numbers of all countries lead to some 15,000 of them.
+ * A pattern of digits, read one digit after the other: each digit leads to the pattern of what may follow (Brzozowski,
+ * Derivatives of Regular Expressions, 1964). Derivatives are computed once and then looked up in a table: at most half
+ * the time of a RegExp, without a string. The numbers of all countries need some 15,000 of them.
  */
 export class DigitPattern {
   readonly id: number;
-  /** Whether nothing need follow. */
+  /** Whether the empty text matches. */
   readonly isMatch: boolean;
-  /** Those of which it is one or the other; itself where it is no choice. */
+  /** The alternatives; itself if it is not a choice. */
   readonly choices: readonly DigitPattern[];
-  /** The two that it is, one behind the other; undefined where it is anything else. */
+  /** The two parts of a sequence; undefined for anything else. */
   readonly parts: readonly [DigitPattern, DigitPattern] | undefined;
   readonly #next: (DigitPattern | undefined)[] = new Array(10);
   readonly #derive: (digit: number) => DigitPattern;
@@ -67,7 +67,7 @@ interface PatternParts {
   readonly parts?: readonly [DigitPattern, DigitPattern];
 }
 
-/** Each pattern once, whatever it was made of: only so are they finitely many. */
+/** Interned, so that there are finitely many. */
 const known = new Map<string, DigitPattern>();
 
 function intern(key: string, parts: PatternParts): DigitPattern {
@@ -133,13 +133,13 @@ function repeat(pattern: DigitPattern, least: number, most: number): DigitPatter
 
 const ANY = 0b11_1111_1111;
 
-/** Of so many digits, whichever. */
+/** Any digits, of one of these lengths. */
 export function anyOfLengths(lengths: readonly number[]): DigitPattern {
   return either(lengths.map((length) => repeat(oneOf(ANY), length, length)));
 }
 
 /**
- * Reads what the library's metadata writes of the syntax of RegExp: digits, `\d`, classes, groups, `|`, `?`, `{n}`, `{n,m}`.
+ * Parses the RegExp syntax that the library's metadata uses: digits, `\d`, classes, groups, `|`, `?`, `{n}`, `{n,m}`.
  * Throws InternalError for anything else.
  */
 export function parseDigitPattern(source: string): DigitPattern {

@@ -3,7 +3,7 @@ import { acceptByLibrary, endsLikeDecimal, isNumberLike, readDigits, trimNumber 
 
 type Rule = (value: string, country: string | undefined) => RefusedNumber | undefined;
 
-/** In this order: an earlier one explains more. Each sees a cell that was not accepted. */
+/** In this order: an earlier one explains more. Each gets a refused cell. */
 const RULES: readonly Rule[] = [
   explainEmpty,
   explainOverlong,
@@ -26,7 +26,7 @@ const LETTERS_LIKE_DIGITS = /[oOlI\u041E\u043E]/;
 const SEPARATORS = /[/\uFF0F,;|&\n\r]|\b(?:or|and|und|oder|et|ou)\b/i;
 const EXTENSION = /^(.*\d[^\da-z]*?)(?:;\s*ext=|\be?xt(?:ension|n)?\b\.?:?|\bint\.?|x|#|~|,)\s*(\d{1,9})#?$/i;
 
-/** Explains a number by how it is written; undefined when only its digits or its country can be at fault. */
+/** Explains a fault in how a number is written; undefined when only its digits or its country can be at fault. */
 export function explainNumberFormat(value: string, country: string | undefined): RefusedNumber | undefined {
   for (const rule of RULES) {
     const refused = rule(value, country);
@@ -133,7 +133,7 @@ function explainStrays(value: string, country: string | undefined): RefusedNumbe
   return refuse('not-a-number', 'The cell does not contain a phone number.');
 }
 
-/** Read as it stands, else with the + or the 0 that it may have lost. */
+/** Read unchanged, else with the + or the 0 that it may have lost. */
 function guess(digits: string, country: string | undefined): string | undefined {
   const read = (text: string) => acceptByLibrary(text, country)?.e164;
   if (digits.startsWith('+')) return read(digits);

@@ -5,25 +5,25 @@ import { acceptFast } from './number-fast.js';
 import { findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
-/** E.164 has no more. */
+/** The maximum of E.164. */
 const MAX_DIGITS = 15;
-/** The service asks for as many (facts: destination). */
+/** The minimum that the service documents. */
 const MIN_DIGITS = 7;
 
-/** Says why a number that was not accepted is none: first by how it is written, then by its country, then by its digits. */
+/** Explains why a number is refused: first by how it is written, then by its country, then by its digits. */
 export function explainRefusal(value: string, country: string | undefined): RefusedNumber {
   return explainNumberFormat(value, country) ?? explainNumber(value, readDigits(value), country);
 }
 
-/** The same, sooner, for digits and plain punctuation: of the rules of writing, the others look for what is not in it. */
+/** The same, faster, for digits and plain punctuation, to which most format rules cannot apply. */
 export function explainDigits(value: string, country: string | undefined): RefusedNumber {
   const digits = value.replace(/\D+/g, '');
   return explainPlaceholder(value, digits) ?? explainNumber(value, digits, country);
 }
 
 /**
- * What is wrong with the country that a row names for its number, whatever else is wrong with that; undefined where there is no country,
- * or where it does not count, for the number has a + of its own.
+ * The fault of the country that a row names for its number, whatever the number's own faults; undefined without a
+ * country, or if the number has a +.
  */
 export function explainOwnCountry(text: string, country: string): RefusedNumber | undefined {
   if (country.trim() === '' || findNumberCountry(country) !== undefined || /^[\s']*[+\uFF0B]/.test(text))
@@ -82,7 +82,7 @@ function valuesOf(digits: string): Uint8Array {
   return Uint8Array.from(digits, Number);
 }
 
-/** What a spreadsheet takes from a number that it holds to be one: the plus, or the zero in front. */
+/** What a spreadsheet removes from a number: the plus, or the leading zero. */
 function explainLoss(digits: string, plan: NumberingPlan): RefusedNumber | undefined {
   const withZero = digits.startsWith('0') ? undefined : acceptFast(`0${digits}`, plan.country);
   const withPlus = acceptFast(`+${digits.replace(/^00/, '')}`, undefined);

@@ -1,8 +1,8 @@
 import { type DigitPattern, either, parseDigitPattern } from './digit-pattern.js';
 
-/** What is dialled before a national number, by the library's pattern of it; its groups are carrier codes and rewritings. */
+/** The national prefix by the library's pattern; its groups are carrier codes and rewritings. */
 export class NationalPrefix {
-  /** Matches where the pattern does and, as it knows neither groups nor ends, where the pattern may not. */
+  /** Matches at least where the pattern does: it ignores groups and anchors. */
   readonly #start: DigitPattern;
   readonly #hasGroups: boolean;
   readonly #pattern: RegExp;
@@ -14,7 +14,7 @@ export class NationalPrefix {
     this.#pattern = new RegExp(`^(?:${pattern})`);
   }
 
-  /** How many digits it takes from the start; undefined where it carries more than itself: a carrier code, or digits to be rewritten. */
+  /** How many leading digits it takes; undefined if it has more: a carrier code, or digits to be rewritten. */
   countDigits(digits: Uint8Array, from: number, to: number): number | undefined {
     const start = this.#start.matchStart(digits, from, to);
     if (start === undefined) return 0;

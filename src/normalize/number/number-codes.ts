@@ -33,7 +33,7 @@ export interface AcceptedNumber {
 export interface RefusedNumber {
   readonly ok: false;
   readonly code: NumberCode;
-  /** A sentence for the owner of the file; may name the likely right value. */
+  /** A sentence for the owner of the file; may suggest a value. */
   readonly reason: string;
 }
 

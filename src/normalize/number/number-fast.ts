@@ -15,10 +15,10 @@ export interface NumberDigits {
 /** `refused`: digits and plain punctuation that are no number, as the library finds too. Undefined: ask the library. */
 export type FastNumber = NumberDigits | 'refused' | undefined;
 
-/** For one number after the other. */
+/** Reused for every number. */
 const written = new NumberScan();
 
-/** Its answers are the library's own. It has none wherever a number can be read in two ways. */
+/** Answers equal the library's. It has none for an ambiguous number. */
 export function readFast(text: string, country: string | undefined): FastNumber {
   return written.readText(text) ? readWritten(written, country) : undefined;
 }
@@ -31,7 +31,7 @@ export function readFastBytes(
   return written.readBytes(bytes, start, end) ? readWritten(written, country) : undefined;
 }
 
-/** Undefined for what is refused, and for what only the library can tell. */
+/** Undefined for refused numbers, and for those that only the library can decide. */
 export function acceptFast(text: string, country: string | undefined): string | undefined {
   const read = readFast(text, country);
   return typeof read === 'object' ? `+${read.digits}` : undefined;
@@ -44,7 +44,7 @@ function readWritten({ hasPlus, digits, length }: NumberScan, country: string | 
   return home && readNational(home, digits, length);
 }
 
-/** Of a country that is not written as a code in capitals. */
+/** For a country that is not written as a code in capitals. */
 function findPlan(written: string): NumberingPlan | undefined {
   const found = normalizeCountry(written);
   return found.ok ? planByCountry.get(found.country) : undefined;
@@ -61,7 +61,7 @@ function readInternational(digits: Uint8Array, length: number): FastNumber {
 
 /** A national number; or, where it cannot be one, an international number that lost its plus. */
 function readNational(home: NumberingPlan, digits: Uint8Array, to: number): FastNumber {
-  // In some countries it is what others dial as +, in all it may be meant so.
+  // In some countries it is the international prefix, in all it may be meant so.
   if (to > 1 && digits[0] === 0 && digits[1] === 0) return readDoubleZero(home, digits, to);
   if (home.internationalPrefix.matchStart(digits, 0, to) !== undefined) return undefined;
   const from = home.nationalPrefix.countDigits(digits, 0, to);
@@ -84,7 +84,7 @@ function readNational(home: NumberingPlan, digits: Uint8Array, to: number): Fast
   return readInternational(digits, to);
 }
 
-/** Where nothing else than `00` is dialled for a +, there is one way to read it. */
+/** If `00` is the only international prefix, there is one reading. */
 function readDoubleZero(home: NumberingPlan, digits: Uint8Array, to: number): FastNumber {
   if (!home.dialsDoubleZero) return undefined;
   const found = readInternational(digits.subarray(2), to - 2);
@@ -107,8 +107,8 @@ interface National {
 }
 
 /**
- * As the library does it: the first plan with its leading digits, or without such that finds the number valid, is its country. Where
- * none is, it asks the main plan once more, without its leading digits.
+ * As in the library: the country is that of the first plan whose leading digits match, or that has none and finds the
+ * number valid; else of the main plan, without its leading digits.
  */
 function readAmong(candidates: readonly NumberingPlan[], national: National): FastNumber {
   const { digits, from, to } = national;

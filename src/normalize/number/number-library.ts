@@ -2,18 +2,18 @@ import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from
 import { normalizeCountry } from '../country.js';
 import { type AcceptedNumber, NON_GEOGRAPHIC } from './number-codes.js';
 
-/** Longest text that the library looks at. */
+/** Longest text that the library reads. */
 const MAX_TEXT = 250;
-/** E.164 has at most 15 digits; the service asks for 7 (facts: destination). */
+/** E.164 has at most 15 digits; the service documents a minimum of 7. */
 const E164 = /^\+[1-9]\d{6,14}$/;
-/** Digits and what the library reads over. With anything else it finds no number, or one with an extension. */
+/** Digits and characters that the library ignores. With anything else it finds no number, or one with an extension. */
 const NUMBER_CHARACTERS =
   /^\+?[0-9\uFF10-\uFF19\u0660-\u0669\u06F0-\u06F9 \u00A0\u00AD\u200B\u2060\u3000\-\u2010-\u2015\u2212\u30FC\uFF0D/\uFF0F.\uFF0E()\uFF08\uFF09\uFF3B\uFF3D[\]~\u2053\u223C\uFF5E]+$/;
 const INVISIBLE = /[\s\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
 
 /**
- * Accepts exactly what libphonenumber-js finds valid, less what is told apart in `isSafeToRead` and `readDoubleZero`; all else is
- * undefined.
+ * Accepts exactly what libphonenumber-js finds valid, except what `isSafeToRead` and `readDoubleZero` exclude; all
+ * else is undefined.
  */
 export function acceptByLibrary(value: string, country: string | undefined): AcceptedNumber | undefined {
   if (!isSafeToRead(value)) return undefined;
@@ -26,9 +26,9 @@ export function acceptByLibrary(value: string, country: string | undefined): Acc
 }
 
 /**
- * What a number that begins with `00` may be: `00` is a + in most countries, and is written so in all of them. Read so, and as it is
- * dialled in its country (in Singapore 003 36… is a call to Hungary, by one of its carriers), it may be two numbers, and is then
- * neither. Undefined for any other number.
+ * What a number that begins with `00` may be: `00` is a + in most countries, and is written so in all of them. If that
+ * reading and the one dialled in its country (in Singapore 003 36… is a call to Hungary through a carrier) differ, it
+ * is refused as ambiguous. Undefined for any other number.
  */
 export function readDoubleZero(value: string, country: CountryCode | undefined): readonly AcceptedNumber[] | undefined {
   if (country === undefined || value.startsWith('+')) return undefined;
@@ -47,7 +47,7 @@ function askLibrary(value: string, defaultCountry: CountryCode | undefined): Acc
   return { ok: true, e164: parsed.number, country: parsed.country ?? NON_GEOGRAPHIC };
 }
 
-/** The country as the library knows it; undefined for none, for a code that is not one, and where there are no phones. */
+/** The country as the library knows it; undefined for none, for an unknown code, and for a country without phones. */
 export function findNumberCountry(country: string | undefined): CountryCode | undefined {
   if (country === undefined) return undefined;
   const found = normalizeCountry(country);
@@ -71,7 +71,7 @@ function trimInvisible(text: string): string {
   return trimmed.slice(start, end);
 }
 
-/** A spreadsheet and Shopify write it in front of a number, so that it stays a text. */
+/** Spreadsheets and Shopify put it in front of a number to keep it a text. */
 export function trimApostrophe(value: string): string {
   return value.startsWith("'") ? value.slice(1).trimStart() : value;
 }
@@ -98,14 +98,14 @@ export function isNumberLike(value: string): boolean {
 }
 
 /**
- * Not everything is shown to the library. A full-width plus is to it no plus, so that the number is read in the wrong country; and
- * its patterns for `;phone-context=` keep state from call to call, so that the same text is now a number and now none.
+ * Texts that the library must not see. It ignores a full-width plus, and so reads the number in the wrong country; and
+ * its patterns for `;phone-context=` keep state between calls, so that results vary.
  */
 function isSafeToRead(value: string): boolean {
   return isNumberLike(value) && !endsLikeDecimal(value);
 }
 
-/** The library reads over a slash: `030 1234567/8`, two lines of one office, would be the number 030 12345678. */
+/** The library ignores a slash: `030 1234567/8`, two lines of one office, would be the number 030 12345678. */
 function holdsTwoNumbers(value: string, country: string | undefined): boolean {
   const parts = value.split(/[/\uFF0F]/);
   const [first = '', ...others] = parts.map(trimNumber);

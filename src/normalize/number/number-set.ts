@@ -3,7 +3,7 @@ import { InternalError } from '../../domain/errors.js';
 /** Numbers of a step with the row each was first seen in: duplicates, and suppression lists. */
 export interface NumberSet {
   readonly size: number;
-  /** The ordinal of the row that holds the number already; undefined when it is new, and is then kept with `ordinal`. */
+  /** The ordinal of the row that has the number already; undefined when it is new, and is then added with `ordinal`. */
   add(e164: Digits, ordinal: number): number | undefined;
   has(e164: Digits): boolean;
 }
@@ -11,7 +11,7 @@ export interface NumberSet {
 /** E.164: as text, with or without its plus, or its digits as a number, of which 15 fit exactly. */
 export type Digits = string | number;
 
-/** Each grows by itself: what stands twice meanwhile is a 256th of the whole. */
+/** Each grows independently, so that a resize copies a 256th of the whole. */
 const SEGMENTS = 256;
 const FIRST_SLOTS = 16;
 const MAX_DIGITS = 15;
@@ -101,7 +101,7 @@ function hashKey(key: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The number itself never stands in the error. */
+/** The error must not contain the number. */
 function readKey(e164: Digits): number {
   if (typeof e164 === 'number') return checkKey(e164, Number.isInteger(e164) && e164 > 0 && e164 < 10 ** MAX_DIGITS);
   let key = 0;

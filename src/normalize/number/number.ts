@@ -5,10 +5,11 @@ import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
 import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
 
 /**
- * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the number's own
- * country counts; without, `country` (ISO alpha-2, any case), with its trunk and international prefixes. `00` is read as a + too, in
- * countries that dial something else, where nothing but that gives a number. Refuses what the library
- * does not find valid, extensions, and what a spreadsheet changed; the likely right value is told in the reason, never assumed.
+ * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the
+ * number's own country counts; without, `country` (ISO alpha-2, any case), with its trunk and international prefixes.
+ * `00` counts as a + even in countries that dial something else, if no other reading is a number. Refuses what the
+ * library does not find valid, extensions, and what a spreadsheet changed; the reason suggests the likely value, which
+ * is never assumed.
  */
 export function normalizeNumber(text: string, country: string | undefined): NumberResult {
   const read = readFast(text, country);
@@ -17,13 +18,13 @@ export function normalizeNumber(text: string, country: string | undefined): Numb
   return { ok: true, e164: `+${read.digits}`, country: read.country };
 }
 
-/** The same answers without the fast path, at about a tenth of its speed: what the fast path is tested against. */
+/** The same without the fast path, at about a tenth of its speed: the reference for its tests. */
 export function normalizeByLibrary(text: string, country: string | undefined): NumberResult {
   const value = trimNumber(text);
   return acceptByLibrary(value, country) ?? explainRefusal(value, country);
 }
 
-/** Where the numbers of a file stand, and in which country one is read that has no `+`: the row's own, or else this one. */
+/** Columns of a file's numbers, and the country of numbers without `+`: the row's own, else this one. */
 export interface NumberColumn {
   readonly index: number;
   readonly countryIndex: number | undefined;

@@ -3,8 +3,9 @@ import { anyOfLengths, both, type DigitPattern, either, parseDigitPattern } from
 import { NationalPrefix } from './national-prefix.js';
 
 /**
- * The library's metadata, compiled once per country that is asked for. Its layout is internal to libphonenumber-js (version 4 of it, METADATA.md in its
- * repository): the dependency is pinned, and `number-fast.test.ts` holds the fast path against the library in every country.
+ * The library's metadata, compiled once per country that is asked for. Its layout is internal to libphonenumber-js
+ * (version 4 of it, METADATA.md in its repository): the dependency is pinned, and `number-fast.test.ts` compares the
+ * fast path with the library in every country.
  */
 type RawType = readonly [pattern: string, lengths?: readonly number[]] | 0 | undefined;
 interface RawPlan {
@@ -25,8 +26,8 @@ interface RawMetadata {
 const raw = metadata as unknown as RawMetadata;
 
 /**
- * How one country reads a number. All patterns are for digits alone, those of numbers for the whole national significant number. Each
- * is made when a number first asks for it.
+ * How one country reads a number. All patterns are for digits alone, those of numbers for the whole national
+ * significant number. Each is compiled on first use.
  */
 export class NumberingPlan {
   readonly country: string | undefined;
@@ -93,7 +94,7 @@ export class NumberingPlan {
   }
 }
 
-/** Without a pattern, one that nothing begins with. */
+/** Without a pattern, one that matches nothing. */
 function parseStart(source: string | 0 | undefined): DigitPattern {
   return source ? parseDigitPattern(source) : either([]);
 }

@@ -1,8 +1,8 @@
-/** Numbers as most files have them, after blanks on both sides; whatever else the library may read is left to it. */
+/** The common forms of numbers, with blanks on both sides; all others are left to the library. */
 const MAX_CHARACTERS = 40;
 /** Without the plus. */
 const MIN_CHARACTERS = 5;
-/** Of fewer, the plus counted, it is said that they are no number at all. */
+/** Fewer characters, the plus included, are reported as no number at all. */
 const FEWEST_WRITTEN = 4;
 
 const SPACE = 0x20;
@@ -21,7 +21,7 @@ const MEANINGS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return PUNCTUATION.includes(byte) ? IGNORED_COLUMNS : NO_NUMBER;
 });
 
-/** A number taken apart: a plus and digits, of what is written with nothing else but plain punctuation. */
+/** The plus and digits of a number that has nothing else but plain punctuation. */
 export class NumberScan {
   hasPlus = false;
   /** Values, not characters; `length` of them. */
@@ -29,7 +29,7 @@ export class NumberScan {
   length = 0;
   readonly #text = Buffer.alloc(MAX_CHARACTERS * 4);
 
-  /** Whether it is written so. Not, too, where it has hardly a digit, and where it is `6591234567.0`. */
+  /** Whether the text has this form. False also for too few digits, and for `6591234567.0`. */
   readText(text: string): boolean {
     if (text.length > MAX_CHARACTERS + 1) return false;
     return this.readBytes(this.#text, 0, this.#text.write(text));
@@ -66,7 +66,7 @@ export class NumberScan {
   }
 }
 
-/** Bytes of the blank that begins at `at`; 0 where none does. */
+/** Bytes of the blank that begins at `at`; 0 if there is none. */
 function blankAt(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return 0;
   return bytes[at] === SPACE ? 1 : noBreakAt(bytes, at, end);

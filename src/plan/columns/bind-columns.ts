@@ -4,8 +4,8 @@ import type { RowPlanner, RowReader } from '../../kinds/step-kind.js';
 import type { ProblemList } from '../problems.js';
 
 /**
- * Holds a file's row reader while its columns become known. A CSV names its columns in the header; those of an
- * NDJSON file grow with its rows, so a column that is not there yet may still come: until then its cells are missing.
+ * Binds a file's row reader while its columns become known. A CSV names its columns in the header; those of an NDJSON
+ * file grow with its rows, so a missing column may still appear: until then its cells are missing.
  */
 export class ColumnBinding {
   readonly #planner: RowPlanner;
@@ -35,7 +35,7 @@ export class ColumnBinding {
     return this.#rows;
   }
 
-  /** Call it once all rows are read: names each column that never came. */
+  /** Call it once all rows are read: reports each missing column. */
   addProblems(file: string, problems: ProblemList): void {
     const bound = this.#planner.bind(this.#reader.columns);
     if (typeof bound === 'function') return;

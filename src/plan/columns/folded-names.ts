@@ -1,6 +1,6 @@
 import type { FindColumn } from '../../domain/find-column.js';
 
-/** Finds columns, and remembers which were matched only without case and punctuation, so that it can be said. */
+/** Finds columns, and remembers which were matched only without case and punctuation, to report it. */
 export class FoldedNames {
   readonly find: FindColumn;
   readonly #folded = new Map<string, string>();

@@ -3,7 +3,7 @@ import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { DraftedBlock } from '../../input/record-reader.js';
 import type { Texts } from '../../kinds/draft-block.js';
 
-/** What is written of one row of a block after the other, as bytes that are copied. */
+/** The bytes of one row of a block at a time, to be copied into the plan. */
 export class DraftedRow {
   /** Index of the row; to be set. */
   index = 0;

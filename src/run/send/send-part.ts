@@ -12,8 +12,8 @@ import type { PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
 /**
- * What came of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write. Either
- * there is no intent, or it stays open, and the next run queries its outcome.
+ * The outcome of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write.
+ * Either there is no intent, or it stays open, and the next run queries its outcome.
  */
 export type Attempt =
   | {

@@ -34,7 +34,7 @@ export function addCampaignControl(app: FastifyInstance, { campaigns, record, no
     const written = writtenSchema.safeParse(parseControlBody(body));
     if (!written.success) return refuse(`Cannot set campaign: ${describe(written.error.issues)}`);
     const id = Number(params.campaignId);
-    // A field that stands there as undefined can't come from JSON: what is written replaces, the rest stays.
+    // JSON has no undefined: written fields replace, the others stay.
     const campaign = { ...(campaigns.get(id) ?? createCampaign(id)), ...written.data } as KeptCampaign;
     await record({ campaign, requested: null, request: 0 });
     return campaign;
