@@ -9,8 +9,9 @@ const MAY_IMPORT = {
   throttle: ['ports', 'job'],
   service: ['domain', 'ports', 'job'],
   kinds: ['domain', 'normalize', 'template', 'job', 'service'],
-  input: ['domain', 'storage', 'job', 'kinds'],
-  plan: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input'],
+  filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
+  input: ['domain', 'storage', 'job', 'kinds', 'filter'],
+  plan: ['domain', 'normalize', 'storage', 'job', 'kinds', 'filter', 'input'],
   journal: ['domain', 'storage'],
   report: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
@@ -31,7 +32,7 @@ const DOORS = {
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pino|fastify|bottleneck|cli-progress)(/|$)';
 const PURE =
-  '^src/(domain|normalize|template|kinds)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
+  '^src/(domain|normalize|template|kinds|filter)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 
 const room = (folder, mayImport) => ({
   name: `${folder}-sees-only-what-is-below`,

@@ -5,7 +5,7 @@ import { checkInputHead, checkListHead } from '../plan/check-head.js';
 import { ProblemList } from '../plan/problems.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { type Host, runtimeOf } from './support/deps.js';
-import { placeProblem } from './support/place-problems.js';
+import { placeProblems } from './support/place-problems.js';
 import { readSecrets } from './support/read-secrets.js';
 import { printResult } from './terminal/print.js';
 import { escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
@@ -25,9 +25,9 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
     const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
     steps.push({ number: index + 1, kind: step.kind, files });
   }
-  await checkTimes(job, { steps, file: flags.job, problems }, terminal);
+  checkTimes(job, { steps, problems }, terminal);
   await checkSecrets(job, terminal, problems);
-  problems.throwIfAny();
+  await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, async () => problems.throwIfAny());
   const lines = steps.map(
     ({ number, kind, files }) =>
       `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n`,
@@ -76,24 +76,16 @@ async function checkFiles(
 }
 
 /** As in planning: only steps with files. */
-async function checkTimes(
+function checkTimes(
   job: Job,
-  {
-    steps,
-    file,
-    problems,
-  }: { steps: readonly { number: number; files: string[] }[]; file: string; problems: ProblemList },
+  { steps, problems }: { steps: readonly { number: number; files: string[] }[]; problems: ProblemList },
   host: Host,
-): Promise<void> {
+): void {
   const withFiles = job.steps.flatMap((step, index) => {
     const isFed = isRowStep(step) && (step.input.files.includes('-') || steps[index]?.files.length !== 0);
     return isFed ? [{ number: index + 1, step }] : [];
   });
-  const { clock, files } = runtimeOf(host);
-  const faults = listTimeFaults(withFiles, clock.now());
-  if (faults.length === 0) return;
-  const text = await files.readText(file).catch(() => undefined);
-  for (const fault of faults) problems.add(text === undefined ? fault : placeProblem(fault, { text, file }));
+  for (const fault of listTimeFaults(withFiles, runtimeOf(host).clock.now())) problems.add(fault);
 }
 
 async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {

@@ -6,5 +6,11 @@ export type FindColumn = (
 
 /** One for each column that is named and is not there. */
 export interface BindProblems {
-  readonly problems: readonly { readonly column: string; readonly message: string; readonly hint?: string }[];
+  readonly problems: readonly {
+    readonly column: string;
+    readonly message: string;
+    readonly hint?: string;
+    /** Where the step names the column, below the step; absent where the file is to be named. */
+    readonly at?: readonly (string | number)[];
+  }[];
 }

@@ -27,7 +27,7 @@ export interface SourceRecord {
 }
 
 /** The phase that refused a row. */
-export type Stage = 'read' | 'normalize' | 'render' | 'send';
+export type Stage = 'read' | 'filter' | 'normalize' | 'render' | 'send';
 
 /** A row that will not be sent, or was refused. Codes are listed in jobs/reference/outputs-and-codes.md. */
 export interface Rejection {
@@ -39,9 +39,9 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** A row omitted on purpose: a duplicate of one that is kept, or on a suppression list. */
+/** A row omitted on purpose: a duplicate of one that is kept, on a suppression list, or one that does not match `where`. */
 export interface Skip {
-  readonly code: 'duplicate' | 'suppressed';
+  readonly code: 'duplicate' | 'suppressed' | 'filtered';
   readonly reason: string;
 }
 

@@ -1,6 +1,7 @@
 import type { Area } from '../domain/areas.js';
 import type { ContactField } from '../domain/contact-fields.js';
 import type { CampaignTarget, GatewayPaths } from '../domain/documented.js';
+import type { Where } from '../domain/where.js';
 
 /**
  * A job as the code relies on it: every default filled, every path absolute, everything checked. What a person writes
@@ -125,6 +126,8 @@ export interface Input {
   readonly country: string | undefined;
   /** Column that names the country row by row; overrides `country`. */
   readonly countryColumn: string | undefined;
+  /** Which rows take part; undefined: all. */
+  readonly where?: Where | undefined;
   readonly limits: ReadLimits;
 }
 

@@ -15,6 +15,8 @@ export interface DraftBlock {
   readonly countries: Names;
   /** Characters that force UCS-2. */
   readonly ucs2: Names;
+  /** Why `where` leaves rows out; undefined where it leaves out none. */
+  readonly omitted: Names | undefined;
   /** By the row's index in the block. */
   readonly rejections: ReadonlyMap<number, Rejection>;
 }
@@ -46,6 +48,7 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const factsEnds = new Uint32Array(count);
   const countries = new NameColumn(count);
   const ucs2 = new NameColumn(count);
+  let omitted: NameColumn | undefined;
   const rejections = new Map(block.faults);
   text.fragment.clear();
   text.facts.clear();
@@ -59,6 +62,9 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
         segments[index] = draft.segments;
         countries.set(index, draft.country);
         ucs2.set(index, draft.forcesUcs2);
+      } else if (draft.rejection === undefined) {
+        omitted ??= new NameColumn(count);
+        omitted.set(index, draft.omitted);
       }
     }
     fragmentEnds[index] = text.fragment.length;
@@ -71,6 +77,7 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
     facts: { bytes: text.facts.copy(), ends: factsEnds },
     countries: countries.end(),
     ucs2: ucs2.end(),
+    omitted: omitted?.end(),
     rejections,
   };
 }

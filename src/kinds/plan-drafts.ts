@@ -3,11 +3,14 @@ import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type {
   DraftPlanner,
   DraftText,
+  OmittedDraft,
   PlannerContext,
+  RefusedDraft,
   RowDraft,
   RowDrafter,
   RowPlan,
   RowPlanner,
+  RowRefusal,
 } from './step-kind.js';
 
 /** The planner of a kind whose rows are drafted: rows that come as records, one by one, and drafts as they are. */
@@ -20,7 +23,7 @@ export function planByDrafts(
   const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
   let writer = new RowWriter(0);
   const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
-    if (draft.number === undefined) return { kind: 'rejected', rejection: draft.rejection };
+    if (draft.number === undefined) return refuseDraft(draft);
     const refusal = drafts.refuse(draft.number, draft.rejection, ordinal);
     if (refusal !== undefined) return refusal;
     const { segments, country, forcesUcs2 } = draft;
@@ -49,4 +52,9 @@ export function planByDrafts(
       };
     },
   };
+}
+
+export function refuseDraft(draft: RefusedDraft | OmittedDraft): RowRefusal {
+  if (draft.rejection !== undefined) return { kind: 'rejected', rejection: draft.rejection };
+  return { kind: 'skipped', skip: { code: 'filtered', reason: draft.omitted } };
 }

@@ -180,11 +180,19 @@ export interface DraftText {
 }
 
 /** The result of a row's cells alone: a message to a number, or why there is no number. Plain data. */
-export type RowDraft = RefusedDraft | MessageDraft;
+export type RowDraft = RefusedDraft | OmittedDraft | MessageDraft;
 
 export interface RefusedDraft {
   readonly number: undefined;
   readonly rejection: Rejection;
+}
+
+/** Of a row that `where` leaves out. */
+export interface OmittedDraft {
+  readonly number: undefined;
+  readonly rejection: undefined;
+  /** The clause that does not hold. */
+  readonly omitted: string;
 }
 
 export interface MessageDraft {

@@ -1,7 +1,7 @@
+import { createRowPlanner } from '../filter/filter-rows.js';
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
-import { kindOf } from '../kinds/kinds.js';
 import { ColumnBinding } from './columns/bind-columns.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
@@ -26,7 +26,7 @@ export async function checkInputHead(
 ): Promise<void> {
   const records = reader.readRecords(file, step.input);
   const mayGrow = file.format === 'ndjson';
-  const planner = kindOf(step).createPlanner(step, {
+  const planner = createRowPlanner(step, {
     planId: 'check',
     step: number,
     findColumn: reader.findColumn,
@@ -39,7 +39,8 @@ export async function checkInputHead(
       const refusal = findRefusal(own, step.kind);
       if (refusal !== undefined) problems.add({ where: file.shown, ...refusal });
     }
-    if (isWhole || !mayGrow) new ColumnBinding(planner, records, mayGrow).addProblems(file.shown, problems);
+    if (isWhole || !mayGrow)
+      new ColumnBinding(planner, records, { step: number, mayGrow }).addProblems(file.shown, problems);
   });
 }
 

@@ -6,10 +6,12 @@ import type { Plan } from './format/plan-file.js';
 export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
   const problems: Problem[] = [];
   const { maxRejectedPercent, maxMessages, maxSegments } = guards;
-  for (const { number, kind, counts } of plan.steps) {
-    const percent = counts.read === 0 ? 0 : (counts.rejected * 100) / counts.read;
+  for (const { number, kind, counts, skips } of plan.steps) {
+    // Those that nobody means to send to would hide how many of the others are wrong.
+    const meant = counts.read - (skips.filtered ?? 0);
+    const percent = meant === 0 ? 0 : (counts.rejected * 100) / meant;
     if (maxRejectedPercent !== undefined && percent > maxRejectedPercent) {
-      const share = `${counts.rejected} of ${counts.read} rows (${percent.toFixed(1)} %)`;
+      const share = `${counts.rejected} of ${meant} rows (${percent.toFixed(1)} %)`;
       problems.push({
         where: `step ${number} (${kind})`,
         message: `${share} would be rejected, expected at most maxRejectedPercent ${maxRejectedPercent}`,

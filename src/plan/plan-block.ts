@@ -1,4 +1,5 @@
 import type { DraftedBlock } from '../input/record-reader.js';
+import type { Names } from '../kinds/draft-block.js';
 import type { DraftPlanner, RowRefusal } from '../kinds/step-kind.js';
 import { DraftedRow } from './format/drafted-row.js';
 import type { StepWriter } from './format/step-writer.js';
@@ -63,7 +64,13 @@ function refuseRow(
   { planner, ordinal }: { planner: DraftPlanner; ordinal: number },
 ): RowRefusal | undefined {
   const number = drafts.numbers[index] as number;
+  const omitted = number === 0 ? nameAt(drafts.omitted, index) : undefined;
+  if (omitted !== undefined) return { kind: 'skipped', skip: { code: 'filtered', reason: omitted } };
   const rejection = drafts.segments[index] === 0 ? drafts.rejections.get(index) : undefined;
   if (number === 0 && rejection !== undefined) return { kind: 'rejected', rejection };
   return planner.refuse(number, rejection, ordinal);
+}
+
+function nameAt(names: Names | undefined, index: number): string | undefined {
+  return names?.names[(names.of[index] ?? 0) - 1];
 }

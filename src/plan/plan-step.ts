@@ -1,7 +1,8 @@
 import { UserError } from '../domain/errors.js';
+import { createRowPlanner } from '../filter/filter-rows.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
-import { actionKindOf, kindOf } from '../kinds/kinds.js';
+import { actionKindOf } from '../kinds/kinds.js';
 import type { RowPlan, RowPlanner, RowReader } from '../kinds/step-kind.js';
 import { ColumnBinding } from './columns/bind-columns.js';
 import { FoldedNames } from './columns/folded-names.js';
@@ -39,7 +40,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
       : undefined;
   const rows = new RowOrdinals();
   const names = new FoldedNames(deps.reader.findColumn);
-  const planner = kindOf(step).createPlanner(step, {
+  const planner = createRowPlanner(step, {
     planId,
     step: number,
     findColumn: names.find,
@@ -125,7 +126,7 @@ class StepPlanning {
     const { deps, problems } = this.#context;
     const { shown, path, format } = input.file;
     const reader = deps.reader.readRecords(input.file, this.#step.input);
-    const binding = new ColumnBinding(this.#planner, reader, format === 'ndjson');
+    const binding = new ColumnBinding(this.#planner, reader, { step: this.#number, mayGrow: format === 'ndjson' });
     const from = this.#rows.next;
     this.#rows.beginFile(shown);
     this.#digest = new RowsDigest();

@@ -107,6 +107,27 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
     ),
     expectLedger: (ledger, { balance }) => expect(ledger).toHaveLength(balance.accepted),
   },
+  'win-back': {
+    balances: { 1: { read: 12, accepted: 3, rejected: 1, skipped: 8 } },
+    expectLedger: (ledger, summary) => {
+      expect(ledger.map((entry) => entry.area === 'sms' && entry.destination)).toEqual([
+        '+6591234700',
+        '+60123456702',
+        '+6591234710',
+      ]);
+      const skipped = readOutput(summary, 1, 'skipped').map((row) => `${row.customer_id} ${row._reason}`);
+      expect(skipped).toEqual([
+        'W-02 where: consent: yes',
+        'W-04 where: spend: { atLeast: 100 }',
+        'W-05 where: last_order: { before: 2026-06-01 }',
+        'W-07 where: market: [SG, MY]',
+        'W-08 where: consent: yes',
+        'W-09 where: email: present',
+        'W-10 where: tag: { not: staff }',
+        'W-12 where: consent: yes',
+      ]);
+    },
+  },
 };
 
 test('every example that says `sandbox: true` is run here', async () => {

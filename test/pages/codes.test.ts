@@ -75,11 +75,21 @@ function isUserErrorCode(code: string): code is UserErrorCode {
 
 /** Codes that the sources write where they refuse a row, skip it or hold it. */
 function findWrittenCodes(): string[] {
-  const files = ['input', 'normalize', 'template', 'plan', 'kinds', 'run', 'settle', 'registry', 'retry'].flatMap(
-    (folder) =>
-      readdirSync(`${ROOT}src/${folder}`, { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.ts'))
-        .map((name) => `${ROOT}src/${folder}/${name}`),
+  const files = [
+    'input',
+    'filter',
+    'normalize',
+    'template',
+    'plan',
+    'kinds',
+    'run',
+    'settle',
+    'registry',
+    'retry',
+  ].flatMap((folder) =>
+    readdirSync(`${ROOT}src/${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${ROOT}src/${folder}/${name}`),
   );
   const CODE = /(?:\b(?:reject|refuse|refuseRow|fail|inDoubt)\(\s*|\bcode: )'([a-z0-9-]+)'/g;
   return [...new Set(files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(CODE)].map(([, code]) => code!)))];

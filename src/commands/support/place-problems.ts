@@ -2,6 +2,9 @@ import { type Problem, UserError } from '../../domain/errors.js';
 import { findPlace } from '../../job/explain/find-place.js';
 import type { Files } from '../../storage/files.js';
 
+/** Names of columns in the job turn out to be wrong when the input is read. */
+const OF_THE_JOB: ReadonlySet<string> = new Set(['bad-job', 'bad-input']);
+
 /** Runs a task on a job; problems that it throws get the line of the job file, if there is one. */
 export async function placeProblems<T>(
   { file, files }: { file: string | undefined; files: Pick<Files, 'readText'> },
@@ -10,7 +13,7 @@ export async function placeProblems<T>(
   try {
     return await task();
   } catch (error) {
-    if (!(error instanceof UserError) || error.code !== 'bad-job' || file === undefined) throw error;
+    if (!(error instanceof UserError) || !OF_THE_JOB.has(error.code) || file === undefined) throw error;
     if (error.problems.every(({ at }) => at === undefined)) throw error;
     // Where the file cannot be read any more, the step is named.
     const text = await files.readText(file).catch(() => undefined);
@@ -25,7 +28,7 @@ export async function placeProblems<T>(
 }
 
 /** The problem with the line on which it is written in the job file. */
-export function placeProblem(problem: Problem, source: { text: string; file: string }): Problem {
+function placeProblem(problem: Problem, source: { text: string; file: string }): Problem {
   const { at, ...said } = problem;
   const where = at === undefined ? undefined : findPlace(source, at);
   return where === undefined ? problem : { ...said, where };

@@ -12,7 +12,8 @@ export interface AheadBlock {
 export function listBuffers({ rows, drafts }: AheadBlock): ArrayBuffer[] {
   const columns = [rows.cells, rows.ends, rows.lines];
   if (drafts === undefined) return columns.map(({ buffer }) => buffer);
-  const { numbers, segments, fragments, facts, countries, ucs2 } = drafts;
+  const { numbers, segments, fragments, facts, countries, ucs2, omitted } = drafts;
   const texts = [fragments.bytes, fragments.ends, facts.bytes, facts.ends];
-  return [...columns, numbers, segments, ...texts, countries.of, ucs2.of].map(({ buffer }) => buffer);
+  const names = omitted === undefined ? [countries.of, ucs2.of] : [countries.of, ucs2.of, omitted.of];
+  return [...columns, numbers, segments, ...texts, ...names].map(({ buffer }) => buffer);
 }

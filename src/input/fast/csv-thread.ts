@@ -1,10 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Problem, UserError, type UserErrorCode } from '../../domain/errors.js';
+import { bindDrafts } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
 import { draftBlock } from '../../kinds/draft-block.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
-import { bindDrafts } from './bind-drafts.js';
+import { findColumn } from '../own-columns.js';
 import { type AheadBlock, listBuffers } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
 
@@ -54,7 +55,7 @@ async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
     const { step } = await begun;
-    const draftRow = step && bindDrafts(step, reader.columns);
+    const draftRow = step && bindDrafts(step, reader.columns, findColumn);
     for await (const rows of reader.blocks()) {
       takenBlocks.waitForMoreThan(sent - BLOCKS_AHEAD);
       const isAhead = sent - takenBlocks.count >= ENOUGH_BLOCKS;

@@ -3,12 +3,13 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { listRecords } from '../../domain/bytes/row-block.js';
 import { UserError } from '../../domain/errors.js';
+import { bindDrafts } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
 import { type DraftBlock, draftBlock } from '../../kinds/draft-block.js';
 import type { DraftRow } from '../../kinds/step-kind.js';
 import type { InputFile } from '../inputs.js';
+import { findColumn } from '../own-columns.js';
 import type { InputRecord, RecordReader } from '../record-reader.js';
-import { bindDrafts } from './bind-drafts.js';
 import type { AheadBlock } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
@@ -57,7 +58,7 @@ export class ThreadedCsvReader implements RecordReader {
 
   /** The rows drafted as a step plans them; undefined where they cannot be. To be called when it is open, in place of `batches`. */
   draftedBlocks(step: RowStep): AsyncIterable<Drafted> | undefined {
-    const draftRow = this.ownColumns.length === 0 ? bindDrafts(step, this.columns) : undefined;
+    const draftRow = this.ownColumns.length === 0 ? bindDrafts(step, this.columns, findColumn) : undefined;
     return draftRow && this.#draftedBlocks(step, draftRow);
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../defaults.js';
 import { columnName, count, duplicates, instant, senderId, webAddress } from './values.js';
-import { writtenInput } from './written-input.js';
+import { writtenInput, writtenList } from './written-input.js';
 import { smsLimits } from './written-limits.js';
 
 const template = z
@@ -25,7 +25,7 @@ export const smsStep = z
     template,
     batchSize: count(MAX_BATCH_SIZE).default(DEFAULT_BATCH_SIZE).describe('Messages per request.'),
     duplicates: duplicates(),
-    suppress: writtenInput.optional().describe('Lists of numbers to which nothing is sent.'),
+    suppress: writtenList.optional().describe('Lists of numbers to which nothing is sent.'),
     limits: smsLimits.optional(),
   })
   .describe('Sends SMS in batches.');

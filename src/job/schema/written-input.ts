@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_READ_LIMITS } from '../defaults.js';
 import { columnName, count, countryCode, encodingLabel, pathText } from './values.js';
+import { writtenWhere } from './written-where.js';
 
 const files = z
   .union([pathText(), z.array(pathText()).min(1)], { error: 'expected a path or a list of paths' })
@@ -21,8 +22,8 @@ const readLimits = z
   })
   .describe('Limits for what is read. A file that exceeds them is refused.');
 
-/** Files, and how they are to be read. The same for the rows of a step and for a suppression list. */
-export const writtenInput = z
+/** Files, and how they are to be read: those of a suppression list. */
+export const writtenList = z
   .strictObject({
     files,
     format: z
@@ -45,3 +46,8 @@ export const writtenInput = z
     limits: readLimits.prefault({}),
   })
   .describe('The files to read, and how.');
+
+/** The same for the rows of a step. */
+export const writtenInput = writtenList
+  .extend({ where: writtenWhere.optional().describe('Which rows take part; the others are skipped.') })
+  .describe('The rows of the step.');

@@ -10,13 +10,15 @@ import type { ProblemList } from '../problems.js';
 export class ColumnBinding {
   readonly #planner: RowPlanner;
   readonly #reader: RecordReader;
+  readonly #step: number;
   readonly #mayGrow: boolean;
   #boundColumns = -1;
   #rows: RowReader | undefined;
 
-  constructor(planner: RowPlanner, reader: RecordReader, mayGrow: boolean) {
+  constructor(planner: RowPlanner, reader: RecordReader, { step, mayGrow }: { step: number; mayGrow: boolean }) {
     this.#planner = planner;
     this.#reader = reader;
+    this.#step = step;
     this.#mayGrow = mayGrow;
   }
 
@@ -40,10 +42,15 @@ export class ColumnBinding {
     const bound = this.#planner.bind(this.#reader.columns);
     if (typeof bound === 'function') return;
     const where = this.#mayGrow ? file : `${file}:1`;
-    for (const { column, message, hint } of bound.problems) {
+    for (const { column, message, hint, at } of bound.problems) {
       const numbered = findNumbered(this.#reader.columns, column);
       if (numbered.length > 0) problems.add({ where, ...describeNumbered(column, numbered) });
-      else problems.add({ where, message, ...(hint === undefined ? {} : { hint }) });
+      else if (at === undefined) problems.add({ where, message, ...(hint === undefined ? {} : { hint }) });
+      else {
+        // Named with the line of the job, it says of which file it is.
+        const named = { where, at: ['steps', this.#step - 1, ...at], message: `${message} (in ${where})` };
+        problems.add({ ...named, ...(hint === undefined ? {} : { hint }) });
+      }
     }
   }
 }

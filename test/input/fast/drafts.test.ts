@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 // As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
+import type { Where } from '../../../src/domain/where.js';
+import { bindDrafts } from '../../../src/filter/filter-rows.js';
 import { findColumn } from '../../../src/input/own-columns.js';
 import { readRecords } from '../../../src/input/records.js';
 import type { Input, RowStep, SmsStep, VerificationStartStep } from '../../../src/job/job.js';
 import { type DraftBlock, draftBlock } from '../../../src/kinds/draft-block.js';
-import { kindOf } from '../../../src/kinds/kinds.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../../src/plan/format/plan-file.js';
 import type { RowLine } from '../../../src/plan/format/row-line.js';
 import type { InputReader } from '../../../src/plan/plan-deps.js';
@@ -45,6 +46,14 @@ const START: VerificationStartStep = {
   limits: someLimits(),
 };
 
+const WHERE: Where = [
+  [
+    { column: 'note', tests: [{ op: 'not', values: ['a', 'É', '"'], exact: false }] },
+    { column: 'name', tests: [{ op: 'atLeast', bound: 0 }] },
+  ],
+];
+const COUNTRY: Where = [[{ column: 'country', tests: [{ op: 'equals', values: ['DE', 'é'], exact: false }] }]];
+
 const STEPS: readonly (readonly [string, RowStep])[] = [
   ['texts of their own', anSms({ text: 'Hi {{ name }}: {{ note | default: "-" }}' })],
   ['texts that LiquidJS makes', anSms({ text: '{% if note %}{{ name | upcase }}{% endif %}', duplicates: 'keep' })],
@@ -57,6 +66,8 @@ const STEPS: readonly (readonly [string, RowStep])[] = [
   ['one text for all, which is too long', anSms({ text: 'long '.repeat(400) })],
   ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: stopList })],
   ['codes', START],
+  ['rows that a where takes', anSms({ input: { ...people, where: WHERE }, text: 'Hi {{ name }}' })],
+  ['rows that one of two maps takes', { ...START, input: { ...people, where: [...WHERE, ...COUNTRY] } }],
 ];
 
 /** The files of a step's plan, and what became of its rows; or what it is refused for. */
@@ -86,7 +97,10 @@ const mobile = fc.oneof(
   fc.constantFrom('9000 0001', '12', '', 'n/a', '+4915112345678', '030 1234567', '+80012345678', '6.59123E+09'),
 );
 const country = fc.constantFrom('', '', 'de', 'XX');
-const words = fc.string({ unit: fc.constantFrom('a', 'é', '漢', '👩', '"', '\n', ' ', '\\', '“', '{'), maxLength: 5 });
+const words = fc.oneof(
+  fc.constantFrom('7', '-1', 'x', 'A '),
+  fc.string({ unit: fc.constantFrom('a', 'é', '漢', '👩', '"', '\n', ' ', '\\', '“', '{'), maxLength: 5 }),
+);
 const note = fc.oneof(
   words,
   words.map((word) => word.repeat(200)),
@@ -196,7 +210,7 @@ describe('rows that are drafted in a thread', () => {
     const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
     const reader = new ThreadedCsvReader(file, people);
     await reader.open();
-    const draftRow = kindOf(step).createDrafter?.(step).bind(reader.columns, findColumn);
+    const draftRow = bindDrafts(step, reader.columns, findColumn);
     const blocks = reader.draftedBlocks(step);
     if (typeof draftRow !== 'function' || blocks === undefined) throw new Error('the step has no drafts');
     let rows = 0;

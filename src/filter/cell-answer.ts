@@ -1,0 +1,15 @@
+/** What a cell says to a test: that it holds or not, or nothing, as it cannot be read as what it is compared with. */
+export const NO = 0;
+export const YES = 1;
+export const UNREADABLE = 2;
+export type CellAnswer = typeof NO | typeof YES | typeof UNREADABLE;
+
+/** A test of one cell. */
+export interface CompiledTest {
+  /** Of a cell as text. A blank one holds for `blank` alone. */
+  ofText(text: string): CellAnswer;
+  /** The same of a cell as JSON writes it between its quotes; undefined where its text must be looked at. */
+  ofBytes?(bytes: Uint8Array, start: number, end: number): CellAnswer | undefined;
+  /** What a cell is not that cannot be compared, for people. */
+  readonly expected: string;
+}

@@ -1,0 +1,98 @@
+import type { CellTest } from '../domain/where.js';
+import { isBlank } from '../template/blank.js';
+import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
+import { compileTextTest } from './compile-text-test.js';
+import { readDay, readInstant } from './read-moment.js';
+import { readNumber, readNumberBytes } from './read-number.js';
+
+/** A test as a closure. */
+export function compileTest(test: CellTest): CompiledTest {
+  switch (test.op) {
+    case 'blank':
+    case 'present':
+      return compileBlankTest(test.op === 'blank');
+    case 'atLeast':
+      return compareNumbers((number) => number >= test.bound);
+    case 'atMost':
+      return compareNumbers((number) => number <= test.bound);
+    case 'before':
+    case 'after':
+      return compareMoments(test);
+    case 'equals':
+    case 'not': {
+      const numbers = test.values.filter((value) => typeof value === 'number');
+      const wanted = test.op === 'equals';
+      if (numbers.length > 0) return compareNumbers((number) => numbers.includes(number) === wanted);
+      return compileTextTest({ ...test, values: test.values.map(String) });
+    }
+  }
+}
+
+const SPACE = 0x20;
+const BACKSLASH = 0x5c;
+const DELETE = 0x7f;
+
+function compileBlankTest(wanted: boolean): CompiledTest {
+  return {
+    ofText: (text) => answer(isBlank(text) === wanted),
+    ofBytes: (bytes, start, end) => {
+      if (start === end) return answer(wanted);
+      const first = bytes[start] as number;
+      return first > SPACE && first < DELETE && first !== BACKSLASH ? answer(!wanted) : undefined;
+    },
+    expected: '',
+  };
+}
+
+function compareNumbers(holds: (number: number) => boolean): CompiledTest {
+  return {
+    ofText: (text) => {
+      if (isBlank(text)) return NO;
+      const number = readNumber(text);
+      return number === undefined ? UNREADABLE : answer(holds(number));
+    },
+    ofBytes: (bytes, start, end) => {
+      if (start === end) return NO;
+      const number = readNumberBytes(bytes, start, end);
+      return number === undefined ? undefined : answer(holds(number));
+    },
+    expected: 'a number such as 1250.50, without a unit, of at most 15 digits',
+  };
+}
+
+/** Dates repeat from row to row. */
+const MOST_REMEMBERED = 10_000;
+
+/** A day is compared with days, as they are written; a time with an offset with such times alone, since of others it is not known when they were. */
+function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 'before' | 'after' }>): CompiledTest {
+  const day = readDay(bound, undefined);
+  const isDay = bound.length === '2026-01-31'.length;
+  const limit = (isDay ? day : readInstant(bound)) ?? Number.NaN;
+  const read = isDay ? (text: string) => readDay(text, format) : readInstant;
+  const remembered = new Map<string, CellAnswer>();
+  const compare = (text: string): CellAnswer => {
+    if (isBlank(text)) return NO;
+    const moment = read(text);
+    if (moment === undefined) return UNREADABLE;
+    return answer(op === 'before' ? moment < limit : moment > limit);
+  };
+  return {
+    ofText: (text) => {
+      const known = remembered.get(text);
+      if (known !== undefined) return known;
+      const found = compare(text);
+      if (remembered.size < MOST_REMEMBERED) remembered.set(text, found);
+      return found;
+    },
+    expected: describeMoments(isDay, format),
+  };
+}
+
+function describeMoments(isDay: boolean, format: string | undefined): string {
+  if (format !== undefined) return `a date in the format ${format}`;
+  return isDay ? 'a date such as 2026-01-31' : 'a time with its offset, such as 2026-01-31T09:00:00+08:00';
+}
+
+function answer(holds: boolean): CellAnswer {
+  return holds ? YES : NO;
+}

@@ -1,0 +1,32 @@
+import type { CellTest, Condition } from '../domain/where.js';
+
+/** A list of a thousand values would stand in every row that is left out. */
+const MAX_SHOWN = 80;
+
+/** A condition as the job writes it, shortened: `country: [SG, MY]`, `spend: { atLeast: 100 }`. */
+export function describeCondition({ column, tests }: Condition): string {
+  const [first, ...more] = tests;
+  const isBare = more.length === 0 && first !== undefined && isWrittenBare(first);
+  const text = isBare ? showOperand(first) : `{ ${tests.map(showTest).join(', ')} }`;
+  return cut(`${column}: ${text}`);
+}
+
+function isWrittenBare(test: CellTest): boolean {
+  return test.op === 'blank' || test.op === 'present' || (test.op === 'equals' && !test.exact);
+}
+
+function showTest(test: CellTest): string {
+  const exact = 'exact' in test && test.exact ? ', exact: true' : '';
+  return `${test.op}: ${showOperand(test)}${exact}`;
+}
+
+function showOperand(test: CellTest): string {
+  if ('bound' in test) return String(test.bound);
+  if (!('values' in test)) return test.op;
+  const [first, ...more] = test.values;
+  return more.length === 0 ? String(first) : `[${test.values.join(', ')}]`;
+}
+
+function cut(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,40 @@
+import type { FindColumn } from '../domain/find-column.js';
+import type { RowStep } from '../job/job.js';
+import { kindOf } from '../kinds/kinds.js';
+import type { DraftRow, PlannerContext, RowPlanner } from '../kinds/step-kind.js';
+import { bindWhere } from './bind-where.js';
+
+/** The planner of a step, for which the rows that its `where` leaves out do not count: they are neither checked nor held against others. */
+export function createRowPlanner(step: RowStep, context: PlannerContext): RowPlanner {
+  const planner = kindOf(step).createPlanner(step, context);
+  const { where } = step.input;
+  if (where === undefined) return planner;
+  return {
+    ...planner,
+    bind: (columns) => {
+      const rows = planner.bind(columns);
+      const filter = bindWhere(where, columns, context.findColumn);
+      const ofRows = typeof rows === 'function' ? [] : rows.problems;
+      if (typeof rows === 'function' && 'refuse' in filter) {
+        return (record, ordinal, index) => filter.refuse(record.cells) ?? rows(record, ordinal, index);
+      }
+      return { problems: [...('problems' in filter ? filter.problems : []), ...ofRows] };
+    },
+  };
+}
+
+/** The same for drafts, which are made of rows as bytes. Undefined where the step's rows have none, or where a column is not there: the planner says so. */
+export function bindDrafts(step: RowStep, columns: readonly string[], findColumn: FindColumn): DraftRow | undefined {
+  const draftRow = kindOf(step).createDrafter?.(step).bind(columns, findColumn);
+  if (typeof draftRow !== 'function') return undefined;
+  const { where } = step.input;
+  if (where === undefined) return draftRow;
+  const filter = bindWhere(where, columns, findColumn);
+  if ('problems' in filter) return undefined;
+  return (cells, text) => {
+    const refusal = filter.refuseBytes(cells);
+    if (refusal === undefined) return draftRow(cells, text);
+    if (refusal.kind === 'rejected') return { number: undefined, rejection: refusal.rejection };
+    return { number: undefined, rejection: undefined, omitted: refusal.skip.reason };
+  };
+}

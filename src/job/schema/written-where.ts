@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { isBlank } from '../../template/blank.js';
+import { findBadInputFormat } from '../../template/date-input.js';
+import { columnName } from './values.js';
+
+/** Larger numbers of a job file may have lost digits already. */
+const MAX_EXACT = 1e15;
+
+const scalars = [
+  z.string().refine((text) => !isBlank(text), 'expected text, or the word blank for cells without any'),
+  z.number().refine((number) => Math.abs(number) < MAX_EXACT, 'expected it in quotes: the number has too many digits'),
+  z.boolean(),
+] as const;
+const value = z.union(scalars, { error: 'expected text, a number, true or false' });
+
+const values = z
+  .array(value)
+  .min(1)
+  .refine(
+    (list) => new Set(list.map((each) => typeof each === 'number')).size < 2,
+    'expected only texts or only numbers; put numbers that are texts in quotes',
+  );
+
+/** Alone they say something of the cell; in a list, or behind `not`, one could not tell. */
+const CELL_WORDS: readonly unknown[] = ['blank', 'present'];
+const PLAIN_WORD =
+  'expected blank and present alone, as in email: present; for cells that hold the word write equals: ';
+
+function withoutWords<T extends z.ZodType>(schema: T): T {
+  return schema.refine(
+    (written) => ![written].flat().some((each) => CELL_WORDS.includes(each)),
+    `${PLAIN_WORD}present`,
+  );
+}
+
+const valueOrList = z.union([value, values], { error: 'expected a value or a list of values' });
+
+const moment = z
+  .string()
+  .regex(
+    /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/,
+    'expected a date such as 2026-01-31, or a time with its offset, such as 2026-01-31T09:00:00+08:00',
+  )
+  .refine(exists, 'expected a day that exists');
+
+/** Of 30 February, V8 makes 2 March. */
+function exists(text: string): boolean {
+  const day = text.slice(0, '2026-01-31'.length);
+  const date = new Date(day);
+  return Number.isFinite(Date.parse(text)) && date.toISOString().startsWith(day);
+}
+
+const comparison = z
+  .strictObject({
+    equals: valueOrList.optional().describe('The value, or one of a list.'),
+    not: withoutWords(valueOrList).optional().describe('Any other value. A blank cell is no value.'),
+    atLeast: z.number().optional().describe('A number that is not smaller.'),
+    atMost: z.number().optional().describe('A number that is not larger.'),
+    before: moment.optional().describe('A date before this one: ISO 8601.'),
+    after: moment.optional().describe('A date after this one: ISO 8601.'),
+    format: z
+      .string()
+      .superRefine((format, context) => {
+        const fault = findBadInputFormat(format);
+        if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+      })
+      .optional()
+      .describe('How the file writes its dates, such as dd.MM.yyyy; ISO 8601 by default.'),
+    exact: z.boolean().optional().describe('true: blanks around a text and its case count.'),
+  })
+  .superRefine((written, context) => {
+    // What is no key has been named.
+    if (context.issues.length > 0) return;
+    const { equals, not, before, after, format, exact } = written;
+    const refuse = (message: string) => context.addIssue({ code: 'custom', message });
+    const moments = [before, after].filter((each) => each !== undefined);
+    const texts = [equals, not].flat().filter((each) => each !== undefined && typeof each !== 'number');
+    if (Object.keys(written).every((key) => key === 'format' || key === 'exact')) {
+      refuse('expected at least one of equals, not, atLeast, atMost, before, after');
+    } else if (format !== undefined && moments.length === 0) refuse('expected before or after beside format');
+    else if (format !== undefined && moments.some((each) => each.includes('T'))) {
+      refuse('expected before and after as days: a format has no offset');
+    } else if (exact === true && texts.length === 0) refuse('expected equals or not with a text beside exact');
+  });
+
+const condition = z.union([z.enum(['blank', 'present']), ...scalars, withoutWords(values), comparison], {
+  error: 'expected a value, a list of values, blank, present, or a map of equals, not, atLeast, atMost, before, after',
+});
+
+const group = z
+  .record(columnName(), condition)
+  .refine((map) => Object.keys(map).length > 0, 'expected at least one column')
+  .meta({ id: 'conditions' });
+
+/** Which rows of an input take part, as a person writes it. */
+export const writtenWhere = z
+  .union([group, z.array(group).min(1)], { error: 'expected a map of columns, or a list of such maps' })
+  // Once in the schema, not in each kind of step.
+  .meta({
+    id: 'where',
+    description: 'A map of conditions, which must all hold, or a list of such maps, of which one must.',
+  });
+
+export type CheckedWhere = z.output<typeof writtenWhere>;

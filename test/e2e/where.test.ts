@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numberOf } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+const PEOPLE = `mobile,name,spend\n${[10, 200, 30, 400].map((spend, row) => `${numberOf(row)},P${row},${spend}\n`).join('')}`;
+
+function writeJob(workspace: Workspace, where: unknown): void {
+  const step = anSmsStep({ input: { files: 'people.csv', where } });
+  workspace.writeJob(aJob(workspace, { steps: [step] }));
+}
+
+async function aRunWhere(where: unknown): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', PEOPLE);
+  writeJob(workspace, where);
+  expect((await workspace.run()).code).toBe(0);
+  return workspace;
+}
+
+describe.concurrent('where', () => {
+  test('leaves rows out of what is sent, and says of each by which condition; that is no failure', async () => {
+    const workspace = await aRunWhere({ spend: { atLeast: 100 } });
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
+    const [run] = workspace.runs();
+    expect(workspace.read(`out/sale/${run}/1-sms.skipped.csv`).split('\n').slice(1, 3)).toEqual([
+      `${numberOf(0)},P0,10,1,people.csv,2,1,filtered,where: spend: { atLeast: 100 }`,
+      `${numberOf(2)},P2,30,1,people.csv,4,3,filtered,where: spend: { atLeast: 100 }`,
+    ]);
+  });
+
+  test('that changes sends nothing again, and no file: the rows that it left out are of a run', async () => {
+    const workspace = await aRunWhere({ spend: { atLeast: 100 } });
+    for (const where of [{ spend: { atLeast: 20 } }, { name: 'present' }]) {
+      writeJob(workspace, where);
+      const { code, stdout } = await workspace.run();
+      expect([code, JSON.parse(stdout).state]).toEqual([0, 'nothing-new']);
+    }
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
+  });
+
+  test('with a column that is not there refuses plan and check, with the line of the job', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', PEOPLE);
+    writeJob(workspace, { spent: { atLeast: 100 } });
+    for (const verb of ['plan', 'check', 'run']) {
+      const { problems } = readFailure(await workspace.volley(verb, 'job.yaml')).error;
+      expect([verb, problems]).toEqual([
+        verb,
+        [
+          {
+            file: 'job.yaml',
+            line: expect.any(Number),
+            message: "input.where: no column matches 'spent'; columns: mobile, name, spend (in people.csv:1)",
+            hint: 'Did you mean "spend"?',
+          },
+        ],
+      ]);
+    }
+    expect(workspace.runs()).toEqual([]);
+  });
+});
