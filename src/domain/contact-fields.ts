@@ -28,16 +28,3 @@ export const maxLengths: Readonly<Record<ContactField, number>> = {
 };
 export const MAX_CUSTOM_ATTRIBUTES = 50;
 export const MAX_GROUPS = 10;
-
-/** Why a contact is refused, beside the codes of its number and country: every code, with one line for the reference. */
-export const contactCodes = {
-  'no-address': 'The row has no address in any of the columns that the job maps; a contact needs at least one.',
-  'bad-email': 'The cell does not contain an email address.',
-  'field-too-long': 'The value is longer than the service allows for the field.',
-  'control-character': 'The value contains a line break, a tab or another control character, or half a character.',
-  'too-many-attributes': `More than ${MAX_CUSTOM_ATTRIBUTES} custom attributes of the row have a value.`,
-  'bad-group': 'The cell for groups contains something other than group ids, split by ; or ,.',
-  'too-many-groups': `The contact would join more than ${MAX_GROUPS} groups, including those of the step.`,
-} as const;
-
-export type ContactCode = keyof typeof contactCodes;

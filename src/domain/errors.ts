@@ -1,40 +1,46 @@
 /**
- * The three kinds of thrown error, and every code they can carry.
- * Bad rows and bad answers are data (`Rejection`, `Outcome` in domain.ts), never thrown.
+ * The three kinds of thrown error, and every code they can carry, with its meaning.
+ * Bad rows and bad answers are data (row.ts), never thrown.
  */
 
 /** A person's input or action that Volley cannot work with. Exit code 2, save where a command says otherwise. */
-export type UserErrorCode =
-  | 'bad-flag'
-  | 'bad-job'
-  | 'bad-input'
-  | 'bad-credentials'
-  | 'bad-plan'
-  | 'input-changed'
-  | 'plan-mismatch'
-  /** A file of a plan is gone or was changed. */
-  | 'plan-damaged'
-  /** The job's directory does not match its registry: copied, restored, or cut. */
-  | 'registry-mismatch'
-  | 'guard'
-  | 'lock-held'
-  | 'interrupted'
-  | 'unsafe-environment';
+export const USER_ERRORS = {
+  'bad-flag': 'a flag or argument is wrong',
+  'bad-job': 'the job file cannot be used',
+  'bad-input': 'input, or another file that you named, cannot be used',
+  'bad-credentials': 'a secret is missing or unusable',
+  'bad-plan': 'the plan or run cannot be used for this',
+  'input-changed': 'an input file changed since it was planned',
+  'plan-mismatch': '`--confirm` names another plan',
+  'plan-damaged': 'a file of the plan is missing or changed',
+  'registry-mismatch': 'the output directory was copied, put back from a backup, or cut',
+  guard: 'a guard of the job stopped it',
+  'lock-held': 'another process works on the job',
+  interrupted: 'a signal arrived',
+  'unsafe-environment': 'the environment would expose secrets or numbers',
+} as const;
 
 /** A single call that failed at the service or on its way there. */
-export type ServiceErrorCode =
-  | 'unauthorized'
-  | 'redirected'
-  | 'unavailable'
-  /** The service said no: `serviceCode` and the message are its own. */
-  | 'refused'
-  /** Sent, and no answer says what became of it. */
-  | 'in-doubt'
-  /** An answer that is not what was asked for. */
-  | 'bad-answer';
+export const SERVICE_ERRORS = {
+  unauthorized: 'the service answered 401 or 403',
+  redirected: 'the service answered with a redirect',
+  unavailable: 'the service is down',
+  refused: 'the service refused something that every row relies on',
+  'in-doubt': 'sent, and no answer says what became of it',
+  'bad-answer': 'the answer is not what was asked for',
+} as const;
 
 /** A broken guarantee of Volley. Always a bug, or a failing disk. */
-export type InternalErrorCode = 'unbalanced' | 'journal-damaged' | 'write-failed' | 'unexpected';
+export const INTERNAL_ERRORS = {
+  unbalanced: 'the rows do not add up: an error of Volley',
+  'journal-damaged': 'the journal is damaged',
+  'write-failed': 'the disk did not take a write',
+  unexpected: 'an error of Volley',
+} as const;
+
+export type UserErrorCode = keyof typeof USER_ERRORS;
+export type ServiceErrorCode = keyof typeof SERVICE_ERRORS;
+export type InternalErrorCode = keyof typeof INTERNAL_ERRORS;
 
 /** One problem among several: where it is, what it is, and what to do about it. */
 export interface Problem {

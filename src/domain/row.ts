@@ -1,6 +1,7 @@
 /**
- * The glossary (jobs/README.md) as types. Imports nothing.
+ * The glossary (jobs/README.md) as types.
  */
+import type { DoubtCode, NotSentCode, RejectionCode, SkipCode } from './row-codes.js';
 
 /** The text of one cell; `undefined` where an NDJSON record lacks the field. */
 export type Cell = string | undefined;
@@ -29,30 +30,41 @@ export interface SourceRecord {
 /** The phase that refused a row. */
 export type Stage = 'read' | 'filter' | 'normalize' | 'render' | 'send';
 
-/** A row that will not be sent, or was refused. Codes are listed in jobs/reference/outputs-and-codes.md. */
+/** A row that the plan refuses. */
 export interface Rejection {
   readonly stage: Stage;
   /** The column or field at fault; empty when it is the row as a whole. */
   readonly field: string;
-  readonly code: string;
+  readonly code: RejectionCode;
   /** One sentence for the person who owns the file. */
   readonly reason: string;
 }
 
-/** A row omitted on purpose: a duplicate of one that is kept, on a suppression list, or one that does not match `where`. */
+/**
+ * A row omitted on purpose: a duplicate of one that is kept, on a suppression list, one that does not match `where`, or a row of
+ * another run that a plan has claimed.
+ */
 export interface Skip {
-  readonly code: 'duplicate' | 'suppressed' | 'filtered';
+  readonly code: SkipCode;
   readonly reason: string;
 }
 
 export type RowStatus = 'accepted' | 'rejected' | 'in-doubt';
 
 /** The outcome of a row; shared by all rows of a request with the same answer. */
-export interface Verdict {
-  readonly status: RowStatus;
-  /** The service's own code (`QUEUED`, `CREATED`, `1002` …) or Volley's, where it gave none. */
-  readonly code: string;
-  /** The service's description, or why the row is in doubt. */
+export type Verdict =
+  | {
+      readonly status: 'accepted' | 'rejected';
+      /** The service's own code (`QUEUED`, `CREATED`, `1002` …) or Volley's, where it gave none. */
+      readonly code: string;
+      /** The service's description. */
+      readonly reason: string;
+    }
+  | InDoubt;
+
+export interface InDoubt {
+  readonly status: 'in-doubt';
+  readonly code: DoubtCode;
   readonly reason: string;
 }
 
@@ -63,7 +75,7 @@ export interface Verdict {
 export interface NotSent {
   readonly status: 'not-sent';
   /** How it is known. */
-  readonly code: string;
+  readonly code: NotSentCode;
   readonly reason: string;
 }
 

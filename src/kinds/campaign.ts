@@ -5,6 +5,7 @@ import { changeCampaign, readCampaign } from '../service/areas/campaign.js';
 import { planChange } from '../service/areas/campaign-plan.js';
 import { meaningOf, stateOf } from '../service/areas/campaign-states.js';
 import type { ActionContext, ActionKind, EarlierAction } from './action-kind.js';
+import { inDoubt, refuseAction } from './outcomes.js';
 
 /** Reads, and where the job says so changes, the status of a campaign: a dialer that pauses while the job sends. */
 export const campaignKind: ActionKind<CampaignStep> = {
@@ -41,15 +42,15 @@ async function perform(step: CampaignStep, context: ActionContext): Promise<Verd
   if (step.expect !== undefined && !step.expect.includes(state) && !isOwnDoing) {
     const expected = step.expect.join(' or ');
     const reason = `campaign ${step.campaign} is ${describe(campaign.status)}, expected ${expected}`;
-    return { status: 'rejected', code: 'not-as-expected', reason };
+    return refuseAction('not-as-expected', reason);
   }
   if (step.set === undefined) return accepted(state, `Campaign ${step.campaign} is ${describe(campaign.status)}`);
   const change = planChange(campaign, step.set);
   if (change.kind === 'none') return accepted(state, `Campaign ${step.campaign} was ${step.set} already`);
-  if (change.kind === 'refused') return { status: 'rejected', code: 'impossible-change', reason: change.reason };
+  if (change.kind === 'refused') return refuseAction('impossible-change', change.reason);
   if (state === 'SCHEDULED' && step.set === 'PAUSED' && step.expect === undefined) {
     const reason = `campaign ${step.campaign} is scheduled: after PAUSED and RUNNING it would dial before its time. Write \`expect: SCHEDULED\` if you mean that`;
-    return { status: 'rejected', code: 'impossible-change', reason };
+    return refuseAction('impossible-change', reason);
   }
   return setStatus({ campaign: step.campaign, target: step.set, from: state }, context);
 }
@@ -88,7 +89,7 @@ async function settle({ campaign, target, from }: Change, { call, sleep }: Actio
     lastSeen = `it is still ${describe(found.status)}`;
   }
   const reason = `the change of campaign ${campaign} to ${target} had no clear answer, and ${lastSeen}`;
-  return { status: 'in-doubt', code: 'no-answer', reason };
+  return inDoubt('no-answer', reason);
 }
 
 /** A failed read says nothing about the change before it. */

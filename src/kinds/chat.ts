@@ -1,4 +1,5 @@
 import type { Verdict } from '../domain/row.js';
+import type { ActionCode } from '../domain/row-codes.js';
 import { CHAT_FIGURES, type ChatFigure } from '../job/chat-figures.js';
 import type { ChatStep } from '../job/job.js';
 import { postMessage } from '../service/areas/chat.js';
@@ -36,7 +37,8 @@ export function renderFigures(text: string, figures: RunFigures) {
   });
   if ('problems' in bound) {
     const reason = bound.problems.map(({ message }) => message).join('; ');
-    return { ok: false, code: 'unknown-figure', reason } as const;
+    const code: ActionCode = 'unknown-figure';
+    return { ok: false, code, reason } as const;
   }
   return bound.render(columns.map((name) => cells[name]));
 }

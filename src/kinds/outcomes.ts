@@ -1,4 +1,5 @@
-import type { RowOutcomes, Verdict } from '../domain/row.js';
+import type { InDoubt, RowOutcomes, Verdict } from '../domain/row.js';
+import type { ActionCode, DoubtCode } from '../domain/row-codes.js';
 
 /** The same verdict for every row: a whole request that is in doubt, or a single row that was refused. */
 export function sameVerdictForAll(count: number, verdict: Verdict): RowOutcomes {
@@ -43,7 +44,11 @@ export class OutcomeBuilder {
   }
 }
 
-export function inDoubt(code: string, reason: string): Verdict {
+export function refuseAction(code: ActionCode, reason: string): Verdict {
+  return { status: 'rejected', code, reason };
+}
+
+export function inDoubt(code: DoubtCode, reason: string): InDoubt {
   return { status: 'in-doubt', code, reason };
 }
 

@@ -215,13 +215,7 @@ export type RowPlan = { readonly kind: 'planned'; readonly row: PlannedRow } | R
 
 export type RowRefusal =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  | { readonly kind: 'skipped'; readonly skip: Skip | RetriedRow };
-
-/** A re-imported row that another plan has claimed, or that this plan has in another row. */
-export interface RetriedRow {
-  readonly code: 'retried';
-  readonly reason: string;
-}
+  | { readonly kind: 'skipped'; readonly skip: Skip };
 
 export interface PlannedRow {
   /** JSON text: what the row adds to the body. */

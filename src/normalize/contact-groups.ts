@@ -1,8 +1,9 @@
-import { type ContactCode, MAX_GROUPS } from '../domain/contact-fields.js';
+import { MAX_GROUPS } from '../domain/contact-fields.js';
+import type { RejectionCode } from '../domain/row-codes.js';
 
 export type GroupsResult =
   | { readonly ok: true; readonly ids: readonly number[] }
-  | { readonly ok: false; readonly code: ContactCode; readonly reason: string };
+  | { readonly ok: false; readonly code: RejectionCode; readonly reason: string };
 
 /**
  * The groups of a row: those of the step, then those that its cell adds, each once. In the cell ids are split by `;`

@@ -1,21 +1,19 @@
 import {
   type AddressField,
   addressFields,
-  type ContactCode,
   type ContactField,
-  contactCodes,
   MAX_CUSTOM_ATTRIBUTES,
   maxLengths,
   personFields,
 } from '../domain/contact-fields.js';
 import type { Rejection, SourceRecord } from '../domain/row.js';
+import type { RejectionCode } from '../domain/row-codes.js';
 import { readGroups } from './contact-groups.js';
 import { normalizeCountry } from './country.js';
 import { isPlausibleEmail } from './email.js';
 import { joinFaults } from './join-faults.js';
 import { explainOwnCountry } from './number/explain-number.js';
 import { normalizeNumber } from './number/number.js';
-import type { NumberCode } from './number/number-codes.js';
 
 /** A job's contact settings, bound to the columns of one file. All indexes refer to `columns`. */
 export interface ContactBinding {
@@ -90,7 +88,7 @@ function cellOf(record: SourceRecord, index: number): string {
 }
 
 interface Refusal {
-  readonly code: NumberCode | ContactCode;
+  readonly code: RejectionCode;
   readonly reason: string;
 }
 type FieldResult = { readonly value: string; readonly country?: string } | Refusal;
@@ -157,7 +155,10 @@ export function readField(field: ContactField, text: string): FieldResult {
       reason: `The value has ${text.length} characters, at most ${maxLength} are allowed.`,
     };
   }
-  if (/[\p{Cc}\p{Cs}]/u.test(text)) return { code: 'control-character', reason: contactCodes['control-character'] };
+  if (/[\p{Cc}\p{Cs}]/u.test(text)) {
+    const reason = 'The value contains a line break, a tab or another control character, or half a character.';
+    return { code: 'control-character', reason };
+  }
   if (field === 'email' && !isPlausibleEmail(text)) {
     return { code: 'bad-email', reason: 'The value is not an email address, expected one such as name@example.com.' };
   }

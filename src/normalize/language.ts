@@ -1,13 +1,6 @@
 export type LanguageResult =
   | { readonly ok: true; readonly language: string }
-  | { readonly ok: false; readonly code: LanguageCode; readonly reason: string };
-
-/** Why a language is refused: every code, with one line for the reference. */
-export const languageCodes = {
-  'bad-language': 'The contact center does not know the language.',
-} as const;
-
-export type LanguageCode = keyof typeof languageCodes;
+  | { readonly ok: false; readonly code: 'bad-language'; readonly reason: string };
 
 /** Longer than any code; longer texts are not quoted. */
 const MAX_QUOTED = 40;

@@ -1,4 +1,4 @@
-import { numberCodes } from './number/number-codes.js';
+import { NUMBER_CODES } from '../domain/row-codes.js';
 
 const MAX_SHOWN = 24;
 const SHOWN_AT_START = 2;
@@ -16,7 +16,7 @@ export function maskCell(code: string, cell: string): string {
   // A word in place of a code may be a name.
   if (code === 'bad-language') return /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i.test(text) ? cut(text) : '';
   if (code === 'bad-country') return /\d{4}|@/.test(text) ? maskDigits(text) : cut(text);
-  return Object.hasOwn(numberCodes, code) ? maskDigits(text) : '';
+  return Object.hasOwn(NUMBER_CODES, code) ? maskDigits(text) : '';
 }
 
 function maskDigits(text: string): string {

@@ -31,8 +31,11 @@ export function maskAddress(address: string): string {
 }
 
 /** The outcome of a step without rows, for summaries, which are logged: the service's message may contain a number. */
-export function maskVerdict({ status, code, reason }: Verdict): Verdict {
-  return { status, code: maskNumbers(code), reason: maskNumbers(reason) };
+export function maskVerdict(verdict: Verdict): Verdict {
+  const reason = maskNumbers(verdict.reason);
+  return verdict.status === 'in-doubt'
+    ? { ...verdict, reason }
+    : { ...verdict, code: maskNumbers(verdict.code), reason };
 }
 
 const MAX_LISTED_COLUMNS = 30;

@@ -5,7 +5,7 @@ import {
   REJECTION_COLUMNS,
   STATUS_COLUMN,
 } from '../domain/output-columns.js';
-import type { Cell, Rejection, RowVerdict } from '../domain/row.js';
+import type { Cell, Rejection, RowVerdict, Skip } from '../domain/row.js';
 import { escapeServiceText } from './escape-service-text.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
@@ -80,13 +80,13 @@ export function describeVerdict(
 
 /** The id identifies a row when it is re-imported, whatever was fixed in it. */
 export function describeRejection(
-  { stage, field, code, reason }: Rejection,
+  { stage, field, code, reason }: Omit<Rejection, 'code'> & { readonly code: string },
   id: string,
 ): { output: Output; about: string[] } {
   return { output: 'rejections', about: [stage, field, code, reason, id] };
 }
 
-export function describeSkip({ code, reason }: Pick<Rejection, 'code' | 'reason'>): {
+export function describeSkip({ code, reason }: Skip): {
   output: Output;
   about: string[];
 } {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
+import type { ActionCode } from '../domain/row-codes.js';
 import { type ActionStep, isRowStep, type Job, type ServiceSettings } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { EarlierAction, RunFigures } from '../kinds/action-kind.js';
@@ -100,7 +101,7 @@ async function performUntil(
 
 /** As long as requests in flight are awaited after a signal, so that both fit into a pod's grace period. */
 const AFTER_STOP_MS = 30_000;
-const NOT_SENT = 'not-sent';
+const NOT_SENT: ActionCode = 'not-sent';
 
 /** If the lock was lost and no process took it, the next run then knows that nothing was changed. */
 async function recordNotDone({ deps, journal, number }: ActionTurn): Promise<void> {

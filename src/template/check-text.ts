@@ -1,4 +1,5 @@
 import type { Rejection } from '../domain/row.js';
+import type { RejectionCode } from '../domain/row-codes.js';
 import { countSegments, nameCharacter, type SegmentCount } from './segments.js';
 
 /** The service truncates or refuses longer texts: its public documentation, "SMS length". */
@@ -54,6 +55,6 @@ function describeLength(count: SegmentCount): string {
   return `its text needs ${count.segments} parts in ${encoding}${because}`;
 }
 
-function refuse(code: string, reason: string): TextCheck {
+function refuse(code: RejectionCode, reason: string): TextCheck {
   return { ok: false, rejection: { stage: 'render', field: 'text', code, reason } };
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Rejection } from '../../src/domain/row.js';
 import { joinFaults } from '../../src/normalize/join-faults.js';
 
-const aFault = (field: string, code: string, reason: string): Rejection => ({
+const aFault = (field: string, code: Rejection['code'], reason: string): Rejection => ({
   stage: 'normalize',
   field,
   code,

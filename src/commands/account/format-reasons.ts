@@ -1,5 +1,5 @@
 import { format } from '../../domain/count-of.js';
-import { wordsOf } from '../../domain/reason-words.js';
+import { wordsOf } from '../../domain/row-codes.js';
 import type { Reason } from '../../plan/reasons.js';
 import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';

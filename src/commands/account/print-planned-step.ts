@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
-import { wordsOf } from '../../domain/reason-words.js';
+import { wordsOf } from '../../domain/row-codes.js';
 import { isRowStep, type Job, type RowStep } from '../../job/job.js';
 import { formatAhead } from '../../kinds/schedule.js';
 import { maskNumber } from '../../normalize/mask.js';

@@ -1,5 +1,6 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Rejection } from '../../domain/row.js';
+import type { RejectionCode } from '../../domain/row-codes.js';
 import { FORBIDDEN_NAMES } from '../record-reader.js';
 import { findDuplicateKey, scanJson } from './json-scan.js';
 import { keepSourceText } from './json-source-text.js';
@@ -98,10 +99,10 @@ function describePosition(error: unknown): string {
   return position === undefined ? '' : ` (from character ${Number(position) + 1} on)`;
 }
 
-function refuseRow(code: string, reason: string): JsonRow {
+function refuseRow(code: RejectionCode, reason: string): JsonRow {
   return { ok: false, fault: reject(code, reason) };
 }
 
-function reject(code: string, reason: string, field = ''): Rejection {
+function reject(code: RejectionCode, reason: string, field = ''): Rejection {
   return { stage: 'read', field, code, reason };
 }

@@ -2,6 +2,7 @@ import { CODE_LENGTH } from '../../domain/documented.js';
 import type { BindProblems } from '../../domain/find-column.js';
 import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../../domain/output-columns.js';
 import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
+import type { RejectionCode } from '../../domain/row-codes.js';
 import type { VerificationCheckStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import type { Response } from '../../service/answer.js';
@@ -50,7 +51,7 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
     readAnswer: readLook,
     unread: {
       status: 'rejected',
-      code: 'not-checked',
+      code: 'not-checked' satisfies RejectionCode,
       reason: 'Its session could not be read: this code was not checked',
     },
   },

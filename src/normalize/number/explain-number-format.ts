@@ -1,5 +1,6 @@
-import type { NumberCode, RefusedNumber } from './number-codes.js';
+import type { NumberCode } from '../../domain/row-codes.js';
 import { acceptByLibrary, endsLikeDecimal, isNumberLike, readDigits, trimNumber } from './number-library.js';
+import type { RefusedNumber } from './number-result.js';
 
 type Rule = (value: string, country: string | undefined) => RefusedNumber | undefined;
 

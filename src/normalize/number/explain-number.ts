@@ -1,8 +1,9 @@
+import type { NumberCode } from '../../domain/row-codes.js';
 import { nameCountry, normalizeCountry } from '../country.js';
 import { explainNumberFormat, explainPlaceholder } from './explain-number-format.js';
-import type { AcceptedNumber, NumberCode, RefusedNumber } from './number-codes.js';
 import { acceptFast } from './number-fast.js';
 import { findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
+import type { AcceptedNumber, RefusedNumber } from './number-result.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
 /** The maximum of E.164. */

@@ -1,5 +1,5 @@
 import { normalizeCountry } from '../country.js';
-import { NON_GEOGRAPHIC } from './number-codes.js';
+import { NON_GEOGRAPHIC } from './number-result.js';
 import { findPlans, type NumberingPlan, planByCountry, plansByCallingCode } from './numbering-plan.js';
 import { NumberScan } from './scan-digits.js';
 

@@ -1,6 +1,6 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { normalizeCountry } from '../country.js';
-import { type AcceptedNumber, NON_GEOGRAPHIC } from './number-codes.js';
+import { type AcceptedNumber, NON_GEOGRAPHIC } from './number-result.js';
 
 /** Longest text that the library reads. */
 const MAX_TEXT = 250;

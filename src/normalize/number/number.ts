@@ -1,8 +1,8 @@
 import type { RowCells } from '../../domain/bytes/row-block.js';
 import { explainDigits, explainRefusal } from './explain-number.js';
-import type { NumberResult, RefusedNumber } from './number-codes.js';
 import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
 import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
+import type { NumberResult, RefusedNumber } from './number-result.js';
 
 /**
  * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the

@@ -1,6 +1,6 @@
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Cell, Rejection, Skip } from '../../domain/row.js';
-import type { RetriedRow, RowRefusal } from '../../kinds/step-kind.js';
+import type { RowRefusal } from '../../kinds/step-kind.js';
 import type { DraftedRow } from './drafted-row.js';
 import { planDamaged } from './plan-damaged.js';
 
@@ -16,7 +16,7 @@ export type RowHead = {
 } & (
   | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
   | { readonly state: 'rejected'; readonly rejection: Rejection }
-  | { readonly state: 'skipped'; readonly skip: Skip | RetriedRow }
+  | { readonly state: 'skipped'; readonly skip: Skip }
 );
 
 /** `cellsJson`: the cells of the row. */

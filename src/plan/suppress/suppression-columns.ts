@@ -1,7 +1,7 @@
 import { DESTINATION_COLUMN, isResultColumn } from '../../domain/output-columns.js';
 import type { SourceRecord } from '../../domain/row.js';
+import { NUMBER_CODES, type NumberCode } from '../../domain/row-codes.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
-import { type NumberCode, numberCodes } from '../../normalize/number/number-codes.js';
 
 const UNREADABLE_SHOWN = 5;
 
@@ -43,7 +43,7 @@ export class SuppressionColumns {
       if (DAMAGED.has(number.code)) column.damaged += 1;
       // The text of the code, since a reason may quote the number, and problems reach terminals and logs.
       if (column.places.length < UNREADABLE_SHOWN) {
-        column.places.push({ line: record.line, reason: numberCodes[number.code] });
+        column.places.push({ line: record.line, reason: NUMBER_CODES[number.code].is });
       }
     }
   }

@@ -121,7 +121,7 @@ export class JournalModel {
     const verdicts = [
       { status: 'accepted', code: 'QUEUED', reason: '' },
       { status: 'rejected', code: CODES[pick % CODES.length] ?? '', reason: 'no' },
-      { status: 'in-doubt', code: 'timeout', reason: 'lost' },
+      { status: 'in-doubt', code: 'no-answer', reason: 'lost' },
     ] as const;
     const rows = Array.from({ length: count }, (_, at) => [(pick + at * (pick % 4)) % 3, `id-${pick}-${at}`] as const);
     for (const [at, [index, id]] of rows.entries()) {

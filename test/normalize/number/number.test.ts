@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { type CountryCode, getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
+import { NUMBER_CODES } from '../../../src/domain/row-codes.js';
 import { normalizeNumber } from '../../../src/normalize/number/number.js';
-import { numberCodes } from '../../../src/normalize/number/number-codes.js';
 
 function refusal(text: string, country?: string): { code: string; reason: string } {
   const result = normalizeNumber(text, country);
@@ -199,7 +199,7 @@ describe('number', () => {
       fc.property(cell, fc.constantFrom(...getCountries(), undefined), (text, country) => {
         const result = normalizeNumber(text, country);
         if (!result.ok) {
-          expect(Object.keys(numberCodes)).toContain(result.code);
+          expect(Object.keys(NUMBER_CODES)).toContain(result.code);
           expect(result.reason).toMatch(/^\p{Lu}|^"/u);
           return;
         }

@@ -55,11 +55,13 @@ describe('line of a request', () => {
   });
 });
 
+const REJECTED = ['too-short', 'bad-json'] as const;
+
 describe('line of a row', () => {
   it('gives back what was planned for the row, and its cells: missing ones as missing, empty ones as empty', () => {
     const place = { file: count, line: count, row: count, cells: fc.array(fc.option(text, { nil: undefined })) };
     const stage = fc.constantFrom('read' as const, 'normalize' as const, 'render' as const, 'send' as const);
-    const rejection = { stage, field: text, code: text, reason: text };
+    const rejection = { stage, field: text, code: fc.constantFrom(...REJECTED), reason: text };
     const code = fc.constantFrom('duplicate' as const, 'suppressed' as const);
     const plain = { noNullPrototype: true };
     const row: fc.Arbitrary<RowLine> = fc.oneof(

@@ -1,24 +1,18 @@
-/** What a code means in a few words, and how to fix it; '' when nothing can be done. */
+/**
+ * Every code of a row and of a step without rows, with what it means and how to fix it in a few words. The fuller reason is in
+ * the output file, row by row. jobs/reference/outputs-and-codes.md lists the same codes.
+ */
+
 export interface ReasonText {
   readonly is: string;
+  /** '' when nothing can be done. */
   readonly fix: string;
 }
 
 const words = (is: string, fix = ''): ReasonText => ({ is, fix });
 
-/** Every code of jobs/reference/outputs-and-codes.md, "Rejection codes". In an account the fuller reason stands in the output file, row by row. */
-const REASON_TEXTS: Readonly<Record<string, ReasonText>> = {
-  'too-few-fields': words('fewer fields than the header', 'add the missing ones'),
-  'too-many-fields': words('more fields than the header', 'put the cell in quotes'),
-  'bad-json': words('the line is not valid JSON', 'correct the line'),
-  'not-an-object': words('the line is not a JSON object', 'write one {…} a line'),
-  'duplicate-key': words('a key stands twice', 'keep one of them'),
-  'forbidden-key': words('a key has a name that is not allowed', 'rename the column'),
-  'number-loses-digits': words('a JSON number is too long', 'put it in quotes'),
-  'lone-surrogate': words('half of a character', 'export the file again as UTF-8'),
-  nul: words('a NUL character in the line', 'export the file again'),
-  'bad-filter-value': words('where cannot compare the cell', 'correct it'),
-  'field-too-long': words('a value is too long', 'shorten it'),
+/** Why a number is refused. */
+export const NUMBER_CODES = {
   empty: words('no number in the cell', 'fill it in, or remove the row'),
   placeholder: words('a placeholder', 'fill it in, or remove the row'),
   'spreadsheet-number': words('a spreadsheet changed it', 'export it as text'),
@@ -37,6 +31,22 @@ const REASON_TEXTS: Readonly<Record<string, ReasonText>> = {
   'too-short': words('the number has too few digits', 'correct it'),
   'too-long': words('the number has too many digits', 'correct it'),
   'bad-number': words('no such number in its country', 'check its digits'),
+} as const;
+
+/** Why a row is refused: by the plan, or without a request by its run. */
+export const REJECTION_CODES = {
+  'too-few-fields': words('fewer fields than the header', 'add the missing ones'),
+  'too-many-fields': words('more fields than the header', 'put the cell in quotes'),
+  'bad-json': words('the line is not valid JSON', 'correct the line'),
+  'not-an-object': words('the line is not a JSON object', 'write one {…} a line'),
+  'duplicate-key': words('a key stands twice', 'keep one of them'),
+  'forbidden-key': words('a key has a name that is not allowed', 'rename the column'),
+  'number-loses-digits': words('a JSON number is too long', 'put it in quotes'),
+  'lone-surrogate': words('half of a character', 'export the file again as UTF-8'),
+  nul: words('a NUL character in the line', 'export the file again'),
+  'bad-filter-value': words('where cannot compare the cell', 'correct it'),
+  'field-too-long': words('a value is too long', 'shorten it'),
+  ...NUMBER_CODES,
   'no-address': words('the contact has no address', 'give it a number or an e-mail'),
   'bad-email': words('not an e-mail address', 'correct it, or leave it blank'),
   'control-character': words('a line break or control character', 'remove it'),
@@ -54,6 +64,46 @@ const REASON_TEXTS: Readonly<Record<string, ReasonText>> = {
   'empty-text': words('the text is empty', 'look at the template'),
   'not-gsm7': words('a character outside GSM-7', 'replace it, or set encoding: AUTO'),
   'text-too-long': words('the text has more than 10 parts', 'shorten it'),
+  'not-checked': words('the session was over, no code was sent', 'start a new one'),
+} as const;
+
+/** Why a row is skipped. */
+export const SKIP_CODES = {
+  duplicate: words('duplicate'),
+  suppressed: words('on a suppression list'),
+  filtered: words('not in where'),
+  retried: words('claimed by another plan'),
+} as const;
+
+/** How it is known that a row was not sent, and that its run will not send it. */
+export const NOT_SENT_CODES = {
+  'not-in-export': words('was in doubt; not in the export', 'see "Next"'),
+  'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
+  'given-up': words('claimed by a retry that was cut off', 'run volley retry again'),
+} as const;
+
+/** Why a row is in doubt. */
+export const DOUBT_CODES = {
+  'no-answer': words('sent, and no answer came', 'see "Next"'),
+  'run-ended': words('sent, and the run ended before the answer', 'see "Next"'),
+  'unreadable-answer': words('an answer that cannot be read', 'see "Next"'),
+  'foreign-answer': words('an answer for something else', 'see "Next"'),
+  'not-accounted-for': words('the answer omits the row', 'see "Next"'),
+  'no-message-results': words('the answer gives only a count', 'see "Next"'),
+  contradiction: words('the answer contradicts itself', 'see "Next"'),
+  'unknown-status': words('a status that Volley does not know', 'see "Next"'),
+} as const;
+
+/** What became of a step without rows. */
+export const ACTION_CODES = {
+  'not-as-expected': words('the campaign has another status', 'look at it'),
+  'impossible-change': words('the campaign does not allow the change', 'look at it'),
+  'not-sent': words('the run was stopping'),
+  'unknown-figure': words('the text names no figure of a run', 'correct the text'),
+} as const;
+
+/** The service's own; it may have others. */
+const SERVICE_CODES = {
   REJECTED: words('the service refused the message', 'see its message in the file'),
   1000: words('the service refuses a parameter', 'see its message in the file'),
   1001: words('the service knows no such subaccount', 'check service.subAccountId'),
@@ -75,34 +125,27 @@ const REASON_TEXTS: Readonly<Record<string, ReasonText>> = {
   3020: words('the service refuses the receipt address', 'check dlrCallbackUrl'),
   409: words('several contacts have this address', 'merge them by hand'),
   WAITING: words('the code was wrong', 'ask the person again'),
-  'not-checked': words('the session was over, no code was sent', 'start a new one'),
   FAILED: words('too many wrong codes', 'start a new verification'),
   EXPIRED: words('the code came too late', 'start a new verification'),
-  duplicate: words('duplicate'),
-  suppressed: words('on a suppression list'),
-  filtered: words('not in where'),
-  retried: words('claimed by another plan'),
-  'not-in-export': words('was in doubt; not in the export', 'see "Next"'),
-  'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
-  'given-up': words('claimed by a retry that was cut off', 'run volley retry again'),
-  'no-answer': words('sent, and no answer came', 'see "Next"'),
-  'run-ended': words('sent, and the run ended before the answer', 'see "Next"'),
-  'unreadable-answer': words('an answer that cannot be read', 'see "Next"'),
-  'foreign-answer': words('an answer for something else', 'see "Next"'),
-  'not-accounted-for': words('the answer omits the row', 'see "Next"'),
-  'no-message-results': words('the answer gives only a count', 'see "Next"'),
-  contradiction: words('the answer contradicts itself', 'see "Next"'),
-  'unknown-status': words('a status that Volley does not know', 'see "Next"'),
+} as const;
+
+export type NumberCode = keyof typeof NUMBER_CODES;
+export type RejectionCode = keyof typeof REJECTION_CODES;
+export type SkipCode = keyof typeof SKIP_CODES;
+export type NotSentCode = keyof typeof NOT_SENT_CODES;
+export type DoubtCode = keyof typeof DOUBT_CODES;
+export type ActionCode = keyof typeof ACTION_CODES;
+
+export const ROW_CODES: Readonly<Record<string, ReasonText>> = {
+  ...REJECTION_CODES,
+  ...SKIP_CODES,
+  ...NOT_SENT_CODES,
+  ...DOUBT_CODES,
+  ...SERVICE_CODES,
 };
 
-/** For a code of the service, its own message. */
+/** For a code of the service that is not in the table, its own message. */
 export function wordsOf(code: string, said: string): ReasonText {
-  const known = Object.hasOwn(REASON_TEXTS, code) ? REASON_TEXTS[code] : undefined;
-  if (known !== undefined) return known;
-  return words(said === '' ? 'refused' : `the service says: ${said}`, 'see the reasons in the file');
-}
-
-/** Whether the table has a code. */
-export function hasWords(code: string): boolean {
-  return Object.hasOwn(REASON_TEXTS, code);
+  const known = Object.hasOwn(ROW_CODES, code) ? ROW_CODES[code] : undefined;
+  return known ?? words(said === '' ? 'refused' : `the service says: ${said}`, 'see the reasons in the file');
 }
