@@ -6,9 +6,9 @@ import { RowStatusView, type StepSize } from './row-status/row-status-view.js';
 export async function readRowStatus(
   files: Files,
   path: string,
-  { steps, keepsPlaces }: { readonly steps: readonly StepSize[]; readonly keepsPlaces: boolean },
+  { steps, isForReport }: { readonly steps: readonly StepSize[]; readonly isForReport: boolean },
 ): Promise<{ rows: RowStatusView; end: JournalEnd }> {
-  const rows = new RowStatusView(steps, { keepsPlaces });
+  const rows = new RowStatusView(steps, { isForReport });
   const end = await readJournal(files, path, (line) => rows.apply(line));
   return { rows, end };
 }

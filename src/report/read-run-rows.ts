@@ -16,18 +16,18 @@ export interface RunRows {
 }
 
 /**
- * Reads the journal of a run: once per command, which passes the result on. `places`: where outcomes stand, for
- * reports; `times`: when the messages of sms steps were sent, for exports.
+ * Reads the journal of a run: once per command, which passes the result on. `report`: where outcomes
+ * stand and how fast rows were sent, for reports; `times`: when the messages of sms steps were sent, for exports.
  */
 export async function readRunRows(
   files: Files,
   { directory, plan }: { readonly directory: string; readonly plan: Plan },
-  keeps: { readonly places?: boolean; readonly times?: boolean } = {},
+  keeps: { readonly report?: boolean; readonly times?: boolean } = {},
 ): Promise<RunRows> {
   const steps = plan.steps.map(({ number, kind, counts: { planned, requests } }) => {
     return { number, planned, requests, keepsTimes: keeps.times === true && kind === 'sms' };
   });
   const path = join(directory, JOURNAL_FILE);
-  const { rows, end } = await readRowStatus(files, path, { steps, keepsPlaces: keeps.places === true });
+  const { rows, end } = await readRowStatus(files, path, { steps, isForReport: keeps.report === true });
   return { directory, plan, rows, state: rows.state, end };
 }

@@ -10,13 +10,17 @@ import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
 import { OutcomeReader } from './outcome-reader.js';
+import { formatReportPage } from './page/report-page.js';
 import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { countRetried } from './row-balance.js';
 import { writeStepReport } from './step-report.js';
 import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
+/** For machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';
+/** For people. */
+export const PAGE_FILE = 'report.html';
 
 /**
  * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time,
@@ -38,7 +42,7 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 
 async function writeOutputs(files: Files, directory: string, plan: Plan): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const { rows, state } = await readRunRows(files, { directory, plan }, { places: true });
+  const { rows, state } = await readRunRows(files, { directory, plan }, { report: true });
   const reader = new OutcomeReader(files, path, rows);
   try {
     await syncJournal(files, path);
@@ -56,6 +60,8 @@ async function writeOutputs(files: Files, directory: string, plan: Plan): Promis
     const deliveries = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
     const summary = { ...summarizeRun(plan, directory, steps, state), deliveries, notDelivered };
+    const page = formatReportPage({ summary, plan, rateOf: (step) => rows.rateOf(step) });
+    await files.writeWhole(join(directory, PAGE_FILE), page);
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
     return summary;
   } finally {

@@ -4,6 +4,7 @@ import { keyOf, type OpenRequest, RunState } from '../replay.js';
 import { OutcomePlaces } from './outcome-places.js';
 import { type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
 import { type RowRanges, rangesOf } from './row-ranges.js';
+import { SendRate, type SendRateSeries } from './send-rate.js';
 import { type SentTime, SentTimes } from './sent-times.js';
 
 /**
@@ -36,12 +37,13 @@ export class RowStatusView {
   #underWay: Map<number, RowRanges<true>> | undefined;
   #host = '';
 
-  /** `keepsPlaces`: whether to keep where outcomes stand, for `placesOf`. */
-  constructor(steps: readonly StepSize[], { keepsPlaces }: { keepsPlaces: boolean }) {
+  /** `isForReport`: whether to keep what reports need: `placesOf` and `rateOf`. */
+  constructor(steps: readonly StepSize[], { isForReport }: { isForReport: boolean }) {
     for (const step of steps) {
       this.#steps.set(step.number, {
         ends: new RowEndNumbers(step.planned),
-        places: keepsPlaces ? new OutcomePlaces(step) : undefined,
+        places: isForReport ? new OutcomePlaces(step) : undefined,
+        rate: isForReport ? new SendRate() : undefined,
         times: step.keepsTimes ? new SentTimes(step.requests) : undefined,
       });
     }
@@ -52,9 +54,10 @@ export class RowStatusView {
     this.#underWay = undefined;
     if (entry.type === 'open') this.#host = entry.host;
     if (entry.type === 'intent') {
-      const times = this.#steps.get(entry.step)?.times;
+      const { times, rate } = this.#steps.get(entry.step) ?? {};
       times?.begin(entry.request, entry.rows);
       times?.note(entry.request, entry.at, this.#host);
+      rate?.add(entry.at, entry.rows[1]);
     }
     if (entry.type === 'outcome') {
       const open = this.state.step(entry.step).open.get(keyOf(entry));
@@ -107,7 +110,12 @@ export class RowStatusView {
     return this.#steps.get(step)?.times?.find(row);
   }
 
-  /** Undefined unless places are kept. */
+  /** How fast its rows were sent; undefined where none were, and unless it is for a report. */
+  rateOf(step: number): SendRateSeries | undefined {
+    return this.#steps.get(step)?.rate?.series;
+  }
+
+  /** Undefined unless it is for a report. */
   placesOf(step: number): OutcomePlaces | undefined {
     return this.#steps.get(step)?.places;
   }
@@ -205,6 +213,7 @@ export class RowStatusView {
 interface StepRows {
   readonly ends: RowEndNumbers;
   readonly places: OutcomePlaces | undefined;
+  readonly rate: SendRate | undefined;
   readonly times: SentTimes | undefined;
 }
 

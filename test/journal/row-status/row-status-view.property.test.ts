@@ -10,7 +10,7 @@ import { anyJournal, SIZES } from './a-journal.js';
 test('the view of a run agrees with a plain model about every row, whatever the journal', async () => {
   await fc.assert(
     fc.asyncProperty(anyJournal, async (model) => {
-      const { rows } = await readRowStatus(filesOf(model.entries), JOURNAL_PATH, { steps: SIZES, keepsPlaces: false });
+      const { rows } = await readRowStatus(filesOf(model.entries), JOURNAL_PATH, { steps: SIZES, isForReport: false });
       const all = model.list();
       const seen = all.map(({ step, row }) => ({
         standing: rows.currentStatusOf(step, row),
@@ -50,7 +50,7 @@ test('places lead to the entries in the journal that say what the rows came to',
   await fc.assert(
     fc.asyncProperty(anyJournal, fc.integer({ min: 1, max: 400 }), async (model, windowBytes) => {
       const files = filesOf(model.entries);
-      const { rows } = await readRowStatus(files, JOURNAL_PATH, { steps: SIZES, keepsPlaces: true });
+      const { rows } = await readRowStatus(files, JOURNAL_PATH, { steps: SIZES, isForReport: true });
       const window = new JournalWindow(files, JOURNAL_PATH, windowBytes);
       for (const each of model.list()) {
         const { step, row, is } = each;

@@ -1,0 +1,229 @@
+import { countOf, format } from '../../domain/count-of.js';
+import { wordsOf } from '../../domain/reason-words.js';
+import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
+import { maskNumbers } from '../../normalize/mask.js';
+import type { Plan } from '../../plan/format/plan-file.js';
+import type { StepSummary, Summary } from '../summary.js';
+import { type Html, html, NOTHING } from './html.js';
+import { formatShare, OUTCOMES } from './outcome-bar.js';
+import { renderTable } from './page-tables.js';
+import { renderRateChart } from './rate-chart.js';
+
+export interface PageSource {
+  readonly summary: Summary;
+  readonly plan: Plan;
+  /** By the number of the step; undefined where nothing of it was sent. */
+  readonly rateOf: (step: number) => SendRateSeries | undefined;
+}
+
+// The page stays below 150 KB, whatever a run holds.
+/** More of them are summed up in a last row. */
+const MOST_ROWS = 25;
+/** Of the steps behind them there is a row in the table of steps alone. */
+const MOST_STEPS = 8;
+const MOST_CHARACTERS = 500;
+const MOST_CHARACTERS_OF_NAME = 80;
+
+export function renderSteps({ steps, balance }: Summary): Html {
+  // What no row came to has no column: so the table fits a phone.
+  const shown = OUTCOMES.filter(([key]) => key === 'accepted' || balance[key] > 0);
+  const columns = [
+    { title: 'step' },
+    ...['read', ...shown.map(([, title]) => title)].map((title) => ({ title, isNumber: true })),
+  ];
+  const figures = (of: Summary['balance']) => [of.read, ...shown.map(([key]) => of[key])];
+  const rows = steps.flatMap((step) => (step.action === null ? [[nameOf(step), ...figures(step.balance)]] : []));
+  const total = rows.length > 1 ? ['total', ...figures(balance)] : undefined;
+  const actions = steps.flatMap((step) => {
+    if (step.action === null) return [];
+    return [html`<p>${nameOf(step)}: ${cut(step.action.reason)} (${step.action.status})</p>`];
+  });
+  const table = rows.length === 0 ? NOTHING : renderTable({ name: 'Rows by step and outcome', columns }, rows, total);
+  return html`<h2>Steps</h2>
+${table}${actions}`;
+}
+
+/** How fast each step was sent, against what its limits allow. */
+export function renderRates({ plan, rateOf }: PageSource): Html {
+  const charts = plan.steps.slice(0, MOST_STEPS).flatMap((planned) => {
+    const series = rateOf(planned.number);
+    const step = plan.job.steps[planned.number - 1];
+    if (series === undefined || step === undefined || !('limits' in step)) return [];
+    const isSms = step.kind === 'sms';
+    const limit = isSms ? step.limits.messagesPerSecond : step.limits.requestsPerSecond;
+    return [renderRateChart(series, { title: nameOf(planned), unit: isSms ? 'messages' : 'requests', limit })];
+  });
+  return charts.length === 0
+    ? NOTHING
+    : html`<h2>Rate</h2>
+${charts}`;
+}
+
+const EXPLAINED = [
+  ['rejections', 'rejected'],
+  ['in-doubt', 'in doubt'],
+  ['unprocessed', 'not sent'],
+] as const;
+
+/** Why rows were not accepted, and what to do about it. */
+export function renderReasons({ steps }: Summary): Html {
+  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
+    const tables = EXPLAINED.flatMap(([output, title]) => {
+      const rows = listReasons(step, output);
+      if (rows.length === 0) return [];
+      const columns = [{ title: `why ${title}` }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
+      return [renderTable({ name: `${nameOf(step)}: why rows were ${title}`, columns }, rows)];
+    });
+    const skips = Object.entries(step.skips)
+      .slice(0, MOST_ROWS)
+      .map(([code, rows]) => `${format(rows)} ${wordsOf(code, '').is}`);
+    if (tables.length === 0 && skips.length === 0) return [];
+    const skipped =
+      skips.length === 0
+        ? NOTHING
+        : html`<p>Skipped: ${skips.join(', ')}.</p>
+`;
+    return [
+      html`<h3>${nameOf(step)}</h3>
+${tables}${skipped}`,
+    ];
+  });
+  return sections.length === 0
+    ? NOTHING
+    : html`<h2>What was not accepted</h2>
+${sections}`;
+}
+
+function listReasons(step: StepSummary, output: (typeof EXPLAINED)[number][0]): (string | number)[][] {
+  const known = step.reasons.filter((reason) => reason.output === output);
+  const said = new Map(known.map((reason) => [reason.code, reason.said]));
+  // Of rejections every code is counted, of the others the commonest.
+  const counts =
+    output === 'rejections' ? Object.entries(step.rejections) : known.map(({ code, rows }) => [code, rows] as const);
+  const rows = counts.map(([code, count]) => {
+    const { is, fix } = wordsOf(code, said.get(code) ?? '');
+    return [`${cutName(is)} (${cutName(code)})`, count, fix.replace('see "Next"', 'settle it with the message export')];
+  });
+  return sumUp(rows, (rest) => [`${countOf(rest.length, 'other reason')}`, addUp(rest), 'see the output file']);
+}
+
+/** What became of messages that were accepted, as far as receipts say. */
+export function renderDeliveries({ deliveries, balance }: Summary): Html {
+  if (deliveries === null) return NOTHING;
+  const entries = Object.entries(deliveries).sort((one, other) => other[1] - one[1]);
+  const received = entries.reduce((sum, [, count]) => sum + count, 0);
+  const columns = [{ title: 'state' }, { title: 'messages', isNumber: true }, { title: 'share', isNumber: true }];
+  const rows = sumUp(
+    entries.map(([state, count]) => [cutName(state), count, formatShare(count, received)]),
+    (rest) => [countOf(rest.length, 'other state'), addUp(rest), formatShare(addUp(rest), received)],
+  );
+  return html`<h2>Delivery</h2>
+<p>${countOf(received, 'message')} of ${format(balance.accepted)} accepted rows have a delivery receipt.</p>
+${renderTable({ name: 'Messages by delivery state', columns }, rows)}`;
+}
+
+/** Where messages go, and what makes them longer than they look. */
+export function renderAudience({ steps }: Plan): Html {
+  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
+    const countries = Object.entries(step.countries);
+    if (countries.length === 0) return [];
+    const { messages, segments } = step.counts;
+    const rows = sumUp(
+      countries.map(([code, count]) => [`${countryName(code)} (${code})`, count]),
+      (rest) => [`${countOf(rest.length, 'other country', 'other countries')}`, addUp(rest)],
+    );
+    const noun = messages > 0 ? 'messages' : 'rows';
+    const parts =
+      messages > 0
+        ? html`<p>${countOf(messages, 'message')} of ${countOf(segments, 'part')} in all.</p>
+`
+        : NOTHING;
+    const ucs2 = Object.entries(step.ucs2)
+      .slice(0, 5)
+      .map(([name, count]) => `${cutName(name)}: ${format(count)}`);
+    const longer =
+      ucs2.length === 0
+        ? NOTHING
+        : html`<p>Characters that make a message UCS-2, whose parts hold 70 characters instead of 160: ${ucs2.join(', ')}.</p>
+`;
+    const columns = [{ title: 'country' }, { title: noun, isNumber: true }];
+    return [
+      html`<h3>${nameOf(step)}</h3>
+${parts}${longer}${renderTable({ name: `${nameOf(step)}: ${noun} by country`, columns }, rows)}`,
+    ];
+  });
+  return sections.length === 0
+    ? NOTHING
+    : html`<h2>Countries</h2>
+${sections}`;
+}
+
+const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
+
+function countryName(code: string): string {
+  return /^[A-Z]{2}$/.test(code) ? (COUNTRY_NAMES.of(code) ?? code) : code;
+}
+
+/** The planned messages that the plan's account shows. */
+export function renderExamples({ steps }: Plan): Html {
+  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
+    if (step.counts.messages === 0 || step.examples.length === 0) return [];
+    const quotes = step.examples.map(
+      ({ text }) => html`<blockquote>${cut(maskNumbers(text))}</blockquote>
+`,
+    );
+    return [
+      html`<h3>${nameOf(step)}</h3>
+${quotes}`,
+    ];
+  });
+  return sections.length === 0
+    ? NOTHING
+    : html`<h2>Messages, for example</h2>
+${sections}`;
+}
+
+/** By what the run can be found, and its files be known. */
+export function renderSource(summary: Summary, { id, retryOf, steps, job }: Plan): Html {
+  const files = steps.flatMap(({ number, inputs }) =>
+    inputs.map(({ file, rows, sha256 }) => [cutName(maskNumbers(file)), number, rows, html`<code>${sha256}</code>`]),
+  );
+  const columns = [
+    { title: 'file' },
+    { title: 'step', isNumber: true },
+    { title: 'rows', isNumber: true },
+    { title: 'SHA-256' },
+  ];
+  const rows = sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']);
+  const service = job.service.sandbox
+    ? 'sandbox'
+    : `account ${job.service.account}, subaccount ${job.service.subAccountId}`;
+  const retries = retryOf === undefined ? '' : `, which retries rows of run ${retryOf.run}`;
+  const times = [summary.startedAt, summary.endedAt].filter((time) => time !== null).join(' to ');
+  return html`<footer>
+<p>Run <code>${id}</code> of job ${job.name}${retries}; ${service}. ${times}</p>
+${files.length === 0 ? NOTHING : renderTable({ name: 'Files of the run', columns }, rows)}
+</footer>
+`;
+}
+
+function nameOf({ number, kind }: { readonly number: number; readonly kind: string }): string {
+  return `${number} ${kind}`;
+}
+
+function cut(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}
+
+function cutName(text: string): string {
+  return text.length > MOST_CHARACTERS_OF_NAME ? `${text.slice(0, MOST_CHARACTERS_OF_NAME)}…` : text;
+}
+
+function sumUp<Row>(rows: readonly Row[], describeRest: (rest: readonly Row[]) => Row): Row[] {
+  if (rows.length <= MOST_ROWS) return [...rows];
+  return [...rows.slice(0, MOST_ROWS - 1), describeRest(rows.slice(MOST_ROWS - 1))];
+}
+
+function addUp(rows: readonly (readonly (string | number)[])[]): number {
+  return rows.reduce((sum, [, count]) => sum + Number(count), 0);
+}

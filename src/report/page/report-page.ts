@@ -1,0 +1,55 @@
+import { format } from '../../domain/count-of.js';
+import { type Html, html, NOTHING } from './html.js';
+import { renderOutcomeBar } from './outcome-bar.js';
+import {
+  type PageSource,
+  renderAudience,
+  renderDeliveries,
+  renderExamples,
+  renderRates,
+  renderReasons,
+  renderSource,
+  renderSteps,
+} from './page-sections.js';
+import { PAGE_STYLE } from './page-style.js';
+import { describeRun } from './sentence.js';
+
+/**
+ * `report.html`: the report of a run as one page, which needs nothing but itself; it has no script, and no number of a person. Made
+ * of its source alone: the same run gives the same bytes.
+ */
+export function formatReportPage(source: PageSource): string {
+  const { summary, plan } = source;
+  const [first = '', ...others] = describeRun(summary, plan);
+  const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
+  const sections: Html[] = [
+    renderSteps(summary),
+    renderRates(source),
+    renderReasons(summary),
+    renderDeliveries(summary),
+    renderAudience(plan),
+    renderExamples(plan),
+    renderSource(summary, plan),
+  ];
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${plan.job.name}</h1>
+<p class="lead">${first}</p>
+<p>${others.join(' ')}</p>
+${summary.balance.read > 0 ? renderOutcomeBar(summary.balance) : NOTHING}
+${sections}
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}

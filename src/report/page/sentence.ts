@@ -1,0 +1,71 @@
+import { countOf, format } from '../../domain/count-of.js';
+import { isRowStep, type RowStep } from '../../job/job.js';
+import type { Plan } from '../../plan/format/plan-file.js';
+import type { Summary } from '../summary.js';
+import { formatSpan } from './times.js';
+
+/** What one accepted row of a step is. */
+const NOUNS: Readonly<Record<RowStep['kind'], string>> = {
+  contacts: 'contact',
+  sms: 'message',
+  'verification.start': 'verification session',
+  'verification.check': 'code',
+  conversations: 'conversation',
+};
+
+/** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
+export function describeRun(summary: Summary, plan: Plan): string[] {
+  const { balance, state, stop } = summary;
+  const others = [
+    ...(balance.rejected > 0 ? [`${format(balance.rejected)} rejected`] : []),
+    ...(balance.skipped > 0 ? [`${format(balance.skipped)} skipped`] : []),
+  ];
+  const read = `Of ${countOf(balance.read, 'row')} read, ${[`${format(balance.accepted)} were accepted`, ...others].join(', ')}.`;
+  return [
+    describeSending(summary, plan),
+    ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
+    ...(state === 'planned' ? [] : [read]),
+    ...(balance.inDoubt > 0
+      ? [
+          `${countOf(balance.inDoubt, 'row')} in doubt: each may or may not have been sent, and Volley does not send it again on its own.`,
+        ]
+      : []),
+    ...(balance.unprocessed > 0 && state !== 'planned' ? [`${countOf(balance.unprocessed, 'row')} not sent.`] : []),
+    ...(stop === null ? [] : [`The run stopped before its end (${stop.reason}: ${stop.detail}).`]),
+    ...(state === 'unfinished' ? ['The run has not ended: it is at work, or its process died.'] : []),
+    ...(state === 'finished' && balance.inDoubt === 0 ? ['Every row is accounted for.'] : []),
+  ];
+}
+
+function describeSending(summary: Summary, plan: Plan): string {
+  const { startedAt, endedAt, state } = summary;
+  if (state === 'planned' || startedAt === null) {
+    return `Nothing was sent yet: the plan holds ${listCounts(plan, ({ counts }) => counts.planned)}.`;
+  }
+  const when = formatSpan(Date.parse(startedAt), Date.parse(endedAt ?? startedAt));
+  const accepted = new Map(summary.steps.map(({ number, balance }) => [number, balance.accepted]));
+  const what = listCounts(plan, ({ number }) => accepted.get(number) ?? 0);
+  const countries = new Set(plan.steps.flatMap((step) => (step.kind === 'sms' ? Object.keys(step.countries) : [])));
+  const where = countries.size > 1 ? `, the messages to ${countries.size} countries` : '';
+  return `${capitalize(when)} the service accepted ${what}${where}.`;
+}
+
+/** `5,622 messages and 640 contacts`: steps of one kind are added up. */
+function listCounts({ job, steps }: Plan, countOfStep: (step: Plan['steps'][number]) => number): string {
+  const counts = new Map<string, number>();
+  for (const step of steps) {
+    const written = job.steps[step.number - 1];
+    if (written === undefined || !isRowStep(written)) continue;
+    const noun = NOUNS[written.kind];
+    counts.set(noun, (counts.get(noun) ?? 0) + countOfStep(step));
+  }
+  // Messages are what a reader looks for first.
+  const names = [...counts].sort(([one], [other]) => Number(other === 'message') - Number(one === 'message'));
+  const words = names.map(([noun, count]) => countOf(count, noun));
+  if (words.length < 2) return words[0] ?? 'nothing';
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

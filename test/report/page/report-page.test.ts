@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { SendRateSeries } from '../../../src/journal/row-status/send-rate.js';
+import { formatReportPage } from '../../../src/report/page/report-page.js';
+import type { Summary } from '../../../src/report/summary.js';
+import { aCsvOf, aNumber, aPlan } from '../../plan/a-plan.js';
+import { aRun, reportOf } from '../../run/a-run.js';
+
+async function aFinishedRun() {
+  const made = await aPlan({ files: { 'people.csv': aCsvOf(25) } });
+  await aRun({ made });
+  return { made, summary: await reportOf(made) };
+}
+
+const pageOf = ({ made, summary }: Awaited<ReturnType<typeof aFinishedRun>>, changes: Partial<Summary> = {}) =>
+  formatReportPage({ summary: { ...summary, ...changes }, plan: made.plan, rateOf: () => undefined });
+
+test('the page stands beside summary.json, with its figures, and needs nothing but itself', async () => {
+  const { made } = await aFinishedRun();
+  const page = made.disk.readText(`${made.directory}/report.html`);
+  expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+  expect(page).toContain('the service accepted 25 messages');
+  expect(page).toContain('<b>25</b> accepted <span class="share">100 %</span>');
+  expect(page).toContain('Every row is accounted for.');
+  expect(page).not.toMatch(/<script|<link|<img|@import|url\(|src=|href=/i);
+});
+
+test('no number of a person is on it: not in a message, a file name, or the words of the service', async () => {
+  const run = await aFinishedRun();
+  const number = aNumber(7);
+  const example = { to: number, text: `Call ${number}` };
+  const made = {
+    ...run.made,
+    plan: {
+      ...run.made.plan,
+      steps: run.made.plan.steps.map((step) => ({
+        ...step,
+        examples: [example],
+        inputs: step.inputs.map((input) => ({ ...input, file: `for ${number}.csv` })),
+      })),
+    },
+  };
+  const page = pageOf({ ...run, made });
+  expect(page).toContain('Call +');
+  expect(page).not.toContain(number);
+  expect(page).not.toContain(number.slice(1));
+});
+
+test('what stands in names, messages and answers is text on the page, and no markup', async () => {
+  const evil = `</title><script>alert("1")</script>'`;
+  const run = await aFinishedRun();
+  const plan = { ...run.made.plan, job: { ...run.made.plan.job, name: evil } };
+  const steps = run.summary.steps.map((step) => ({ ...step, rejections: { [evil]: 3 } }));
+  const page = pageOf({ ...run, made: { ...run.made, plan } }, { steps, deliveries: { [evil]: 1 } });
+  expect(page).not.toMatch(/<script|"1"|1"\)/);
+  expect(page.match(/&#60;script&#62;alert\(&#34;1&#34;\)/g)?.length).toBeGreaterThan(3);
+});
+
+test('whatever a run holds, the page stays below 150 KB', async () => {
+  const run = await aFinishedRun();
+  const many = <T>(value: (at: number) => T) =>
+    Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`${'x'.repeat(50)}${at}`, value(at)]));
+  const [input] = run.made.plan.steps[0]?.inputs ?? [];
+  const plan = {
+    ...run.made.plan,
+    steps: Array.from({ length: 30 }, () => run.made.plan.steps[0]!).map((step) => ({
+      ...step,
+      countries: many((at) => at),
+      ucs2: many(() => 1),
+      examples: [{ to: '', text: '€'.repeat(10_000) }],
+      inputs: Array.from({ length: 3000 }, () => input!),
+    })),
+  };
+  const [step] = run.summary.steps;
+  const steps = plan.steps.map(() => ({ ...step!, rejections: many((at) => at), skips: many(() => 2) }));
+  const series: SendRateSeries = { startMs: 0, spanMs: 4000, rows: Array(240).fill(12_345), pausedMs: 0 };
+  const summary = { ...run.summary, steps, deliveries: many(() => 1) };
+  const page = formatReportPage({ summary, plan, rateOf: () => series });
+  expect(Buffer.byteLength(page)).toBeLessThan(150_000);
+});
+
+test('each way to end has its sentence', async () => {
+  const run = await aFinishedRun();
+  const balance = { ...run.summary.balance, accepted: 20, inDoubt: 3, unprocessed: 2 };
+  expect(pageOf(run, { balance })).toContain('3 rows in doubt: each may or may not have been sent');
+  expect(pageOf(run, { balance })).not.toContain('Every row is accounted for');
+  expect(pageOf(run, { state: 'planned', startedAt: null })).toContain(
+    'Nothing was sent yet: the plan holds 25 messages.',
+  );
+  const stop = { reason: 'guard', detail: 'too many were refused' };
+  expect(pageOf(run, { state: 'stopped', stop })).toContain(
+    'The run stopped before its end (guard: too many were refused).',
+  );
+  expect(pageOf(run, { state: 'unfinished' })).toContain('The run has not ended');
+});
