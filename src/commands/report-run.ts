@@ -1,7 +1,7 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { EXIT } from '../report/exit-code.js';
-import { writeReport } from '../report/write-report.js';
+import { PAGE_FILE, writeReport } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
@@ -13,10 +13,13 @@ import { lockDepsOf } from './support/runtime.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
 import { describeRunEnd } from './terminal/print-error.js';
-import { screenOf } from './terminal/screen.js';
+import { screenOf, showPath } from './terminal/screen.js';
+import { escapeText } from './terminal/terminal.js';
 
 interface ReportFlags {
   readonly run: string;
+  /** Prints the path of the page alone. */
+  readonly html?: boolean | undefined;
   readonly json: boolean | undefined;
 }
 
@@ -36,10 +39,13 @@ async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; nam
     return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
   });
   const screen = screenOf(host);
-  await printResult(host, flags, {
-    json: { ...describeRunEnd(summary), openDoubt },
-    text: `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
-  });
+  const page = `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`;
+  const account = `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  await printResult(
+    host,
+    { json: flags.json ?? (flags.html === true ? false : undefined) },
+    { json: { ...describeRunEnd(summary), openDoubt }, text: flags.html === true ? page : account },
+  );
   name(listFigures(summary));
   return { exitCode: EXIT.ok, reason: `the outputs were written again; the run is ${explainEnd(summary)}` };
 }

@@ -5,14 +5,14 @@ export interface SendRateSeries {
   readonly spanMs: number;
   /** Rows whose request was begun, span by span; sent again counts again. */
   readonly rows: readonly number[];
-  /** Time that is left out, as nothing was sent for longer than `PAUSE_MS`. */
+  /** Time that is left out, as nothing was sent for longer than `SHORTEST_PAUSE_MS`. */
   readonly pausedMs: number;
 }
 
 const FIRST_SPAN_MS = 1000;
 const MOST_SPANS = 240;
-/** A longer one is left out but for this: a run that goes on the next day would else be two points. */
-export const PAUSE_MS = 60_000;
+/** A longer one is cut to this: a run that continues the next day would be two points. */
+export const SHORTEST_PAUSE_MS = 60_000;
 
 /** Counts what a step sends over time, in flat memory: spans of a second, which double where there would be too many. Pure. */
 export class SendRate {
@@ -25,7 +25,7 @@ export class SendRate {
   /** A clock that was set back is passed over: time does not run backwards in a chart. */
   add(atMs: number, rows: number): void {
     this.#startMs ??= atMs;
-    if (this.#rows.length > 0) this.#pausedMs += Math.max(0, atMs - this.#lastMs - PAUSE_MS);
+    if (this.#rows.length > 0) this.#pausedMs += Math.max(0, atMs - this.#lastMs - SHORTEST_PAUSE_MS);
     this.#lastMs = Math.max(this.#lastMs, atMs);
     const sinceStart = this.#lastMs - this.#startMs - this.#pausedMs;
     while (sinceStart >= this.#spanMs * MOST_SPANS) this.#double();
