@@ -1,5 +1,5 @@
 import { countOf, format } from '../../domain/count-of.js';
-import { wordsOf } from '../../domain/reason-words.js';
+import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { Plan } from '../../plan/format/plan-file.js';
