@@ -115,7 +115,7 @@ const UNDER_WAY = 'they were under way when a process ended: finish the run firs
 function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
   if (!(error instanceof UserError)) return error;
   const { code, message, problems } = error;
-  const hint = `Delivery receipts have settled ${countOf(accepted + rejected, 'row')} by now; look at the in-doubt files of the run again.`;
+  const hint = `Delivery receipts have settled ${countOf(accepted + rejected, 'row')} by now; review the in-doubt files of the run again.`;
   return new UserError(code, message, { hint, problems });
 }
 

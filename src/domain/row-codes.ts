@@ -39,7 +39,7 @@ export const REJECTION_CODES = {
   'too-many-fields': words('more fields than the header', 'put the cell in quotes'),
   'bad-json': words('the line is not valid JSON', 'correct the line'),
   'not-an-object': words('the line is not a JSON object', 'write one {…} a line'),
-  'duplicate-key': words('a key stands twice', 'keep one of them'),
+  'duplicate-key': words('a key occurs twice', 'keep one of them'),
   'forbidden-key': words('a key has a name that is not allowed', 'rename the column'),
   'number-loses-digits': words('a JSON number is too long', 'put it in quotes'),
   'lone-surrogate': words('half of a character', 'export the file again as UTF-8'),
@@ -60,8 +60,8 @@ export const REJECTION_CODES = {
   'bad-language': words('not a language of the service', 'write a code such as en'),
   'missing-value': words('a required cell is blank', 'fill it in, or give a default'),
   'bad-date': words('not a date such as 2026-12-31', 'write it that way'),
-  'not-rendered': words('the text could not be rendered', 'look at the template'),
-  'empty-text': words('the text is empty', 'look at the template'),
+  'not-rendered': words('the text could not be rendered', 'check the template'),
+  'empty-text': words('the text is empty', 'check the template'),
   'not-gsm7': words('a character outside GSM-7', 'replace it, or set encoding: AUTO'),
   'text-too-long': words('the text has more than 10 parts', 'shorten it'),
   'not-checked': words('the session was over, no code was sent', 'start a new one'),
@@ -79,7 +79,7 @@ export const SKIP_CODES = {
 export const NOT_SENT_CODES = {
   'not-in-export': words('was in doubt; not in the export', 'see "Next"'),
   'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
-  'given-up': words('claimed by a retry that was cut off', 'run volley retry again'),
+  'given-up': words('claimed by an interrupted retry', 'run volley retry again'),
 } as const;
 
 /** Why a row is in doubt. */
@@ -96,8 +96,8 @@ export const DOUBT_CODES = {
 
 /** What became of a step without rows. */
 export const ACTION_CODES = {
-  'not-as-expected': words('the campaign has another status', 'look at it'),
-  'impossible-change': words('the campaign does not allow the change', 'look at it'),
+  'not-as-expected': words('the campaign has another status', 'check it'),
+  'impossible-change': words('the campaign does not allow the change', 'check it'),
   'not-sent': words('the run was stopping'),
   'unknown-figure': words('the text names no figure of a run', 'correct the text'),
 } as const;

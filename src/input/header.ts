@@ -1,3 +1,4 @@
+import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { restoreCell } from '../domain/formula-cell.js';
 import { ID_COLUMN, readOwnName } from '../domain/output-columns.js';
@@ -32,7 +33,7 @@ export function readHeader(cells: readonly string[], place: { where: string; max
     kept === undefined ? names : kept.map((index) => names[index] ?? ''),
   );
   const notices = [...numbered];
-  if (kept !== undefined) notices.push(`ignored ${names.length - kept.length} columns added by Volley`);
+  if (kept !== undefined) notices.push(`ignored ${countOf(names.length - kept.length, 'column')} added by Volley`);
   const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
   if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
   const own = isOwn ? { columns: listOwnColumns(names), id: names.indexOf(ID_COLUMN) } : undefined;

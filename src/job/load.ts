@@ -1,5 +1,6 @@
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { type Files, nodeFiles } from '../storage/files.js';
@@ -198,7 +199,7 @@ function refuseJob(findings: readonly Finding[], source: Source): UserError {
   const message =
     findings.length === 1 && first !== undefined
       ? `Cannot use the job ${source.file}: ${first.message} (${first.where})`
-      : `${findings.length} problems in ${source.file}`;
+      : `${countOf(findings.length, 'problem')} in ${source.file}`;
   return new UserError('bad-job', message, {
     hint: 'Nothing was read or sent. Fix the job file and try again.',
     problems,

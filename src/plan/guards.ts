@@ -1,3 +1,4 @@
+import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from './format/plan-file.js';
@@ -7,15 +8,15 @@ export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
   const problems: Problem[] = [];
   const { maxRejectedPercent, maxMessages, maxSegments } = guards;
   for (const { number, kind, counts, skips } of plan.steps) {
-    // Those that nobody means to send to would hide how many of the others are wrong.
-    const meant = counts.read - (skips.filtered ?? 0);
-    const percent = meant === 0 ? 0 : (counts.rejected * 100) / meant;
+    // Filtered rows do not count: they would hide the share of wrong ones.
+    const considered = counts.read - (skips.filtered ?? 0);
+    const percent = considered === 0 ? 0 : (counts.rejected * 100) / considered;
     if (maxRejectedPercent !== undefined && percent > maxRejectedPercent) {
-      const share = `${counts.rejected} of ${meant} rows (${percent.toFixed(1)} %)`;
+      const share = `${counts.rejected} of ${countOf(considered, 'row')} (${percent.toFixed(1)} %)`;
       problems.push({
         where: `step ${number} (${kind})`,
         message: `${share} would be rejected, expected at most maxRejectedPercent ${maxRejectedPercent}`,
-        hint: 'Look at the rejections file; fix the input, or raise the guard if this is right.',
+        hint: 'Check the rejections file; fix the input, or raise the guard if this is right.',
       });
     }
   }
@@ -30,7 +31,7 @@ export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
   }
   if (problems.length === 0) return;
   throw new UserError('guard', 'Cannot send: the plan fails a guard of the job', {
-    hint: 'Nothing of it was sent.',
+    hint: 'Nothing was sent.',
     problems,
   });
 }

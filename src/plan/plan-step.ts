@@ -202,7 +202,7 @@ class StepPlanning {
 
   #checkSignal(): void {
     if (!this.#context.deps.signal.aborted) return;
-    throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing of it was sent', {
+    throw new UserError('interrupted', 'Cannot plan the job: it was interrupted; nothing was sent', {
       hint: 'Run the same command again.',
     });
   }

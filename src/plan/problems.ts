@@ -1,3 +1,4 @@
+import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 
 /** Gathers the problems of all files, to report them at once. */
@@ -36,9 +37,9 @@ export class ProblemList {
     if (count === 0) return;
     throw new UserError(
       'bad-input',
-      `Cannot ${this.#task}: ${count === 1 ? 'there is a problem' : `there are ${count} problems`}`,
+      `Cannot ${this.#task}: ${`there ${count === 1 ? 'is' : 'are'} ${countOf(count, 'problem')}`}`,
       {
-        hint: 'Nothing of it was sent. Fix what is named above and run the same command again.',
+        hint: 'Nothing was sent. Fix what is named above and run the same command again.',
         problems: this.#problems,
       },
     );

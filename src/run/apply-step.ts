@@ -1,3 +1,4 @@
+import { countOf } from '../domain/count-of.js';
 import type { RowOutcomes, RowStatus } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
 import { wasTurnedAway } from '../service/decide-answer.js';
@@ -236,7 +237,7 @@ class StepRunner {
     const rejected = this.#settled.rejected - this.#before.rejected;
     const answered = accepted + rejected;
     if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
-    const why = `the service refused ${rejected} of ${answered} rows, more than maxFailedPercent ${maxFailedPercent}`;
+    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
     stop.request('guard', why);
     this.#notices.noteGuard(why);
   }

@@ -1,3 +1,4 @@
+import { countOf } from '../domain/count-of.js';
 import type { LogFields } from '../ports/log.js';
 import type { RunDeps } from './run-deps.js';
 
@@ -33,7 +34,7 @@ export class StepNotices {
   /** `rows` is undefined for a step without rows. */
   noteInDoubt(rows: number | undefined, { code, reason }: { readonly code: string; readonly reason: string }): void {
     const why = `${code}: ${reason}`;
-    const what = rows === undefined ? 'what it does is' : rows === 1 ? '1 row is' : `${rows} rows are`;
+    const what = rows === undefined ? 'its outcome is' : `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'}`;
     this.#note('in-doubt', `${what} in doubt: ${why}`, { rows, why });
   }
 

@@ -26,7 +26,7 @@ export async function settleByDecision(run: LockedRun, word: Word, deps: AppendD
       'bad-plan',
       `Cannot settle run ${plan.id}: it ended with ${underWay} ${underWay === 1 ? 'row' : 'rows'} under way`,
       {
-        hint: 'Finish the run first: the same command that began it; then look at what is in doubt.',
+        hint: 'Finish the run first: the same command that began it; then review what is in doubt.',
       },
     );
   }
@@ -34,7 +34,7 @@ export async function settleByDecision(run: LockedRun, word: Word, deps: AppendD
     throw new UserError(
       'bad-flag',
       `Cannot settle run ${plan.id}: --confirm says ${word.confirm}, expected ${count}, the number of its rows in doubt`,
-      { hint: 'Look at the in-doubt files of the run again; nothing was settled.' },
+      { hint: 'Review the in-doubt files of the run again; nothing was settled.' },
     );
   }
   const proof = proofOf(word, new Date(deps.clock.now()).toISOString());

@@ -1,4 +1,5 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
+import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import { suggestNearest } from '../domain/suggest.js';
@@ -31,7 +32,9 @@ export function parseTemplate(text: string): Template {
   const [problem] = problems;
   if (problem !== undefined) {
     const message =
-      problems.length === 1 ? problem.message : `Cannot use the template: it has ${problems.length} problems`;
+      problems.length === 1
+        ? problem.message
+        : `Cannot use the template: it has ${countOf(problems.length, 'problem')}`;
     throw new UserError('bad-job', message, { problems });
   }
   if (uses.length === 0) {

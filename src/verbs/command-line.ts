@@ -68,7 +68,7 @@ const MISSED: Readonly<Record<string, string>> = {
   init: 'There is no volley init: write a job file, as README.md shows under "Five minutes to your first job", or copy one of jobs/',
   clean: 'There is no volley clean: runs record what was sent; without that record it would be sent again',
   send: 'There is no volley send: volley run <job> plans and sends',
-  validate: 'There is no volley validate: volley check <job> looks at the job file, volley plan <job> at its rows too',
+  validate: 'There is no volley validate: volley check <job> checks the job file, volley plan <job> its rows too',
 };
 
 /** A verb that there is not, or a flag that would take the job file for its value. */

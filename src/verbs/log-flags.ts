@@ -10,7 +10,7 @@ export const logOptions = {
     requiresArg: true,
   },
   'log-format': {
-    describe: 'JSON, one object a line, or plain words (default: pretty on a terminal, else json)',
+    describe: 'JSON, one object a line, or plain text (default: pretty on a terminal, else json)',
     choices: LOG_FORMATS,
     requiresArg: true,
   },

@@ -14,14 +14,14 @@ export interface VerbContext {
 export type AddVerbs = (cli: Argv, context: VerbContext) => Argv;
 
 export const json = {
-  describe: 'Print JSON on stdout (default: when stdout is not a terminal); --no-json prints plain words',
+  describe: 'Print JSON on stdout (default: when stdout is not a terminal); --no-json prints plain text',
   type: 'boolean',
 } as const;
 
 /** Of verbs that send, or that decide what is sent. */
 export const adopt = {
   describe:
-    "Use the job's directory from now on though it was copied, put back from a backup, or cut; noted with your name",
+    "Use the job's directory from now on though it was copied, restored from a backup, or cut; recorded with your name",
   type: 'boolean',
   default: false,
 } as const;

@@ -12,10 +12,8 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .positional('number', textArgument('International (+6591234567), or national with --country'))
             .options({
               country: textOption('Two-letter code of the country that a national number belongs to'),
-              brand: textOption('What {brand} in the text stands for'),
-              template: textOption(
-                "The SMS, with {code} and, where wanted, {brand} (default: the service's own words)",
-              ),
+              brand: textOption('Name that replaces {brand} in the text'),
+              template: textOption('The SMS, with {code} and optionally {brand} (default: the text of the service)'),
               source: textOption('Sender id'),
               ...single,
             })

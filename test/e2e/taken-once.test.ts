@@ -102,7 +102,7 @@ describe.concurrent('a file that was saved anew', () => {
     const { state, leftOut } = JSON.parse((await workspace.run()).stdout);
     expect([state, leftOut]).toEqual([
       'nothing-new',
-      [{ file: name, reason: expect.stringContaining('in another writing') }],
+      [{ file: name, reason: expect.stringContaining('in another encoding or format') }],
     ]);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });

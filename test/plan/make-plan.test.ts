@@ -48,7 +48,7 @@ describe('a plan that is refused', () => {
       expect.stringContaining('Cannot fill {{ town }}'),
     ]);
     expect(error).toMatchObject({ code: 'bad-input', message: 'Cannot plan the job: there are 4 problems' });
-    expect(error.hint).toContain('Nothing of it was sent');
+    expect(error.hint).toContain('Nothing was sent');
   });
 
   it('says so of a file that changes between its digest and its reading', async () => {

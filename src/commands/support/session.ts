@@ -93,7 +93,7 @@ export async function applyRunDirectory(
   name({ job: plan.job.name, run: plan.id });
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
-      hint: 'Look at the plan again; nothing was sent.',
+      hint: 'Review the plan again; nothing was sent.',
     });
   }
   checkGuards(plan, plan.job.guards);

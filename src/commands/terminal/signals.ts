@@ -43,7 +43,7 @@ export async function endSoonAfter<T>(
     .then(() => clock.sleep(GIVE_UP_MS, ended.signal))
     .then(() => {
       throw new UserError('interrupted', `Cannot ${doing}: it was interrupted while a file was read`, {
-        hint: 'Nothing of it was sent. Run the same command again.',
+        hint: 'Nothing was sent. Run the same command again.',
       });
     });
   for (const each of [running, givenUp]) each.catch(() => {});

@@ -1,5 +1,6 @@
 import { listRecords, type RowBlock } from '../../domain/bytes/row-block.js';
 import { RowWriter } from '../../domain/bytes/row-writer.js';
+import { countOf } from '../../domain/count-of.js';
 import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import { type Header, readHeader } from '../header.js';
@@ -237,7 +238,7 @@ export class CsvReader implements RecordReader {
 
   #noticeEnd(): void {
     const blank = this.#blankRows + (this.#rows?.blankLines ?? 0);
-    if (blank > 0) this.#notices.push(blank === 1 ? 'ignored 1 blank line' : `ignored ${blank} blank lines`);
+    if (blank > 0) this.#notices.push(`ignored ${countOf(blank, 'blank line')}`);
     if (this.#row === 0) this.#notices.push('it holds a header and no rows');
     const [first] = this.#swallowing;
     if (first === undefined) return;

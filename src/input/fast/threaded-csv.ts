@@ -111,7 +111,7 @@ export class ThreadedCsvReader implements RecordReader {
   async #hear(): Promise<CsvMessage> {
     while (this.#heard.length === 0) {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#isOver) throw new Error(`The thread that reads ${this.#task.file.shown} ended without a word`);
+      if (this.#isOver) throw new Error(`The thread that reads ${this.#task.file.shown} ended unexpectedly`);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

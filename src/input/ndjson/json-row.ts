@@ -42,7 +42,7 @@ function findFault(
   if (known.fault !== undefined) return known.fault;
   if (known.keys !== keys) {
     const name = findDuplicateKey(text) ?? '';
-    return reject('duplicate-key', `the key ${JSON.stringify(name)} stands twice, expected once`, name);
+    return reject('duplicate-key', `the key ${JSON.stringify(name)} occurs twice, expected once`, name);
   }
   if (lossyNumber === undefined) return undefined;
   const reason = `the number ${lossyNumber} would lose digits, expected it in quotes, as text`;

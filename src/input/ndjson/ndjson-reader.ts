@@ -1,3 +1,4 @@
+import { countOf } from '../../domain/count-of.js';
 import { ID_COLUMN, readOwnName, TEXT_COLUMN } from '../../domain/output-columns.js';
 import type { Cell, Rejection } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
@@ -166,8 +167,7 @@ export class NdjsonReader implements RecordReader {
   }
 
   #noticeEnd(): void {
-    if (this.#blankLines > 0)
-      this.notices.push(this.#blankLines === 1 ? 'ignored 1 blank line' : `ignored ${this.#blankLines} blank lines`);
+    if (this.#blankLines > 0) this.notices.push(`ignored ${countOf(this.#blankLines, 'blank line')}`);
     if (this.#ownRows > 0) this.notices.push('ignored the keys added by Volley');
     if (this.#row === 0) this.notices.push('it holds no rows');
   }
@@ -198,7 +198,7 @@ function describeTaken(field: string): Rejection {
 }
 
 function describeRepeated(field: string): Rejection {
-  const reason = `the key ${JSON.stringify(field)} stands twice but for blanks around it or its case, expected once`;
+  const reason = `the key ${JSON.stringify(field)} occurs twice, apart from blanks around it or its case, expected once`;
   return { stage: 'read', field, code: 'duplicate-key', reason };
 }
 

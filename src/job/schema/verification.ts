@@ -69,5 +69,5 @@ export const verificationCheckStep = z
 function findPlaceholderFault(text: string): string | undefined {
   const stranger = /[{}]/.exec(text.replaceAll('{code}', '').replaceAll('{brand}', ''));
   if (stranger !== null) return 'expected no { or } other than {code} and {brand}';
-  return text.includes('{code}') ? undefined : 'expected text with {code} in the place of the code';
+  return text.includes('{code}') ? undefined : 'expected text with {code} in it';
 }

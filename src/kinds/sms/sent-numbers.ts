@@ -1,3 +1,4 @@
+import { countOf } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
 
 /** How each message of a batch begins (sms-destination.ts). A text cannot hold it: there quotes are escaped. */
@@ -21,6 +22,6 @@ export function readSentNumbers(body: Buffer, count: number): number[] {
     numbers.push(number);
   }
   if (numbers.length === count) return numbers;
-  const found = `${numbers.length} numbers are in a request of ${count} messages`;
+  const found = `${countOf(numbers.length, 'number')} in a request of ${countOf(count, 'message')}`;
   throw new InternalError('unexpected', `Cannot read an answer: ${found}, expected one each`);
 }

@@ -1,3 +1,4 @@
+import { countOf } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
 import type { Result } from '../../journal/entry-format.js';
 import { inDoubt, sameVerdictForAll } from '../../kinds/outcomes.js';
@@ -214,7 +215,7 @@ function toResult(
       if (outcomes.rows.length !== requestPart.count) {
         throw new InternalError(
           'unbalanced',
-          `Cannot count an answer: it gives ${outcomes.rows.length} of ${requestPart.count} rows`,
+          `Cannot count an answer: it gives ${outcomes.rows.length} of ${countOf(requestPart.count, 'row')}`,
         );
       }
       return { kind: 'settled', outcomes };

@@ -36,7 +36,7 @@ export function addGatewayControl(app: FastifyInstance, recorder: GatewayRecorde
     const agentId = written.agentId ?? 'agent-1';
     const agentName = written.agentName ?? 'Alex Agent';
     if (!isText(agentId) || !isText(agentName)) {
-      return refuse(reply, 400, 'Cannot join: agentId and agentName must be texts, or be left out');
+      return refuse(reply, 400, 'Cannot join: agentId and agentName must be text, or omitted');
     }
     if (conversation.state !== 'queued') return refuse(reply, 409, 'Cannot join: an agent is there already');
     await recorder.accept({ kind: 'agent-joined', conversationId, agentId, agentName }, 0);

@@ -1,3 +1,4 @@
+import { countOf } from '../../domain/count-of.js';
 import type { SentTime } from '../../journal/row-status/sent-times.js';
 import type { ExportRow } from './export-row.js';
 
@@ -85,7 +86,7 @@ export function findGap(
 ): string | undefined {
   const { time, country, missing, numbers } = doubt;
   if (missing > 0) {
-    return `the export lacks ${missing} messages of this run that the service accepted: it was filtered, limited or cut off, or is of other days`;
+    return `the export lacks ${countOf(missing, 'message')} of this run that the service accepted: it was filtered, limited or cut off, or is of other days`;
   }
   if (numbers < LEAST_NUMBERS) {
     return 'nothing shows that the export is whole: this run has no accepted messages to two numbers to compare it with';
@@ -110,7 +111,7 @@ function findGapInTime(files: readonly FileSpan[], { fromMs, toMs }: SentTime): 
   const dated = files.filter(({ lastMs }) => lastMs >= EARLIEST_MS);
   for (const { firstMs, lastMs } of dated.sort((one, other) => one.firstMs - other.firstMs)) {
     if (firstMs - untilMs > PAUSE_MS && untilMs < afterMs && firstMs > beforeMs) {
-      return `none of the files goes from ${show(untilMs)} to ${show(firstMs)}: give all files of one export`;
+      return `none of the files covers the time from ${show(untilMs)} to ${show(firstMs)}: give all files of one export`;
     }
     untilMs = Math.max(untilMs, lastMs);
   }

@@ -83,7 +83,7 @@ export class ExportMatch {
   add(row: ExportRow): void {
     const isOurs = row.subAccountId === this.#plan.job.service.subAccountId;
     if (isOurs && row.isOutbound === true) {
-      if (row.createdMs === undefined) this.addFault('its times (createdat) cannot be read for certain');
+      if (row.createdMs === undefined) this.addFault('its times (createdat) cannot be read reliably');
       this.#span.add(row);
     }
     let isOwn = false;
@@ -136,7 +136,7 @@ export class ExportMatch {
             numbers: this.#numbers.size,
           }));
     if (gap !== undefined) return `it is not in the export, but ${gap}`;
-    const reason = "The service's message export lacks it, and has what was sent before, with and after it";
+    const reason = "The service's message export lacks it, and has messages sent before, with and after it";
     return { verdict: { status: 'not-sent', code: 'not-in-export', reason }, ids: [] };
   }
 

@@ -107,7 +107,7 @@ describe('parseJsonRow', () => {
       stage: 'read',
       field: 'y',
       code: 'duplicate-key',
-      reason: 'the key "y" stands twice, expected once',
+      reason: 'the key "y" occurs twice, expected once',
     });
   });
 

@@ -45,7 +45,7 @@ describe('a verification.start step', () => {
     [{ destination: undefined }, 'steps[0].destination is missing, expected text'],
     [{ brand: 'b'.repeat(31) }, `steps[0].brand is "${'b'.repeat(31)}", expected at most 30 characters`],
     [{ brand: 'a\nb' }, 'steps[0].brand is "a\\nb", expected text without control characters'],
-    [{ template: 'Hello' }, 'steps[0].template is "Hello", expected text with {code} in the place of the code'],
+    [{ template: 'Hello' }, 'steps[0].template is "Hello", expected text with {code} in it'],
     [
       { template: '{code} {name}' },
       'steps[0].template is "{code} {name}", expected no { or } other than {code} and {brand}',

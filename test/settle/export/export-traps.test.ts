@@ -99,7 +99,7 @@ it('a message that was accepted is not found in one that came in with its id', a
   const [first, ...rest] = accepted(made);
   const { settled, left } = await settleWith(made, csvOf(anExportOf([{ ...first, direction: '0' }, ...rest])));
   expect(settled).toEqual(NOTHING);
-  expect(reasonsOf(left)).toMatch(/lacks 1 messages of this run/);
+  expect(reasonsOf(left)).toMatch(/lacks 1 message of this run/);
 });
 
 describe('an export of several files', () => {
@@ -132,12 +132,12 @@ describe('an export of several files', () => {
         [before, ...accepted(made)],
         [other({}, 30), after],
       ],
-      /none of the files goes from 2027-01-15T08:00:00Z to 2027-01-15T08:30:00Z: give all files/,
+      /none of the files covers the time from 2027-01-15T08:00:00Z to 2027-01-15T08:30:00Z: give all files/,
     ],
     [
       'nobody knows what was created before the second one',
       (made) => [[before], [other({}, -20), ...accepted(made), after]],
-      /none of the files goes from 2027-01-14T08:00:00Z to 2027-01-15T07:40:00Z/,
+      /none of the files covers the time from 2027-01-14T08:00:00Z to 2027-01-15T07:40:00Z/,
     ],
     [
       'one may have been filtered by country',

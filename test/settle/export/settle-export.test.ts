@@ -136,7 +136,7 @@ describe('rows in doubt that the export lacks', () => {
 
   /** How the export is spoilt, and what is then said of the rows in doubt. */
   const SPOILT: [string, (made: MadePlan) => string, RegExp][] = [
-    ['a message that was accepted', (made) => holding(made, [0, 1, 4]), /lacks 1 messages of this run/],
+    ['a message that was accepted', (made) => holding(made, [0, 1, 4]), /lacks 1 message of this run/],
     ['all messages of the run', (made) => holding(made, []), /lacks 4 messages of this run/],
     [
       'messages to their country',
