@@ -2,16 +2,24 @@ import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
 import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { addCampaignVerbs } from './campaign.js';
-import { addChatVerbs } from './chat.js';
-import { addGatewayVerbs } from './gateway.js';
 import { addHelpVerb, rewriteHelp } from './help.js';
-import { addJobVerbs } from './job-verbs.js';
+import { addCheckVerb } from './job/check-verb.js';
+import { addPlanVerb } from './job/plan-verb.js';
+import { addRunVerb } from './job/run-verb.js';
 import { logOptions, readLogging } from './log-flags.js';
+import { addApplyVerb } from './run/apply-verb.js';
+import { addReportVerb } from './run/report-verb.js';
+import { addRetryVerb } from './run/retry-verb.js';
+import { addSettleVerb } from './run/settle-verb.js';
+import { addStatusVerb } from './run/status-verb.js';
 import { addSchemaVerb } from './schema.js';
-import { addServerVerbs } from './server.js';
-import { brief, DRY_RUN, type VerbContext } from './verb.js';
-import { addVerifyVerbs } from './verification.js';
+import { addListenVerb } from './serve/listen-verb.js';
+import { addSandboxVerb } from './serve/sandbox-verb.js';
+import { addCampaignVerbs } from './service/campaign.js';
+import { addChatVerbs } from './service/chat.js';
+import { addGatewayVerbs } from './service/gateway.js';
+import { addVerifyVerbs } from './service/verification.js';
+import { type AddVerbs, brief, DRY_RUN, type VerbContext } from './verb.js';
 
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
 export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {
@@ -34,18 +42,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
     );
-  const addVerbs = [
-    addJobVerbs,
-    addVerifyVerbs,
-    addCampaignVerbs,
-    addChatVerbs,
-    addGatewayVerbs,
-    addServerVerbs,
-    addSchemaVerb,
-    addHelpVerb,
-  ];
-  await addVerbs
-    .reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
+  await ADD_VERBS.reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
     .options(logOptions)
     .demandCommand(1, 'Name a verb, such as run.')
     .strict()
@@ -57,6 +54,26 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
     .wrap(Math.min(120, columns))
     .parseAsync();
 }
+
+/** In the order of the help. */
+export const ADD_VERBS: readonly AddVerbs[] = [
+  addRunVerb,
+  addCheckVerb,
+  addPlanVerb,
+  addApplyVerb,
+  addStatusVerb,
+  addReportVerb,
+  addSettleVerb,
+  addRetryVerb,
+  addVerifyVerbs,
+  addCampaignVerbs,
+  addChatVerbs,
+  addGatewayVerbs,
+  addListenVerb,
+  addSandboxVerb,
+  addSchemaVerb,
+  addHelpVerb,
+];
 
 export const VERBS = [
   ...['run', 'check', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],

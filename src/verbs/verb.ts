@@ -26,10 +26,6 @@ export const adopt = {
   default: false,
 } as const;
 
-/** The argument of a verb on a run. */
-export const NAMED_RUN =
-  'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run';
-
 /** For verbs that make a single call. */
 export const single = {
   job: {
@@ -91,4 +87,24 @@ export function textOption(describe: string): { describe: string; type: 'string'
 /** A positional argument that is a text, and must be given. */
 export function textArgument(describe: string): { describe: string; type: 'string'; demandOption: true } {
   return { describe, type: 'string', demandOption: true };
+}
+
+/** A text option that was given several times is a list of them: which is meant decides whether people get a message twice. */
+export const KEEP_EACH = { 'duplicate-arguments-array': true };
+
+/** The values of a text option; undefined without any. Of lists, and of `--no-…`, the parser's types do not tell. */
+export function takeAll(name: string, given: unknown): readonly string[] | undefined {
+  if (given === undefined) return undefined;
+  return [given].flat().map((value) => {
+    if (typeof value === 'string') return value;
+    throw new UserError('bad-flag', `Cannot read --${name}: it is given without its value, expected one`);
+  });
+}
+
+/** The one value of an option. */
+export function takeOne(name: string, given: unknown): string | undefined {
+  const [value, ...others] = new Set(takeAll(name, given));
+  if (others.length === 0) return value;
+  const all = [value, ...others].map((each) => JSON.stringify(each)).join(' and ');
+  throw new UserError('bad-flag', `Cannot use --${name}: ${all} are given, expected one`);
 }

@@ -1,24 +1,8 @@
 import { expect, test } from 'vitest';
 import yargs, { type Argv } from 'yargs';
-import { addCampaignVerbs } from '../../src/verbs/campaign.js';
-import { addChatVerbs } from '../../src/verbs/chat.js';
-import { addGatewayVerbs } from '../../src/verbs/gateway.js';
-import { addJobVerbs } from '../../src/verbs/job-verbs.js';
-import { addSchemaVerb } from '../../src/verbs/schema.js';
-import { addServerVerbs } from '../../src/verbs/server.js';
+import { ADD_VERBS } from '../../src/verbs/command-line.js';
 import type { VerbContext } from '../../src/verbs/verb.js';
-import { addVerifyVerbs } from '../../src/verbs/verification.js';
 import { aCaller, aSandbox, aServer, aService } from '../commands/a-single-call.js';
-
-const GROUPS = [
-  addJobVerbs,
-  addVerifyVerbs,
-  addCampaignVerbs,
-  addChatVerbs,
-  addGatewayVerbs,
-  addServerVerbs,
-  addSchemaVerb,
-];
 
 /** All verbs, as the command has them; how each command ended is in `ended`. */
 function aCommandLine({ terminal }: Pick<ReturnType<typeof aCaller>, 'terminal'>) {
@@ -27,7 +11,7 @@ function aCommandLine({ terminal }: Pick<ReturnType<typeof aCaller>, 'terminal'>
     ended.push(await command.catch((error) => error));
   };
   const create = () =>
-    GROUPS.reduce<Argv>((cli, add) => add(cli, { terminal, finish }), yargs().scriptName('volley'))
+    ADD_VERBS.reduce<Argv>((cli, add) => add(cli, { terminal, finish }), yargs().scriptName('volley'))
       .demandCommand(1)
       .strict()
       .exitProcess(false)

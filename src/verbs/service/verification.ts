@@ -1,4 +1,4 @@
-import { type AddVerbs, brief, single, textArgument, textOption } from './verb.js';
+import { type AddVerbs, brief, single, textArgument, textOption } from '../verb.js';
 
 /** `volley verify start|check` */
 export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
@@ -20,7 +20,7 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 verify start +6591234567 --brand ACME --job jobs/number-check.yaml', ''),
         ({ number, country, brand, template, source, job, json }) =>
           finish(
-            import('../commands/verification.js').then(({ startVerification }) =>
+            import('../../commands/verification.js').then(({ startVerification }) =>
               startVerification({ number, country, brand, template, source, job, json }, terminal),
             ),
           ),
@@ -40,7 +40,7 @@ export const addVerifyVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 verify check 0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', ''),
         ({ session, code, job, json }) =>
           finish(
-            import('../commands/verification.js').then(({ checkVerification }) =>
+            import('../../commands/verification.js').then(({ checkVerification }) =>
               checkVerification({ session, code, job, json }, terminal),
             ),
           ),

@@ -1,4 +1,4 @@
-import { type AddVerbs, brief, single, textArgument } from './verb.js';
+import { type AddVerbs, brief, single, textArgument } from '../verb.js';
 
 /** `volley campaign status|set` */
 export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
@@ -14,7 +14,7 @@ export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 campaign status 101 --job jobs/campaign-window.yaml', ''),
         ({ id, job, json }) =>
           finish(
-            import('../commands/campaign.js').then(({ showCampaign }) => showCampaign({ id, job, json }, terminal)),
+            import('../../commands/campaign.js').then(({ showCampaign }) => showCampaign({ id, job, json }, terminal)),
           ),
       )
       .command(
@@ -28,7 +28,7 @@ export const addCampaignVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 campaign set 101 PAUSED --job jobs/campaign-window.yaml', ''),
         ({ id, status, job, json }) =>
           finish(
-            import('../commands/campaign.js').then(({ setCampaign }) =>
+            import('../../commands/campaign.js').then(({ setCampaign }) =>
               setCampaign({ id, target: status, job, json }, terminal),
             ),
           ),

@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { type AddVerbs, brief, single, textArgument, textOption, type VerbContext } from './verb.js';
+import { type AddVerbs, brief, single, textArgument, textOption, type VerbContext } from '../verb.js';
 
 /** `volley gateway webhook|channel|update|send` */
 export const addGatewayVerbs: AddVerbs = (cli, context) =>
@@ -28,7 +28,7 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
           .example('$0 gateway webhook desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', ''),
       ({ name, url, apiVersion: version, job, json }) =>
         finish(
-          import('../commands/gateway.js').then(({ makeWebhook }) =>
+          import('../../commands/gateway.js').then(({ makeWebhook }) =>
             makeWebhook({ name, url, version, job, json }, terminal),
           ),
         ),
@@ -48,7 +48,7 @@ function addSettingVerbs(gateway: Argv, { terminal, finish }: VerbContext): Argv
           .example('$0 gateway channel desk --webhook 7 --queue 100 --job jobs/handoff.yaml', ''),
       ({ name, webhook, queue, description, job, json }) =>
         finish(
-          import('../commands/gateway.js').then(({ makeChannel }) =>
+          import('../../commands/gateway.js').then(({ makeChannel }) =>
             makeChannel({ name, webhook, queue, description, job, json }, terminal),
           ),
         ),
@@ -74,7 +74,7 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
           .example('$0 gateway update CONVERSATION --queue 101 --job jobs/handoff.yaml', ''),
       ({ conversation, queue, name, email, phone, language, job, json }) =>
         finish(
-          import('../commands/gateway.js').then(({ changeConversation }) =>
+          import('../../commands/gateway.js').then(({ changeConversation }) =>
             changeConversation({ conversation, queue, name, email, phone, language, job, json }, terminal),
           ),
         ),
@@ -90,7 +90,7 @@ function addConversationVerbs(gateway: Argv, { terminal, finish }: VerbContext):
           .example('$0 gateway send CONVERSATION "Are you there?" --job jobs/handoff.yaml', ''),
       ({ conversation, text, job, json }) =>
         finish(
-          import('../commands/gateway.js').then(({ sendToConversation }) =>
+          import('../../commands/gateway.js').then(({ sendToConversation }) =>
             sendToConversation({ conversation, text, job, json }, terminal),
           ),
         ),

@@ -1,4 +1,4 @@
-import { type AddVerbs, brief, single, textArgument, textOption } from './verb.js';
+import { type AddVerbs, brief, single, textArgument, textOption } from '../verb.js';
 
 const room = textOption('Name of the room (default: the one that the key belongs to)');
 
@@ -19,7 +19,7 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .example('$0 chat read --room ops --page-size 10 --job jobs/campaign-window.yaml', ''),
         ({ room, pageSize, job, json }) =>
           finish(
-            import('../commands/chat.js').then(({ readChat }) => readChat({ room, pageSize, job, json }, terminal)),
+            import('../../commands/chat.js').then(({ readChat }) => readChat({ room, pageSize, job, json }, terminal)),
           ),
       )
       .command(
@@ -31,7 +31,9 @@ export const addChatVerbs: AddVerbs = (cli, { terminal, finish }) =>
             .options({ room, ...single })
             .example('$0 chat post "The dialer is paused" --room ops --job jobs/campaign-window.yaml', ''),
         ({ text, room, job, json }) =>
-          finish(import('../commands/chat.js').then(({ postChat }) => postChat({ text, room, job, json }, terminal))),
+          finish(
+            import('../../commands/chat.js').then(({ postChat }) => postChat({ text, room, job, json }, terminal)),
+          ),
       )
       .example('$0 chat post "The dialer is paused" --job jobs/campaign-window.yaml', '')
       .demandCommand(1, 'Name what to do: read or post.'),

@@ -1,0 +1,43 @@
+import { namedRunArgument } from '../job-options.js';
+import { type AddVerbs, adopt, json, KEEP_EACH, takeAll, takeOne, textOption } from '../verb.js';
+
+/** `volley settle RUN`: what a person knows of rows in doubt */
+export const addSettleVerb: AddVerbs = (cli, context) => {
+  const { terminal, finish } = context;
+  return cli.command(
+    'settle <run>',
+    "Settle rows in doubt, by the service's message export or by your own decision; sends nothing",
+    (command) =>
+      namedRunArgument(command, 'settle', context)
+        .parserConfiguration(KEEP_EACH)
+        .options({
+          export: textOption(
+            'CSV file of the message export; give the flag once for each file. A row in it was accepted; a row that is missing was not sent, if the files cover its time and country',
+          ),
+          assume: textOption(
+            'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time',
+          ),
+          confirm: textOption('With --assume: how many rows are in doubt; another number is refused'),
+          adopt,
+          json,
+        })
+        .example('$0 settle out/spring-sale/k3v9q2m8x4aa --export messages.csv', '')
+        .example('$0 settle out/spring-sale/k3v9q2m8x4aa --assume not-sent --confirm 12', ''),
+    ({ run, export: exported, assume, confirm, adopt, json }) =>
+      finish(
+        import('../../commands/settle-run.js').then(({ settleRun }) =>
+          settleRun(
+            {
+              run,
+              exported: takeAll('export', exported),
+              assume: takeOne('assume', assume),
+              confirm: takeOne('confirm', confirm),
+              adopt,
+              json,
+            },
+            terminal,
+          ),
+        ),
+      ),
+  );
+};
