@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SHORTEST_PAUSE_MS, SendRate } from '../../../src/journal/row-status/send-rate.js';
+import { SendRate, SHORTEST_PAUSE_MS } from '../../../src/journal/row-status/send-rate.js';
 
 const sends = fc.array(fc.tuple(fc.integer({ min: -5000, max: 3_000_000 }), fc.integer({ min: 1, max: 1000 })), {
   maxLength: 400,
