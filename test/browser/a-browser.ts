@@ -1,0 +1,11 @@
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as launcher } from 'playwright-core';
+
+/** A headless Chromium, as the package carries it; `CHROME_PATH` names another. */
+export async function aBrowser(): Promise<Browser> {
+  const { CHROME_PATH } = process.env;
+  if (CHROME_PATH !== undefined) return launcher.launch({ executablePath: CHROME_PATH });
+  // In one process it ends with its first page.
+  const args = chromium.args.filter((each) => each !== '--single-process');
+  return launcher.launch({ executablePath: await chromium.executablePath(), args });
+}

@@ -1,0 +1,101 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Summary } from '../../src/report/summary.js';
+import { aContactsStep, aJob, anSmsStep, numberOf, people } from '../e2e/a-job.js';
+import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
+import { aBrowser } from './a-browser.js';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+let browser: Browser;
+let summary: Summary;
+let url: string;
+
+/** A run with a row of every outcome, and a step that came through whole. */
+beforeAll(async () => {
+  const workspace = await aWorkspaceInProcess({ kind: 'reset-after', nth: 2, area: 'sms' });
+  workspace.write('people.csv', `${people(60)}Nobody,n/a\nAgain,${numberOf(1)}\n<b>Mark</b>,+6591\n`);
+  workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
+  ({ summary } = await workspace.run());
+  url = pathToFileURL(`${summary.directory}/report.html`).href;
+  browser = await aBrowser();
+}, 120_000);
+
+afterAll(() => browser?.close());
+
+const LOOKS = [
+  { name: 'a phone', width: 360, colorScheme: 'light', media: 'screen' },
+  { name: 'a tablet in the dark', width: 768, colorScheme: 'dark', media: 'screen' },
+  { name: 'a wide screen', width: 1280, colorScheme: 'light', media: 'screen' },
+  { name: 'paper', width: 800, colorScheme: 'light', media: 'print' },
+  { name: 'paper of a machine that is dark', width: 800, colorScheme: 'dark', media: 'print' },
+] as const;
+
+test.each(LOOKS)('on $name everybody can read it, without scrolling to the side', async (look) => {
+  const page = await open(look);
+  try {
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(look.width);
+    await page.addScriptTag({ path: AXE });
+    const { violations, passes }: AxeResults = await page.evaluate('axe.run()');
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(passes.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['color-contrast', 'document-title', 'svg-img-alt']),
+    );
+  } finally {
+    await page.close();
+  }
+});
+
+test('its figures are those of summary.json', async () => {
+  const page = await open(LOOKS[2]);
+  const text = (selector: string) => page.locator(selector).allInnerTexts();
+  const rowsOf = async (name: string) =>
+    (await text(`[aria-label="${name}"] tbody tr`)).map((row) => row.split(/\t/).map((cell) => cell.trim()));
+
+  const { balance, steps } = summary;
+  expect(balance).toMatchObject({ inDoubt: 10, accepted: 111, rejected: 4, skipped: 1 });
+  expect(await rowsOf('Rows by step and outcome')).toEqual(
+    [...steps.map((step) => [`${step.number} ${step.kind}`, step.balance] as const), ['total', balance] as const].map(
+      ([name, of]) => [name, ...[of.read, of.accepted, of.rejected, of.skipped, of.inDoubt].map(String)],
+    ),
+  );
+  expect((await text('.legend li')).map((line) => line.replace(/\s+/g, ' ').trim())).toEqual([
+    expect.stringMatching(`^${balance.accepted} accepted`),
+    expect.stringMatching(`^${balance.rejected} rejected`),
+    expect.stringMatching(`^${balance.skipped} skipped`),
+    expect.stringMatching(`^${balance.inDoubt} in doubt`),
+  ]);
+  for (const { number, kind, rejections } of steps) {
+    const rows = await rowsOf(`${number} ${kind}: why rows were rejected`);
+    expect(
+      Object.fromEntries(rows.map(([why = '', count]) => [/\(([^()]+)\)$/.exec(why)?.[1], Number(count)])),
+    ).toEqual(rejections);
+  }
+  expect((await text('footer')).join()).toContain(summary.plan);
+  await page.close();
+});
+
+test('it asks for nothing, and no script of its own could run', async () => {
+  const page = await browser.newPage();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto(url);
+  expect(asked).toEqual([url]);
+  const refused = page.waitForEvent('console', (message) => message.text().includes('Content Security Policy'));
+  await page.evaluate(
+    `document.body.append(Object.assign(document.createElement('script'), { textContent: 'document.title = "ran"' }))`,
+  );
+  await refused;
+  expect(await page.title()).toBe('sale: 111 of 126 rows accepted');
+  await page.close();
+});
+
+async function open({ width, colorScheme, media }: (typeof LOOKS)[number]): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
+  await page.emulateMedia({ colorScheme, media });
+  await page.goto(url);
+  return page;
+}
