@@ -17,8 +17,8 @@ export interface RowFilter {
 }
 
 /**
- * Binds a `where` to the columns of a file. A row takes part if all conditions of one group hold, is left out if in each group one
- * does not, and is rejected where that cannot be told: where a cell that decides it cannot be compared.
+ * Binds a `where` to the columns of a file. A row takes part if all conditions of one group hold, is omitted if in
+ * each group one does not, and is rejected if that is undecidable: where a cell that decides it cannot be compared.
  */
 export function bindWhere(where: Where, columns: readonly string[], findColumn: FindColumn): RowFilter | BindProblems {
   const problems: BindProblems['problems'][number][] = [];
@@ -92,7 +92,7 @@ function askBytes({ tests, index }: BoundCondition, cells: RowCells): CellAnswer
   return unreadable ? UNREADABLE : YES;
 }
 
-/** The first condition that does not hold, or else the first that cannot be told; undefined where all hold. */
+/** The first condition that does not hold, or else the first undecidable one; undefined if all hold. */
 function findObstacle(
   group: readonly BoundCondition[],
   ask: Ask,

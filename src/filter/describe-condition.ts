@@ -1,6 +1,6 @@
 import type { CellTest, Condition } from '../domain/where.js';
 
-/** A list of a thousand values would stand in every row that is left out. */
+/** A list of a thousand values would stand in every omitted row. */
 const MAX_SHOWN = 80;
 
 /** A condition as the job writes it, shortened: `country: [SG, MY]`, `spend: { atLeast: 100 }`. */

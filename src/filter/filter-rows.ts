@@ -4,7 +4,7 @@ import { kindOf } from '../kinds/kinds.js';
 import type { DraftRow, PlannerContext, RowPlanner } from '../kinds/step-kind.js';
 import { bindWhere } from './bind-where.js';
 
-/** The planner of a step, for which the rows that its `where` leaves out do not count: they are neither checked nor held against others. */
+/** The planner of a step, which ignores rows that its `where` omits: they are neither checked nor compared with others. */
 export function createRowPlanner(step: RowStep, context: PlannerContext): RowPlanner {
   const planner = kindOf(step).createPlanner(step, context);
   const { where } = step.input;

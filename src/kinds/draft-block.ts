@@ -15,7 +15,7 @@ export interface DraftBlock {
   readonly countries: Names;
   /** Characters that force UCS-2. */
   readonly ucs2: Names;
-  /** Why `where` leaves rows out; undefined where it leaves out none. */
+  /** Why `where` omits rows; undefined if it omits none. */
   readonly omitted: Names | undefined;
   /** By the row's index in the block. */
   readonly rejections: ReadonlyMap<number, Rejection>;

@@ -187,7 +187,7 @@ export interface RefusedDraft {
   readonly rejection: Rejection;
 }
 
-/** Of a row that `where` leaves out. */
+/** For a row that `where` omits. */
 export interface OmittedDraft {
   readonly number: undefined;
   readonly rejection: undefined;

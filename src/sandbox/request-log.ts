@@ -1,6 +1,6 @@
 import type { AreaName } from './area-name.js';
 
-/** One HTTP request that arrived, whatever came of it. */
+/** One HTTP request that arrived, whatever its outcome. */
 export interface RequestEntry {
   readonly number: number;
   /** When its headers had arrived, ISO 8601. */

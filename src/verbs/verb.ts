@@ -38,7 +38,7 @@ export const single = {
 } as const;
 
 /**
- * The builder of a verb, or of the whole command, whose misuse is told in a few words: what is wrong, how it is used
+ * The builder of a verb, or of the whole command, whose misuse is reported briefly: what is wrong, how it is used
  * (`usage`, such as "run <job>"), and where its help is. Ends the command with exit code 2.
  */
 export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): Argv<T> {

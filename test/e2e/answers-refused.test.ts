@@ -39,7 +39,7 @@ describe.concurrent('a batch that is refused', () => {
     }
   });
 
-  test('is halved while the run stops and goes on, too', async () => {
+  test('is halved while the run stops and resumes, too', async () => {
     const workspace = await aWorkspace(
       { kind: 'status-401', nth: 3 },
       { kind: 'status-400', endingWith: '006' },
@@ -89,7 +89,7 @@ test.concurrent('a contact that is refused is rejected with the code and the wor
 });
 
 describe.concurrent('a person must look', () => {
-  test('401, 403, 301, 302, 307, 308: the run stops with exit 4 each time, sends nothing more, follows nothing; then it goes on', async () => {
+  test('401, 403, 301, 302, 307, 308: the run stops with exit 4 each time, sends nothing more, follows nothing; then it resumes', async () => {
     const statuses = [401, 403, 301, 302, 307, 308];
     const workspace = await aWorkspace(
       ...statuses.map((status, index): FaultInput => ({ kind: `status-${status}`, nth: 2 + index })),
@@ -114,7 +114,7 @@ describe.concurrent('a person must look', () => {
     expect(await workspace.destinations()).toEqual([...numbersOf(10), ...numbersOf(10, 51)]);
   });
 
-  test('a key that the service does not know: exit 4 and nothing is sent; with the right one it goes on', async () => {
+  test('a key that the service does not know: exit 4 and nothing is sent; with the right one it resumes', async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace));

@@ -26,7 +26,7 @@ test.concurrent('the campaign is paused before the first message and runs again 
   expect(summary.steps.map(({ action }) => action?.code ?? null)).toEqual(['PAUSED', null, 'RUNNING']);
 });
 
-test.concurrent('after a signal the campaign runs again; the next run pauses it, sends the rest, and lets it go on', async () => {
+test.concurrent('after a signal the campaign runs again; the next run pauses it, sends the rest, and lets it resume', async () => {
   const workspace = await aWindow(30, { kind: 'latency', delayMs: 1000, area: 'sms' });
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => countSms(workspace) === 1);
@@ -45,7 +45,7 @@ test.concurrent('after a signal the campaign runs again; the next run pauses it,
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
-test.concurrent('killed while it sends, the next run finds the campaign paused, sends the rest, and lets it go on', async () => {
+test.concurrent('killed while it sends, the next run finds the campaign paused, sends the rest, and lets it resume', async () => {
   const workspace = await aWindow(30, { kind: 'stall-after', area: 'sms', nth: 2 });
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => countSms(workspace) === 2);

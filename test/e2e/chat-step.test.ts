@@ -39,7 +39,7 @@ test.concurrent.each([
   expect(await textsOf(workspace)).toEqual(posted);
 });
 
-test.concurrent('a run that was stopped and goes on tells of both ends, each once, and nothing when it is repeated', async () => {
+test.concurrent('a run that was stopped and resumes reports both ends, each once, and nothing when it is repeated', async () => {
   const chat = aChat({ text: '{{ state }} {{ accepted }}' });
   const workspace = await aPosting(30, [chat], { kind: 'latency', delayMs: 1000, area: 'sms' });
   const running = workspace.start(['run', 'job.yaml']);

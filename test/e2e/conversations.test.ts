@@ -77,7 +77,7 @@ test.concurrent('what the service would refuse is rejected when it is planned, w
   expect(await handedOver(workspace)).toHaveLength(1);
 });
 
-test.concurrent('a channel that is named by its settings is made once, also when the run is stopped and goes on, and is that of every conversation', async () => {
+test.concurrent('a channel that is named by its settings is made once, also when the run is stopped and resumes, and is that of every conversation', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.ndjson', lines(...Array.from({ length: 8 }, (_, index) => aCustomer(index + 1))));
   const webhook = { name: 'Events', url: workspace.sandbox.origin };
@@ -107,7 +107,7 @@ test.concurrent('a channel that is named by its settings is made once, also when
   expect(new Set(handed.map(({ body }) => JSON.stringify(body.user))).size).toBe(8);
 });
 
-test.concurrent('a webhook that may exist, as the process was killed before its id was known, is told of first and made anew only by the run after', async () => {
+test.concurrent('a webhook that may exist, as the process was killed before its id was known, is reported first and made anew only by the run after', async () => {
   const workspace = await aWorkspace({ kind: 'stall-after', area: 'gateway', nth: 1 });
   workspace.write('people.ndjson', lines(aCustomer(1)));
   workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel: aNewChannel(workspace) })]));
@@ -132,7 +132,7 @@ test.concurrent('a webhook that may exist, as the process was killed before its 
   expect(await kindsMade(workspace)).toEqual(['webhook', 'webhook', 'channel', 'conversation']);
 });
 
-test.concurrent('a channel whose answer is lost is told of at once, and made anew by the next run with the webhook that there is', async () => {
+test.concurrent('a channel whose answer is lost is reported at once, and made anew by the next run with the webhook that there is', async () => {
   const workspace = await aWorkspace({ kind: 'reset-after', area: 'gateway', nth: 2 });
   workspace.write('people.ndjson', lines(aCustomer(1)));
   workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel: aNewChannel(workspace) })]));

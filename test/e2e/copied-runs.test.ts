@@ -45,7 +45,7 @@ describe.concurrent('a copy of an unfinished run', () => {
 });
 
 describe.concurrent('a run', () => {
-  test('that was moved with its whole output directory is gone on with', async () => {
+  test('that was moved with its whole output directory is resumed', async () => {
     const { workspace, run } = await aStoppedRun();
     renameSync(workspace.path('out'), workspace.path('elsewhere'));
     expect((await workspace.volley('apply', `elsewhere/sale/${run}`)).code).toBe(3);
@@ -70,7 +70,7 @@ describe.concurrent('a run', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(5));
   });
 
-  test('that is finished is told of by apply, whatever became of its input', async () => {
+  test('that is finished is reported by apply, whatever happened to its input', async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(5));
     workspace.writeJob(aJob(workspace));

@@ -91,7 +91,7 @@ describe.concurrent('a guard', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(9));
   });
 
-  test('maxFailedPercent stops while it sends: exit 4, the rest is unprocessed, and goes on once the guard is raised', async () => {
+  test('maxFailedPercent stops while it sends: exit 4, the rest is unprocessed, and resumes once the guard is raised', async () => {
     const workspace = await aWorkspace({ kind: 'reject-rows', rows: 0.5 });
     workspace.write('people.csv', people(300));
     workspace.writeJob(aJob(workspace, { guards: { maxFailedPercent: 20 } }));

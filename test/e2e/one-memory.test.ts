@@ -14,7 +14,7 @@ async function expectEachOnce(workspace: Workspace): Promise<void> {
 const RUN = ['run', 'job.yaml'];
 
 describe.concurrent('a directory that is not as volley left it', () => {
-  test('is refused where the whole output was copied; the original goes on', async () => {
+  test('is refused where the whole output was copied; the original resumes', async () => {
     const { workspace } = await aStoppedRun();
     cpSync(workspace.path('out'), workspace.path('copy'), { recursive: true });
     workspace.writeJob({ ...JSON.parse(workspace.read('job.yaml')), output: 'copy' }, 'copied.yaml');

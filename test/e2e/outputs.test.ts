@@ -12,8 +12,8 @@ function cell(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-describe.concurrent('a rejections file, mended and fed back', () => {
-  test('sends exactly the mended rows, with every other cell as it was', async () => {
+describe.concurrent('a rejections file, fixed and re-imported', () => {
+  test('sends exactly the fixed rows, with every other cell as it was', async () => {
     const workspace = await aWorkspace();
     const odd = ODD_NAMES.map((name, index) => `${cell(name)},O${index}\n`).join('');
     workspace.write('in/people.csv', `${people(5)}${odd}Still,nonsense\n`);

@@ -33,7 +33,7 @@ async function retry(workspace: Workspace, summary: Summary): Promise<{ state: s
   return told;
 }
 
-describe.concurrent('a rejections file that is fed back', () => {
+describe.concurrent('a rejections file that is re-imported', () => {
   test('has its rows sent, and `volley retry` takes none of them any more', async () => {
     const { workspace, first } = await aRunWithRejections();
     workspace.write('in/b.csv', read(first, 'rejections.csv').replace(',n/a,', `,${numberOf(9)},`));
@@ -137,7 +137,7 @@ describe.concurrent('a rejections file that is fed back', () => {
   });
 });
 
-describe.concurrent('a plan of rows that were fed back', () => {
+describe.concurrent('a plan of rows that were re-imported', () => {
   test('gives nothing to itself as long as it is a draft, and is refused once its rows are retried', async () => {
     const { workspace, first } = await aRunWithRejections();
     workspace.write('in/b.csv', read(first, 'rejections.csv'));

@@ -82,7 +82,7 @@ test('a pattern that matches no file in a directory that is there is nothing new
   expect(workspace.requests()).toEqual([]);
 });
 
-test('an empty suppression list refuses the plan; once mended, the same command sends', async () => {
+test('an empty suppression list refuses the plan; once fixed, the same command sends', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(5));
   workspace.write('gone.csv', 'mobile\n');

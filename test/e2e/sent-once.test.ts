@@ -38,7 +38,7 @@ describe.concurrent('a file is sent once per job', () => {
     expect(JSON.parse((await workspace.run()).stdout)).toMatchObject({ state: 'nothing-new' });
   });
 
-  test('a new file beside the old ones sends that one only, a copy of an old one nothing, mended text nothing', async () => {
+  test('a new file beside the old ones sends that one only, a copy of an old one nothing, fixed text nothing', async () => {
     const workspace = await aWorkspace();
     const step = { input: { files: 'people*.csv' } };
     workspace.write('people-1.csv', people(5));

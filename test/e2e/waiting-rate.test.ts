@@ -12,7 +12,7 @@ const SECOND_MS = 1000;
  */
 const ARRIVAL_SLACK_MS = 250;
 
-test('20 requests a second are not exceeded: not behind a Retry-After, not by a process that goes on where another was killed', async () => {
+test('20 requests a second are not exceeded: not behind a Retry-After, not by a process that resumes where another was killed', async () => {
   const workspace = await aWorkspace(
     { kind: 'latency', delayMs: 80 },
     { kind: 'status-429', nth: 12, retryAfter: 1 },

@@ -27,7 +27,7 @@ describe.concurrent('Retry-After', () => {
     expect(waits.filter((waitMs) => waitMs < 1000)).toEqual([]);
   });
 
-  test('longer than the job goes on trying: exit 75 at once, and nothing is in doubt', async () => {
+  test('longer than the job keeps trying: exit 75 at once, and nothing is in doubt', async () => {
     const workspace = await aWorkspace({ kind: 'status-503', nth: 2, retryAfter: 3600 });
     workspace.write('people.csv', people(40));
     workspace.writeJob(aJob(workspace, { service: { giveUpAfterSeconds: 60 } }));
@@ -67,7 +67,7 @@ describe.concurrent('a service that is not there', () => {
     }
   });
 
-  test('refused for its rate each time: exit 75 after giveUpAfterSeconds, nothing in doubt, and the same command goes on', async () => {
+  test('refused for its rate each time: exit 75 after giveUpAfterSeconds, nothing in doubt, and the same command resumes', async () => {
     const workspace = await aWorkspace({ kind: 'status-429', retryAfterForm: 'none' });
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace, { service: { giveUpAfterSeconds: 0.5 } }));

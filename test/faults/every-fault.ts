@@ -56,7 +56,7 @@ function testFaults(
 export function testLastingFaults(name: KindName): void {
   const kind = KINDS[name];
   const isChosen: Choice = (fault) => isNoTwin(fault) && fault.isStall !== true && fault.means !== 'answered';
-  describe.concurrent(`a job of ${name} before a server that, until it is mended,`, () => {
+  describe.concurrent(`a job of ${name} before a server that, until it is fixed,`, () => {
     test.each(named(faultsOf(kind, isChosen)))('%s', (_, fault) =>
       atEach(fault, [MIDDLE], (at) =>
         withScene(kind, strikeOf(kind, { fault, at, lasts: 'until-healed' }), (scene) => endure(kind, { at, scene })),

@@ -6,7 +6,7 @@ import { ROOT } from './dockerfile.js';
 const jobs = readdirSync(`${ROOT}jobs`).filter((name) => name.endsWith('.yaml'));
 
 describe.each(jobs)('jobs/%s', (name) => {
-  test('is a job that Volley takes, named like its file, or like the first of the jobs that it goes on with', async () => {
+  test('is a job that Volley takes, named like its file, or like the first of the jobs that it resumes', async () => {
     const job = await loadJob(`${ROOT}jobs/${name}`);
 
     expect([name, jobs.find((first) => name.startsWith(`${first.replace('.yaml', '')}-`))]).toContain(

@@ -69,7 +69,7 @@ describe('schedule', () => {
     );
   });
 
-  test('keeps the last jobs for a look, and not for ever', () => {
+  test('keeps the last jobs for a look, and not indefinitely', () => {
     expect(cron.successfulJobsHistoryLimit).toBeGreaterThan(0);
     expect(cron.failedJobsHistoryLimit).toBeGreaterThan(0);
     expect(job.ttlSecondsAfterFinished).toBeGreaterThan(86_400);

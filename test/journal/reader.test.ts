@@ -41,7 +41,7 @@ describe('reader', () => {
   });
 });
 
-describe('runner that goes on behind a torn tail', () => {
+describe('runner that resumes behind a torn tail', () => {
   test('is read, whatever was torn, and what was torn stays out', async () => {
     const lines = someLines(3, () => 0);
     const last = lines[2]!;

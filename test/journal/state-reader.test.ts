@@ -72,7 +72,7 @@ describe('the state of a run', () => {
     expect(state.isInFlight).toBe(true);
   });
 
-  it('is what all lines tell, whatever they say, whoever goes on, and wherever one is torn', async () => {
+  it('is what all lines say, whatever they say, whichever runner resumes, and wherever one is torn', async () => {
     const anEntry = fc.tuple(fc.constantFrom('begin', 'end', 'again', 'split', 'prepare', 'close'), fc.nat({ max: 5 }));
     const aLife = fc.record({
       entries: fc.array(anEntry, { maxLength: 12 }),

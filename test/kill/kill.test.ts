@@ -13,7 +13,7 @@ test.concurrent('killed 20 times, at random and behind garbage: nothing is sent 
   expect(kills).toBe(20);
 });
 
-test.concurrent('asked to stop 20 times, at random: each time it ends within its grace, with nothing in doubt, and goes on', async () => {
+test.concurrent('asked to stop 20 times, at random: each time it ends within its grace, with nothing in doubt, and resumes', async () => {
   const { failures, kills, inDoubt, slowestEndMs } = await soakMany({ ...SHORT, from: 101, signal: 'SIGTERM' });
 
   expect(failures).toEqual([]);

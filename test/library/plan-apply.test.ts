@@ -102,7 +102,7 @@ test('progress and log are told to the program; the streams of the process stay 
   expect(phases.at(-1)).toMatchObject({ phase: 'sending', kind: 'sms', rows: 25, settled: 25, accepted: 25 });
 });
 
-test('a signal stops a run before its end, its notice is told, and the same call goes on with it', async () => {
+test('a signal stops a run before its end, its notice is reported, and the same call resumes it', async () => {
   const { file } = aFolder();
   const planned = await plan(file);
   const stop = new AbortController();

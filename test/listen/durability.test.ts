@@ -129,7 +129,7 @@ describe('a duplicate', () => {
 });
 
 describe('a file that a killed listener left', () => {
-  test('loses its torn last line, with a notice, and goes on behind the last whole one', async () => {
+  test('loses its torn last line, with a notice, and resumes behind the last whole one', async () => {
     const disk = aMemoryDisk();
     const first = await aListener({ disk });
     await first.post({ a: 1 });

@@ -54,7 +54,7 @@ test('a stop takes an event whose body is still on its way', async () => {
   expect(listener.events()).toHaveLength(1);
 });
 
-test('a stop does not wait for ever for a body that never ends', async () => {
+test('a stop does not wait indefinitely for a body that never ends', async () => {
   const listener = await aListener({ limits: { drainMs: 5000 } });
   const admitted = aSignal();
   const { socket, ended } = await listener.dial(`${HEAD}Content-Length: 7\r\nExpect: 100-continue\r\n\r\n`);

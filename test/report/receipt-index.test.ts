@@ -109,7 +109,7 @@ describe('receipts of a run', () => {
     expect((await read(made)).counts).toEqual({ own: 0, foreign: 0 });
   });
 
-  it('leave out a torn last line, and go on behind a line that is too long', async () => {
+  it('leave out a torn last line, and resume behind a line that is too long', async () => {
     const made = await aPlan({ files });
     const long = aReceiptLine(made, 0, { status: { detail: 'x'.repeat(1 << 16) } });
     receive(made, long, aReceiptLine(made, 1), aReceiptLine(made, 2).slice(0, -1));

@@ -118,7 +118,7 @@ describe('outputs of a step', () => {
     ]);
   });
 
-  it('made of files with different headers can be read back as one, which sends the mended rows', async () => {
+  it('made of files with different headers can be read back as one, which sends the fixed rows', async () => {
     const files = { 'a.csv': 'mobile,name\nx,Ann\n', 'b.csv': 'Name;MOBILE\nBea;y\n' };
     const step = anSmsStep({ text: 'Hi {{ name }}', input: anInput({ files: ['*.csv'] }) });
     const made = await aPlan({ files, job: { steps: [step] } });

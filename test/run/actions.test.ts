@@ -88,7 +88,7 @@ describe('step without rows whose area cannot be reached', () => {
     expect(end.reason).toBe('unavailable');
   });
 
-  it('is told of where the run had stopped before', async () => {
+  it('knows where the run had stopped before', async () => {
     const service = aService({
       sms: () => response(401, {}),
       other: (_, count) => (count > 2 ? response(401, {}) : undefined),

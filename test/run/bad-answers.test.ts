@@ -139,7 +139,7 @@ describe('an answer that points elsewhere', () => {
 });
 
 describe('a 2xx answer', () => {
-  it('of which a part is missing puts that part in doubt, and the run goes on', async () => {
+  it('of which a part is missing puts that part in doubt, and the run continues', async () => {
     const { summary, end } = await sendThrough((sent, count) => {
       const answer = batchAnswer(sent);
       return count === 1 ? response(200, { ...answer, messages: answer.messages.slice(1) }) : undefined;

@@ -46,7 +46,7 @@ describe('a batch that is refused as a whole', () => {
   });
 
   it.each([400, 404, 409, 413, 422, 426])(
-    'with HTTP %i is no bad sign of the service: the lane goes on',
+    'with HTTP %i is no bad sign of the service: the lane resumes',
     async (status) => {
       const { lane, summary } = await sendWithBad([3], status);
       expect(lane).toMatchObject({ pausesMs: [], slowed: 0 });

@@ -26,7 +26,7 @@ describe('a lock that is lost while a request waits at the gate', () => {
     },
   );
 
-  it('is told of each request by an outcome: not sent, for certain', async () => {
+  it('gets an outcome for each request: not sent, for certain', async () => {
     const made = await aTestPlan();
     await expect(aRun({ made, ...lostAtGate(1) })).rejects.toBe(LOST);
     const outcomes = entriesOf(made.disk, made.directory).filter(({ type }) => type === 'outcome');

@@ -110,7 +110,7 @@ describe('a run that is resumed from a part of its journal', () => {
     });
   });
 
-  it('refuses a journal of a later version, and goes on with one of version 1', async () => {
+  it('refuses a journal of a later version, and resumes one of version 1', async () => {
     const { made, journal } = await aFinishedRun();
     const withVersion = (version: number) => {
       const [first = '', ...rest] = linesOf(journal).slice(0, -1);

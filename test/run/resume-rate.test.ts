@@ -41,12 +41,12 @@ function dieInFlight({ disk, directory }: MadePlan): void {
   disk.write(path, `${linesOf(disk.readText(path)).slice(0, end).join('\n')}\n`);
 }
 
-describe('the lane of a run that goes on', () => {
-  it('is told of no earlier request in the first process', async () => {
+describe('the lane of a run that resumes', () => {
+  it('knows of no earlier request in the first process', async () => {
     expect(await live(await aTestPlan(), aFakeClock())).toEqual([undefined]);
   });
 
-  it('is told of the outcome behind the last request, which may have waited at the gate for minutes after its intent', async () => {
+  it('knows of the outcome behind the last request, which may have waited at the gate for minutes after its intent', async () => {
     const made = await aTestPlan();
     const clock = aFakeClock();
     await liveAndStop(made, clock, { gateMs: 120_000, answerMs: 30 });

@@ -15,7 +15,7 @@ import {
 
 const { plan, job } = await aPlan({ job: { steps: [aContactsStep(), anSmsStep()] } });
 
-describe('an unfinished run under a job that was mended', () => {
+describe('an unfinished run under a job that was fixed', () => {
   it('takes limits, guards, credentials and time-outs of the job as it is now', () => {
     const service = aService({ credentials: { sms: { apiKey: { env: 'OTHER' } } }, giveUpAfterSeconds: 1 });
     const guards = { ...job.guards, maxFailedPercent: 3 };
@@ -93,7 +93,7 @@ describe('inputs of an unfinished run', () => {
     return asked;
   }
 
-  it('that are as they were let it go on, each read once', async () => {
+  it('that are as they were let it resume, each read once', async () => {
     expect(await check((_name, sha256) => sha256)).toHaveLength(2);
   });
 

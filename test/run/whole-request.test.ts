@@ -45,7 +45,7 @@ describe('a refusal that concerns every row of the step alike', () => {
     expect(service.sent).toHaveLength(1);
   });
 
-  it('is tried again where a person applies the run once more, and goes on when it was fixed at the service', async () => {
+  it('is tried again where a person applies the run once more, and resumes when it was fixed at the service', async () => {
     const made = await aPlan({ files, job: { steps: [step] } });
     await aRun({ made, service: refusing(1005) });
     const fixed = aScriptedService();

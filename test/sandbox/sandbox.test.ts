@@ -58,7 +58,7 @@ test('two sandboxes in one process share nothing', async () => {
   expect((await two.sendBatch(aBatch(1))).body.messages).toHaveLength(1);
 });
 
-test('sandbox with a data directory goes on after a restart where it was', async () => {
+test('sandbox with a data directory resumes after a restart', async () => {
   const dataDirectory = await aDirectory();
   const first = await aClient({ dataDirectory });
   await first.sendBatch(aBatch(3));
@@ -95,7 +95,7 @@ test('sandbox with a data directory remembers what is scheduled and what was can
   expect((await second.cancelBatch(two.body.batchId)).body).toEqual({ cancelledCount: 1 });
 });
 
-test('sandbox cuts a torn last line of its ledger off and goes on behind it', async () => {
+test('sandbox cuts a torn last line of its ledger off and resumes behind it', async () => {
   const dataDirectory = await aDirectory();
   const path = join(dataDirectory, 'ledger.ndjson');
   const first = await aClient({ dataDirectory });

@@ -10,7 +10,7 @@ const files = aFolder({ 'people.csv': aCsvOf(12) });
 const planOf = (disk = aMemoryDisk()) =>
   aPlan({ files, disk, job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] } });
 describe('a run whose lock file was deleted between its processes', () => {
-  it('goes on where it stopped: the epochs of its journal never go back', async () => {
+  it('resumes where it stopped: the epochs of its journal never go back', async () => {
     const made = await planOf();
     const accepted: string[] = [];
     for (const epoch of [1, 2, 1, 2]) {

@@ -205,7 +205,7 @@ describe('a runner', () => {
     await lock.release();
   });
 
-  it('finds the lock free afterwards, and goes on with a run that had stopped', async () => {
+  it('finds the lock free afterwards, and resumes a run that had stopped', async () => {
     const stop = new StopSwitch();
     const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
     const made = await aPlan({ files, job: { steps } });

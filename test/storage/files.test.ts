@@ -178,7 +178,7 @@ describe('making a file exclusively', () => {
 });
 
 describe('appending', () => {
-  test('goes on at the end of what is there, and knows its length', async () => {
+  test('appends at the end of what is there, and knows its length', async () => {
     writeFileSync(at('journal'), 'one\n');
     const file = await nodeFiles.openAppend(at('journal'));
     expect(file.bytes).toBe(4);

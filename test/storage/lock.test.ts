@@ -174,7 +174,7 @@ describe('taking the lock', () => {
 });
 
 describe('holding the lock', () => {
-  test('goes on for as long as it is renewed', async () => {
+  test('lasts as long as it is renewed', async () => {
     const job = aJobDirectory();
     const lock = await job.take();
     for (let minute = 0; minute < 10; minute++) {
@@ -238,7 +238,7 @@ describe('holding the lock', () => {
     await expect(lock.assertHeld()).rejects.toMatchObject(LOST);
   });
 
-  test('ends when its file is gone, whoever took it away', async () => {
+  test('ends when its file is gone, whichever process removed it', async () => {
     const job = aJobDirectory();
     const lock = await job.take();
     await job.files.remove(pathOf(1));

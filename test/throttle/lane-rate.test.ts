@@ -138,7 +138,7 @@ describe('a lane on a machine', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('goes on when the wall clock is set back by an hour', async () => {
+  test('continues when the wall clock is set back by an hour', async () => {
     const lane = aLane({ requestsPerSecond: 20 });
     const { times, sendMany } = aSender(lane);
     void sendMany(200);

@@ -5,7 +5,7 @@ export interface SendRateSeries {
   readonly spanMs: number;
   /** Rows whose request was begun, span by span; sent again counts again. */
   readonly rows: readonly number[];
-  /** Time that is left out, as nothing was sent for longer than `SHORTEST_PAUSE_MS`. */
+  /** Omitted time, when nothing was sent for longer than `SHORTEST_PAUSE_MS`. */
   readonly pausedMs: number;
 }
 
@@ -22,7 +22,7 @@ export class SendRate {
   #lastMs = 0;
   #pausedMs = 0;
 
-  /** A clock that was set back is passed over: time does not run backwards in a chart. */
+  /** A clock that was set back is ignored: time does not run backwards in a chart. */
   add(atMs: number, rows: number): void {
     this.#startMs ??= atMs;
     if (this.#rows.length > 0) this.#pausedMs += Math.max(0, atMs - this.#lastMs - SHORTEST_PAUSE_MS);

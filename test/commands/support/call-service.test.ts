@@ -174,7 +174,7 @@ describe('while the service is down', () => {
     expect(Date.parse(until) - before).toBeLessThan(60_000);
   });
 
-  test('a service that answers is told of by what it answers', async () => {
+  test('a service that answers is reported by what it answers', async () => {
     const { origin } = await aServer({ status: 503, body: {} });
     const { said } = await hear(origin, 30);
     expect(said.stderr).toContain(`No good answer from ${origin}: HTTP 503; trying again until `);

@@ -204,7 +204,7 @@ describe('rows that are drafted in a thread', () => {
     expect(rows.map(({ cells }: RowLine) => cells[1])).toEqual(['Ann', 'Bea', 'Cid', 'Dan', 'Eve', '', 'Fay', 'Gus']);
   });
 
-  it.each(STEPS)('bring the draft that is made of their cells, whoever made it: %s', async (_what, step) => {
+  it.each(STEPS)('bring the draft that is made of their cells, on whichever thread: %s', async (_what, step) => {
     const sampled = fc.sample(fc.array(row, { minLength: 900, maxLength: 900 }), { numRuns: 1, seed: 7 }).flat();
     const folder = aFolder({ 'people.csv': `mobile,country,name,note\n${`${sampled.join('\n')}\n`.repeat(10)}` });
     const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;

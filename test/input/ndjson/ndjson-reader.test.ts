@@ -117,7 +117,7 @@ describe('NDJSON reader: limits', () => {
     ]);
   });
 
-  it('refuses a line that goes on over many pieces', async () => {
+  it('refuses a line that spans many pieces', async () => {
     const input = anInput({ limits: { maxLineBytes: 1_000_000 } });
     expect(await readRefused(ndjson(`{}\n{"a":"${'x'.repeat(2_000_000)}"}\n`), input)).toEqual([
       'people.ndjson:2: the line is too long, expected at most 1000000 bytes',

@@ -29,7 +29,7 @@ test('whatever was sent when, every row is in one span, in flat memory, and time
   );
 });
 
-test('a run that goes on the next day has one pause, and both its halves are seen', () => {
+test('a run that resumes the next day has one pause, and both its halves are seen', () => {
   const rate = new SendRate();
   for (const day of [0, 1]) {
     for (let second = 0; second < 10; second++) rate.add(day * 86_400_000 + second * 1000, 100);

@@ -57,7 +57,7 @@ describe('answer to a create request', () => {
       },
       200,
     ],
-  ])('in another writing, or of a contact that there was, is ours: %j', (body, status) => {
+  ])('in another form, or of a contact that there was, is ours: %j', (body, status) => {
     expect(told(read({ id: 77, ...body }, { status }))[0]?.[0]).toContain('accepted');
   });
 

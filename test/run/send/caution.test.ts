@@ -20,7 +20,7 @@ describe('a step of what must not be repeated', () => {
     expect(caution.mayBegin(10_000, { parts: 7, rows: 70_000 })).toBe(true);
   });
 
-  test('probes from an answer in doubt until a good one, and then goes on as before', () => {
+  test('probes from an answer in doubt until a good one, and then continues as before', () => {
     const caution = new Caution({ isRepeatable: false });
     caution.noteGood(caution.clear());
     caution.noteAnswered(100);

@@ -115,7 +115,7 @@ test.each(['0', '-1', '1.5', 'ten', '', '1&pageSize=2'])(
   },
 );
 
-test('chat goes on after a restart with its rooms, and with later times', async () => {
+test('chat resumes after a restart with its rooms, and with later times', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
   onTestFinished(() => rm(dataDirectory, { recursive: true }));
   const clock = aClock();

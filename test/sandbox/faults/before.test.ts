@@ -94,7 +94,7 @@ test('fault stall never answers, unprocessed, until the sandbox closes', async (
   await expect(answer).rejects.toThrow();
 });
 
-test('fault latency delays, by the sum of all that strike, and the rest goes on as ever', async () => {
+test('fault latency delays, by the sum of all that strike, and the rest is unchanged', async () => {
   const clock = aClock();
   const client = await aClient(
     { clock },

@@ -44,7 +44,7 @@ test('GET /_sandbox/conversations/{id} shows what was said since the hand-off', 
   expect((await look(client, `conversations/${id}`)).body).toEqual(body);
 });
 
-test('GET /_sandbox/conversations/{id} has the time of the answer and of the ledger, on a clock that goes on', async () => {
+test('GET /_sandbox/conversations/{id} has the time of the answer and of the ledger, on a running clock', async () => {
   const clock = aClock();
   // Every look at it takes a second.
   const now = () => {

@@ -6,7 +6,7 @@ import { aClient } from '../sandbox-client.js';
 import { aReceiver } from '../webhook/receiver.js';
 import { aChannel, ask, look, openChannel, openConversation, play, settle, update, write } from './gateway-client.js';
 
-test('sandbox with a data directory goes on after a restart with its channels and conversations, and repeats no event', async () => {
+test('sandbox with a data directory resumes after a restart with its channels and conversations, and repeats no event', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
   onTestFinished(() => rm(dataDirectory, { recursive: true }));
   const receiver = await aReceiver();

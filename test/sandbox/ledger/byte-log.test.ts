@@ -33,7 +33,7 @@ test('memory log reads back any piece of what was appended, over blocks of 1 MiB
 test.each([
   ['memory', async () => createMemoryLog()],
   ['file', () => openFileLog(createFiles(memfs({ '/d': null }).fs.promises as unknown as RawFiles), '/d/data')],
-])('%s log gives whole lines of any length, forgets what is cut off, and goes on there', async (_, open) => {
+])('%s log gives whole lines of any length, forgets what is cut off, and resumes there', async (_, open) => {
   const log = await open();
   const long = 'x'.repeat(2_500_000);
   await log.append(Buffer.from(`one\n${long}\n\ntwo\nto`));

@@ -90,7 +90,7 @@ test.each([300, 302, 307, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
   },
 );
 
-test('sender gives a POST up after the last delay, and goes on with the next of its lane from attempt 0', async () => {
+test('sender gives a POST up after the last delay, and continues with the next of its lane from attempt 0', async () => {
   const receiver = await aReceiver(({ body }) => (body.number === 1 ? 500 : 200));
   const sender = aSender();
   sender.send(aLane(receiver.url(), [1000, 10_000]), 2);

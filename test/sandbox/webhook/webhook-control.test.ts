@@ -4,7 +4,7 @@ import { aBatch, aClient, aClock } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aDeafUrl, aReceiver } from './receiver.js';
 
-test('until=settled ends though a receiver is away for ever, and says by its status that something is pending', async () => {
+test('until=settled ends though a receiver is away indefinitely, and says by its status that something is pending', async () => {
   const clock = new ManualClock();
   const client = await aClient({ clock });
   await openConversation(client, { channelId: await openChannel(client, await aDeafUrl()) });

@@ -71,7 +71,7 @@ describe('a change', () => {
     [{ status: 6 }, 'campaign 101 is stopped (completed: all records completed, stopped) and cannot be restarted'],
     [{ status: 2 }, 'campaign 101 is scheduled'],
     [{ status: 0 }, 'campaign 101 is NEW'],
-  ])('that is in vain for %j says why: %s', (campaign, reason) => {
+  ])('that is impossible for %j says why: %s', (campaign, reason) => {
     const target = 'status' in campaign && campaign.status === 2 ? 'RUNNING' : 'PAUSED';
     expect(planChange(aCampaign(campaign), target)).toEqual({
       kind: 'refused',
