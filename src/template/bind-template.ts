@@ -1,5 +1,6 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
+import { WRITES_BYTE_TEXTS } from '../domain/fast-path.js';
 import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
 import { suggestNearest } from '../domain/suggest.js';
@@ -61,7 +62,7 @@ export function bindColumns(
     return {
       render: compileRender(pieces, indexes),
       listFaults: (cells) => listMissing(pieces, indexes, cells),
-      byBytes: compileByteText(pieces, indexes),
+      byBytes: WRITES_BYTE_TEXTS ? compileByteText(pieces, indexes) : undefined,
     };
   return {
     render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),

@@ -1,4 +1,5 @@
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
+import { CUTS_PLAIN_ROWS } from '../../domain/fast-path.js';
 import type { ReadLimits } from '../../job/job.js';
 import { PlainRowCutter } from '../fast/plain-rows.js';
 import { CsvParser, type RawRows } from './csv-parser.js';
@@ -29,7 +30,7 @@ export class CsvRows {
   /** Behind the last row: where, and which line begins there. Blank lines there count once a row follows. */
   #end = 0;
   #line: number;
-  #isStopped = false;
+  #isStopped = !CUTS_PLAIN_ROWS;
   #blankLines = 0;
   #parser: CsvParser | undefined;
 

@@ -1,8 +1,8 @@
 import type { NumberCode } from '../../domain/row-codes.js';
 import { nameCountry, normalizeCountry } from '../country.js';
 import { explainNumberFormat, explainPlaceholder } from './explain-number-format.js';
-import { acceptFast } from './number-fast.js';
-import { findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
+import { readFast } from './number-fast.js';
+import { acceptByLibrary, findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
 import type { AcceptedNumber, RefusedNumber } from './number-result.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
@@ -49,7 +49,7 @@ function explainTwoReadings([international, dialled]: readonly AcceptedNumber[],
 }
 
 function explainCountry(digits: string, country: string | undefined): RefusedNumber {
-  const international = acceptFast(`+${digits.replace(/^00/, '')}`, undefined);
+  const international = accept(`+${digits.replace(/^00/, '')}`, undefined);
   const instead = international === undefined ? '' : ` If it is ${international}, write that.`;
   if (country === undefined || country.trim() === '') {
     const hint = instead || ' Write it with + and the calling code, or name the country.';
@@ -63,7 +63,7 @@ function explainCountry(digits: string, country: string | undefined): RefusedNum
 function explainInternational(digits: string, country: string | undefined): RefusedNumber {
   const plans = findPlans(valuesOf(digits), digits.length);
   if (plans === undefined) {
-    const national = acceptFast(digits, country);
+    const national = accept(digits, country);
     const instead = national === undefined ? '' : ` The number is probably ${national}.`;
     return refuse(
       'unknown-calling-code',
@@ -79,14 +79,21 @@ function explainNational(digits: string, plan: NumberingPlan): RefusedNumber {
   return explainLoss(digits, plan) ?? explainLength(digits.slice(prefix), [plan], nameOf(plan));
 }
 
+/** Another writing of the number, if that is a number. */
+function accept(text: string, country: string | undefined): string | undefined {
+  const read = readFast(text, country);
+  if (read === undefined) return acceptByLibrary(text, country)?.e164;
+  return read === 'refused' ? undefined : `+${read.digits}`;
+}
+
 function valuesOf(digits: string): Uint8Array {
   return Uint8Array.from(digits, Number);
 }
 
 /** What a spreadsheet removes from a number: the plus, or the leading zero. */
 function explainLoss(digits: string, plan: NumberingPlan): RefusedNumber | undefined {
-  const withZero = digits.startsWith('0') ? undefined : acceptFast(`0${digits}`, plan.country);
-  const withPlus = acceptFast(`+${digits.replace(/^00/, '')}`, undefined);
+  const withZero = digits.startsWith('0') ? undefined : accept(`0${digits}`, plan.country);
+  const withPlus = accept(`+${digits.replace(/^00/, '')}`, undefined);
   if (withZero !== undefined && withPlus !== undefined) {
     return refuse(
       'lost-zero',

@@ -1,3 +1,4 @@
+import { READS_PLAIN_NUMBERS } from '../../domain/fast-path.js';
 import { normalizeCountry } from '../country.js';
 import { NON_GEOGRAPHIC } from './number-result.js';
 import { findPlans, type NumberingPlan, planByCountry, plansByCallingCode } from './numbering-plan.js';
@@ -20,7 +21,7 @@ const written = new NumberScan();
 
 /** Answers equal the library's. It has none for an ambiguous number. */
 export function readFast(text: string, country: string | undefined): FastNumber {
-  return written.readText(text) ? readWritten(written, country) : undefined;
+  return READS_PLAIN_NUMBERS && written.readText(text) ? readWritten(written, country) : undefined;
 }
 
 /** The same, of UTF-8 from `start` to `end`. */
@@ -28,13 +29,7 @@ export function readFastBytes(
   bytes: Uint8Array,
   { start, end, country }: { start: number; end: number; country: string | undefined },
 ): FastNumber {
-  return written.readBytes(bytes, start, end) ? readWritten(written, country) : undefined;
-}
-
-/** Undefined for refused numbers, and for those that only the library can decide. */
-export function acceptFast(text: string, country: string | undefined): string | undefined {
-  const read = readFast(text, country);
-  return typeof read === 'object' ? `+${read.digits}` : undefined;
+  return READS_PLAIN_NUMBERS && written.readBytes(bytes, start, end) ? readWritten(written, country) : undefined;
 }
 
 function readWritten({ hasPlus, digits, length }: NumberScan, country: string | undefined): FastNumber {

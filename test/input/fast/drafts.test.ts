@@ -3,73 +3,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 // As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
-import type { Where } from '../../../src/domain/where.js';
 import { bindDrafts } from '../../../src/filter/filter-rows.js';
 import { findColumn } from '../../../src/input/own-columns.js';
 import { readRecords } from '../../../src/input/records.js';
-import type { Input, RowStep, SmsStep, VerificationStartStep } from '../../../src/job/job.js';
+import type { RowStep } from '../../../src/job/job.js';
 import { type DraftBlock, draftBlock } from '../../../src/kinds/draft-block.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../../src/plan/format/plan-file.js';
 import type { RowLine } from '../../../src/plan/format/row-line.js';
 import type { InputReader } from '../../../src/plan/plan-deps.js';
-import {
-  aFolder,
-  aNumber,
-  anInput,
-  anSmsStep,
-  aPlan,
-  aTemplate,
-  makeAPlan,
-  refusalOf,
-  someLimits,
-  statesOf,
-} from '../../plan/a-plan.js';
+import { aFolder, aNumber, anInput, anSmsStep, aPlan, makeAPlan, refusalOf, statesOf } from '../../plan/a-plan.js';
+
+import { anSms, anyPeople, anyRow, people, STEPS, stopList } from '../../plan/any-people.js';
 
 const inThread: Partial<InputReader> = { readRecords: (file, input) => new ThreadedCsvReader(file, input) };
-const people = anInput({ files: ['people.csv'], countryColumn: 'country' });
-const stopList: Input = anInput({ files: ['stop.csv'] });
-const anSms = (changes: Parameters<typeof anSmsStep>[0]): SmsStep => anSmsStep({ input: people, ...changes });
-
-const START: VerificationStartStep = {
-  kind: 'verification.start',
-  input: people,
-  destination: 'mobile',
-  brand: 'ACME',
-  template: undefined,
-  source: undefined,
-  codeLength: 4,
-  codeValidity: undefined,
-  resendingInterval: 10,
-  resetSession: undefined,
-  whenTooEarly: 'wait',
-  duplicates: 'skip',
-  limits: someLimits(),
-};
-
-const WHERE: Where = [
-  [
-    { column: 'note', tests: [{ op: 'not', values: ['a', 'É', '"'], exact: false }] },
-    { column: 'name', tests: [{ op: 'atLeast', bound: 0 }] },
-  ],
-];
-const COUNTRY: Where = [[{ column: 'country', tests: [{ op: 'equals', values: ['DE', 'é'], exact: false }] }]];
-
-const STEPS: readonly (readonly [string, RowStep])[] = [
-  ['texts of their own', anSms({ text: 'Hi {{ name }}: {{ note | default: "-" }}' })],
-  ['texts that LiquidJS makes', anSms({ text: '{% if note %}{{ name | upcase }}{% endif %}', duplicates: 'keep' })],
-  ['texts that may not need UCS-2', anSms({ template: aTemplate({ text: '{{ note }}', encoding: 'GSM7' }) })],
-  [
-    'requests that are full by their parts',
-    anSms({ text: '{{ name }} {{ note }}', limits: someLimits({ segmentsPerSecond: 12 }) }),
-  ],
-  ['one text for all', anSms({ text: 'Open on “Friday”' })],
-  ['one text for all, which is too long', anSms({ text: 'long '.repeat(400) })],
-  ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: stopList })],
-  ['codes', START],
-  ['rows that a where takes', anSms({ input: { ...people, where: WHERE }, text: 'Hi {{ name }}' })],
-  ['rows that one of two maps takes', { ...START, input: { ...people, where: [...WHERE, ...COUNTRY] } }],
-];
-
 /** The files of a step's plan, and what became of its rows; or what it is refused for. */
 async function planIn(folder: string, step: RowStep, reader: Partial<InputReader>) {
   const options = { job: { steps: [step] }, files: folder, reader };
@@ -91,29 +37,10 @@ async function expectTheSame(step: RowStep, people: string): Promise<readonly st
   return plan;
 }
 
-const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
-const mobile = fc.oneof(
-  fc.nat(12).map(aNumber),
-  fc.constantFrom('9000 0001', '12', '', 'n/a', '+4915112345678', '030 1234567', '+80012345678', '6.59123E+09'),
-);
-const country = fc.constantFrom('', '', 'de', 'XX');
-const words = fc.oneof(
-  fc.constantFrom('7', '-1', 'x', 'A '),
-  fc.string({ unit: fc.constantFrom('a', 'é', '漢', '👩', '"', '\n', ' ', '\\', '“', '{'), maxLength: 5 }),
-);
-const note = fc.oneof(
-  words,
-  words.map((word) => word.repeat(200)),
-);
-const row = fc.tuple(mobile, country, words, note).map((cells) => cells.map(quote).join(','));
-const faulty = fc.constantFrom('1', '1,2,3,4,5', '+6590000001,,Ann');
-const rows = fc.array(fc.oneof({ weight: 9, arbitrary: row }, faulty), { minLength: 50, maxLength: 400 });
-
 describe('rows that are drafted in a thread', () => {
   it.each(STEPS)('make the same plan as drafted here, byte for byte: %s', async (_what, step) => {
-    const files = rows.map((lines) => `mobile,country,name,note\n${lines.join('\n')}\n`);
     await fc.assert(
-      fc.asyncProperty(files, async (file) => {
+      fc.asyncProperty(anyPeople, async (file) => {
         expect(await expectTheSame(step, file)).toHaveLength(3);
       }),
       // Each starts a thread; what differs is in the rows.
@@ -205,7 +132,7 @@ describe('rows that are drafted in a thread', () => {
   });
 
   it.each(STEPS)('bring the draft that is made of their cells, on whichever thread: %s', async (_what, step) => {
-    const sampled = fc.sample(fc.array(row, { minLength: 900, maxLength: 900 }), { numRuns: 1, seed: 7 }).flat();
+    const sampled = fc.sample(fc.array(anyRow, { minLength: 900, maxLength: 900 }), { numRuns: 1, seed: 7 }).flat();
     const folder = aFolder({ 'people.csv': `mobile,country,name,note\n${`${sampled.join('\n')}\n`.repeat(10)}` });
     const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
     const reader = new ThreadedCsvReader(file, people);

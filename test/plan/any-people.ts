@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import type { Where } from '../../src/domain/where.js';
+import type { Input, RowStep, SmsStep, VerificationStartStep } from '../../src/job/job.js';
+import { aNumber, anInput, anSmsStep, aTemplate, someLimits } from './a-plan.js';
+
+export const people = anInput({ files: ['people.csv'], countryColumn: 'country' });
+export const stopList: Input = anInput({ files: ['stop.csv'] });
+export const anSms = (changes: Parameters<typeof anSmsStep>[0]): SmsStep => anSmsStep({ input: people, ...changes });
+
+const START: VerificationStartStep = {
+  kind: 'verification.start',
+  input: people,
+  destination: 'mobile',
+  brand: 'ACME',
+  template: undefined,
+  source: undefined,
+  codeLength: 4,
+  codeValidity: undefined,
+  resendingInterval: 10,
+  resetSession: undefined,
+  whenTooEarly: 'wait',
+  duplicates: 'skip',
+  limits: someLimits(),
+};
+
+const WHERE: Where = [
+  [
+    { column: 'note', tests: [{ op: 'not', values: ['a', 'É', '"'], exact: false }] },
+    { column: 'name', tests: [{ op: 'atLeast', bound: 0 }] },
+  ],
+];
+const COUNTRY: Where = [[{ column: 'country', tests: [{ op: 'equals', values: ['DE', 'é'], exact: false }] }]];
+
+export const STEPS: readonly (readonly [string, RowStep])[] = [
+  ['texts of their own', anSms({ text: 'Hi {{ name }}: {{ note | default: "-" }}' })],
+  ['texts that LiquidJS makes', anSms({ text: '{% if note %}{{ name | upcase }}{% endif %}', duplicates: 'keep' })],
+  ['texts that may not need UCS-2', anSms({ template: aTemplate({ text: '{{ note }}', encoding: 'GSM7' }) })],
+  [
+    'requests that are full by their parts',
+    anSms({ text: '{{ name }} {{ note }}', limits: someLimits({ segmentsPerSecond: 12 }) }),
+  ],
+  ['one text for all', anSms({ text: 'Open on “Friday”' })],
+  ['one text for all, which is too long', anSms({ text: 'long '.repeat(400) })],
+  ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: stopList })],
+  ['codes', START],
+  ['rows that a where takes', anSms({ input: { ...people, where: WHERE }, text: 'Hi {{ name }}' })],
+  ['rows that one of two maps takes', { ...START, input: { ...people, where: [...WHERE, ...COUNTRY] } }],
+];
+
+const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+const mobile = fc.oneof(
+  fc.nat(12).map(aNumber),
+  fc.constantFrom('9000 0001', '12', '', 'n/a', '+4915112345678', '030 1234567', '+80012345678', '6.59123E+09'),
+);
+const country = fc.constantFrom('', '', 'de', 'XX');
+const words = fc.oneof(
+  fc.constantFrom('7', '-1', 'x', 'A '),
+  fc.string({ unit: fc.constantFrom('a', 'é', '漢', '👩', '"', '\n', ' ', '\\', '“', '{'), maxLength: 5 }),
+);
+const note = fc.oneof(
+  words,
+  words.map((word) => word.repeat(200)),
+);
+export const anyRow = fc.tuple(mobile, country, words, note).map((cells) => cells.map(quote).join(','));
+const faulty = fc.constantFrom('1', '1,2,3,4,5', '+6590000001,,Ann');
+
+/** A file of people: numbers in many writings, texts of many scripts, rows too short or too long. */
+export const anyPeople = fc
+  .array(fc.oneof({ weight: 9, arbitrary: anyRow }, faulty), { minLength: 50, maxLength: 400 })
+  .map((lines) => `mobile,country,name,note\n${lines.join('\n')}\n`);
