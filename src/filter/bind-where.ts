@@ -37,8 +37,8 @@ export function bindWhere(where: Where, columns: readonly string[], findColumn: 
   if (only === undefined) throw new Error('A where without a group lets no row pass');
   const refuse = others.length === 0 ? refuseByGroup(only) : refuseByGroups(groups);
   return {
-    refuse: (cells) => refuse((condition) => askText(condition, cells[condition.index] ?? '')),
-    refuseBytes: (cells) => refuse((condition) => askBytes(condition, cells)),
+    refuse: (cells) => refuse(askText, cells),
+    refuseBytes: (cells) => refuse(askBytes, cells),
   };
 }
 
@@ -50,7 +50,8 @@ interface BoundCondition {
   readonly rejected: RowRefusal;
 }
 
-type Ask = (condition: BoundCondition) => CellAnswer;
+type Ask<Row> = (condition: BoundCondition, row: Row) => CellAnswer;
+type Refuse = <Row>(ask: Ask<Row>, row: Row) => RowRefusal | undefined;
 
 function bindCondition(condition: Condition, index: number): BoundCondition {
   const tests = condition.tests.map(compileTest);
@@ -69,7 +70,8 @@ function reject(field: string, expected: string): RowRefusal {
   return { kind: 'rejected', rejection };
 }
 
-function askText({ tests }: BoundCondition, text: string): CellAnswer {
+function askText({ tests, index }: BoundCondition, cells: readonly Cell[]): CellAnswer {
+  const text = cells[index] ?? '';
   let unreadable = false;
   for (const test of tests) {
     const said = test.ofText(text);
@@ -93,34 +95,35 @@ function askBytes({ tests, index }: BoundCondition, cells: RowCells): CellAnswer
 }
 
 /** The first condition that does not hold, or else the first undecidable one; undefined if all hold. */
-function findObstacle(
+function findObstacle<Row>(
   group: readonly BoundCondition[],
-  ask: Ask,
+  ask: Ask<Row>,
+  row: Row,
 ): { condition: BoundCondition; said: CellAnswer } | undefined {
   let unreadable: BoundCondition | undefined;
   for (const condition of group) {
-    const said = ask(condition);
+    const said = ask(condition, row);
     if (said === NO) return { condition, said };
     if (said === UNREADABLE) unreadable ??= condition;
   }
   return unreadable && { condition: unreadable, said: UNREADABLE };
 }
 
-function refuseByGroup(group: readonly BoundCondition[]): (ask: Ask) => RowRefusal | undefined {
-  return (ask) => {
-    const obstacle = findObstacle(group, ask);
+function refuseByGroup(group: readonly BoundCondition[]): Refuse {
+  return (ask, row) => {
+    const obstacle = findObstacle(group, ask, row);
     if (obstacle === undefined) return undefined;
     return obstacle.said === NO ? obstacle.condition.omitted : obstacle.condition.rejected;
   };
 }
 
-function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): (ask: Ask) => RowRefusal | undefined {
+function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse {
   const known = new Map<string, RowRefusal>();
-  return (ask) => {
+  return (ask, row) => {
     const clauses: string[] = [];
     let rejected: RowRefusal | undefined;
     for (const group of groups) {
-      const obstacle = findObstacle(group, ask);
+      const obstacle = findObstacle(group, ask, row);
       if (obstacle === undefined) return undefined;
       if (obstacle.said === UNREADABLE) rejected ??= obstacle.condition.rejected;
       clauses.push(obstacle.condition.clause);

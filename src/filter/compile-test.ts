@@ -2,7 +2,7 @@ import type { CellTest } from '../domain/where.js';
 import { isBlank } from '../template/blank.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
 import { compileTextTest } from './compile-text-test.js';
-import { readDay, readInstant } from './read-moment.js';
+import { readDay, readDayBytes, readInstant } from './read-moment.js';
 import { readNumber, readNumberBytes } from './read-number.js';
 
 /** A test as a closure. */
@@ -70,11 +70,11 @@ function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 
   const limit = (isDay ? day : readInstant(bound)) ?? Number.NaN;
   const read = isDay ? (text: string) => readDay(text, format) : readInstant;
   const remembered = new Map<string, CellAnswer>();
+  const holds = (moment: number) => answer(op === 'before' ? moment < limit : moment > limit);
   const compare = (text: string): CellAnswer => {
     if (isBlank(text)) return NO;
     const moment = read(text);
-    if (moment === undefined) return UNREADABLE;
-    return answer(op === 'before' ? moment < limit : moment > limit);
+    return moment === undefined ? UNREADABLE : holds(moment);
   };
   return {
     ofText: (text) => {
@@ -84,6 +84,14 @@ function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 
       if (remembered.size < MOST_REMEMBERED) remembered.set(text, found);
       return found;
     },
+    ...(isDay && format === undefined
+      ? {
+          ofBytes: (bytes, start, end) => {
+            const moment = readDayBytes(bytes, start, end);
+            return moment === undefined ? undefined : holds(moment);
+          },
+        }
+      : {}),
     expected: describeMoments(isDay, format),
   };
 }
