@@ -12,6 +12,7 @@ const MAY_IMPORT = {
   filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
   input: ['domain', 'storage', 'job', 'kinds', 'filter'],
   plan: ['domain', 'normalize', 'storage', 'job', 'kinds', 'filter', 'input'],
+  preview: ['domain', 'template', 'storage', 'job', 'kinds', 'input', 'plan'],
   journal: ['domain', 'storage'],
   report: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],

@@ -53,6 +53,17 @@ function nameFirstUcs2(text: string): string | undefined {
   return undefined;
 }
 
+/** The first character that GSM-7 does not have, as `nameCharacter` names it, and its place among the characters, from 1; undefined where GSM-7 has them all. */
+export function findUcs2Character(text: string): { readonly character: string; readonly at: number } | undefined {
+  let at = 0;
+  for (const character of text) {
+    at += 1;
+    if (septetsByCodeUnit[character.charCodeAt(0)] === 0)
+      return { character: nameCharacter(character.codePointAt(0) as number), at };
+  }
+  return undefined;
+}
+
 function countUcs2(text: string, firstUcs2Character: string | undefined): SegmentCount {
   const units = text.length;
   const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countUcs2Parts(text);

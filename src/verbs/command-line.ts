@@ -5,6 +5,7 @@ import { suggestNearest } from '../domain/suggest.js';
 import { addHelpVerb, rewriteHelp } from './help.js';
 import { addCheckVerb } from './job/check-verb.js';
 import { addPlanVerb } from './job/plan-verb.js';
+import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { addApplyVerb } from './run/apply-verb.js';
@@ -59,6 +60,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
 export const ADD_VERBS: readonly AddVerbs[] = [
   addRunVerb,
   addCheckVerb,
+  addPreviewVerb,
   addPlanVerb,
   addApplyVerb,
   addStatusVerb,
@@ -76,7 +78,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 ];
 
 export const VERBS = [
-  ...['run', 'check', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
+  ...['run', 'check', 'preview', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 

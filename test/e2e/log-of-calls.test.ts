@@ -55,7 +55,7 @@ const SAID: Readonly<Record<string, Said>> = {
 };
 
 /** They read; listen and sandbox serve until a signal, and listen is below. */
-const OTHERS = ['status', 'check', 'schema', 'sandbox', 'listen', 'help'];
+const OTHERS = ['status', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help'];
 
 /** What stands for an id or a code that is known once another verb has made it. */
 type Made = Record<string, string>;

@@ -30,7 +30,7 @@ function describe(name: string, help: string): CommandHelp {
   const [, options = ''] = /^Options:\n((?: .*\n)+)/m.exec(help) ?? [];
   // An option's description may be wrapped: what is said of its kind stands in its last line.
   const parts = options.split(/^ {2}(?=-)/m).slice(1);
-  const flags = parts.map((part) => [/^--[a-z-]+/.exec(part)?.[0] ?? '', part] as const);
+  const flags = parts.map((part) => [/^--[a-z0-9-]+/.exec(part)?.[0] ?? '', part] as const);
   return {
     name,
     arguments: { least: usage.split('<').length - 1, most: usage.split(/[<[]/).length - 1 },

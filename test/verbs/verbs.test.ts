@@ -40,6 +40,7 @@ async function aCommandLineToSandbox() {
 const NAMES = [
   'run',
   'check',
+  'preview',
   'plan',
   'apply',
   'status',

@@ -1,0 +1,143 @@
+import { format } from '../../domain/count-of.js';
+import type { Step } from '../../job/job.js';
+import { maskNumber, maskNumbers } from '../../normalize/mask.js';
+import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
+import { countSegments, findUcs2Character } from '../../template/segments.js';
+import { paint, type Screen } from '../terminal/screen.js';
+import { escapeText } from '../terminal/terminal.js';
+import { wrapText } from '../terminal/text-width.js';
+
+/** A row as it is shown, and printed as JSON. */
+export interface DescribedRow {
+  readonly step: number;
+  readonly kind: string;
+  readonly file: string;
+  readonly line: number;
+  readonly row: number;
+  readonly state: 'sent' | 'rejected' | 'skipped';
+  /** Why it is not sent; null where it is. */
+  readonly code: string | null;
+  readonly reason: string | null;
+  /** Null for a kind whose text the service writes, or that sends none. */
+  readonly sms: DescribedSms | null;
+  /** What is posted for the row, field by field; null where `sms` says it, or nothing is posted. */
+  readonly fields: Readonly<Record<string, string>> | null;
+  /** Column → cell. */
+  readonly cells: Readonly<Record<string, string>>;
+}
+
+export interface DescribedSms {
+  readonly to: string;
+  readonly text: string;
+  readonly encoding: string;
+  readonly parts: number;
+  /** Septets of GSM-7, or UTF-16 code units. */
+  readonly units: number;
+  /** The first character that GSM-7 does not have, and which one of the text it is, from 1. */
+  readonly ucs2: { readonly character: string; readonly at: number } | null;
+  readonly source: string | null;
+  readonly scheduled: string | null;
+}
+
+export function describeRow(
+  { row, message }: PreviewedRow,
+  {
+    number,
+    step,
+    input,
+    showNumbers,
+  }: {
+    readonly number: number;
+    readonly step: Step;
+    readonly input: { readonly file: string; readonly columns: readonly string[] } | undefined;
+    readonly showNumbers: boolean;
+  },
+): DescribedRow {
+  const mask = showNumbers ? (text: string) => text : maskAll;
+  const refusal = row.state === 'rejected' ? row.rejection : row.state === 'skipped' ? row.skip : undefined;
+  const columns = input?.columns ?? [];
+  const sms = message !== undefined && step.kind === 'sms' ? describeSms(message, step, mask) : null;
+  return {
+    step: number,
+    kind: step.kind,
+    file: input?.file ?? '',
+    line: row.line,
+    row: row.row,
+    state: row.state === 'planned' ? 'sent' : row.state,
+    code: refusal?.code ?? null,
+    reason: refusal === undefined ? null : mask(refusal.reason),
+    sms,
+    fields: message === undefined || sms !== null ? null : listFields(message, mask),
+    cells: Object.fromEntries(columns.flatMap((name, at) => (row.cells[at] ? [[name, mask(row.cells[at])]] : []))),
+  };
+}
+
+function describeSms(
+  message: Message,
+  { template }: Extract<Step, { kind: 'sms' }>,
+  mask: (text: string) => string,
+): DescribedSms {
+  const text = String(message.text ?? '');
+  const { encoding, segments: parts, units } = countSegments(text, template.encoding);
+  const { source = null, scheduled = null } = template;
+  const ucs2 = findUcs2Character(text) ?? null;
+  return { to: mask(String(message.destination)), text, encoding, parts, units, ucs2, source, scheduled };
+}
+
+/** Field → value, nested ones by dotted names. */
+function listFields(message: Message, mask: (text: string) => string, prefix = ''): Record<string, string> {
+  const pairs = Object.entries(message).map(([name, value]): Record<string, string> => {
+    const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (isMap) return listFields(value as Message, mask, `${prefix}${name}.`);
+    return { [`${prefix}${name}`]: mask(typeof value === 'string' ? value : JSON.stringify(value)) };
+  });
+  return Object.assign({}, ...pairs);
+}
+
+/** Seven digits and more, as people write numbers; a date in ISO 8601 is none. */
+const DIGITS = /\+?\d(?:[ ().-]{0,2}\d){6,}/g;
+const DATE = /^\d{4}-\d\d-\d\d(?:\D|$)/;
+
+function maskAll(text: string): string {
+  if (DATE.test(text)) return text;
+  return maskNumbers(text).replace(DIGITS, (number) =>
+    maskNumber(`${number.startsWith('+') ? '+' : ''}${number.replace(/\D/g, '')}`),
+  );
+}
+
+const BAR = '│';
+const PHONE_COLUMNS = 72;
+
+export function formatRow(row: DescribedRow, screen: Screen): string {
+  const { step, kind, file, line, sms, fields, cells } = row;
+  const head = escapeText(`${step} ${kind} · row ${row.row} of ${file} (line ${line})`);
+  const bar = paint(screen, 'dim', BAR);
+  const shown =
+    sms === null
+      ? undefined
+      : sms.text.split(/\r\n|[\r\n]/).flatMap((each) => wrapText(escapeText(each), PHONE_COLUMNS));
+  return [
+    paint(screen, 'bold', head),
+    ...(row.code === null ? [] : [`    not sent: ${row.state}, ${escapeText(`${row.code}: ${row.reason}`)}`]),
+    ...(shown ?? []).map((each) => `    ${bar} ${each}`),
+    ...(sms === null ? [] : describeDetails(sms).map((each) => `    ${escapeText(each)}`)),
+    ...listPairs(fields ?? {}, '    '),
+    `    ${paint(screen, 'dim', 'row:')}`,
+    ...listPairs(cells, '      '),
+    '',
+  ].join('\n');
+}
+
+/** One line each: a price has one of its own. */
+function describeDetails({ to, parts, encoding, units, ucs2, source, scheduled }: DescribedSms): string[] {
+  const unit = encoding === 'GSM7' ? 'characters of GSM-7' : 'characters of UCS-2';
+  return [
+    `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `at ${scheduled}`}`,
+    `${parts} SMS ${parts === 1 ? 'part' : 'parts'}, ${format(units)} ${unit}`,
+    ...(ucs2 === null ? [] : [`UCS-2 because of ${ucs2.character}, character ${ucs2.at} of the text`]),
+  ];
+}
+
+function listPairs(pairs: Readonly<Record<string, string>>, indent: string): string[] {
+  return Object.entries(pairs).map(([name, value]) => escapeText(`${indent}${name}: ${value}`));
+}

@@ -1,0 +1,80 @@
+import { digestText } from '../kinds/ids.js';
+import { countSegments } from '../template/segments.js';
+import type { PreviewedRow } from './previewed-rows.js';
+
+/** Which rows are shown; without any key, the first that are sent. */
+export interface RowChoice {
+  /** Number of the row in its file, whatever becomes of it. */
+  readonly row?: number | undefined;
+  /** E.164. */
+  readonly to?: string | undefined;
+  /** Those with the most parts. */
+  readonly longest?: boolean | undefined;
+  /** Those with a character that forces UCS-2. */
+  readonly ucs2?: boolean | undefined;
+  /** Drawn by this word: the same word draws the same rows. */
+  readonly random?: string | undefined;
+}
+
+/** Keeps the rows of one step that a choice means, at most `count`. */
+export class RowChooser {
+  readonly #rank: ((row: PreviewedRow, ordinal: number) => string | number | undefined) | undefined;
+  readonly #isMeant: (row: PreviewedRow) => boolean;
+  readonly #count: number;
+  #chosen: { readonly row: PreviewedRow; readonly rank: string | number; readonly ordinal: number }[] = [];
+  #ordinal = 0;
+
+  constructor({ row, to, longest, ucs2, random }: RowChoice, count: number) {
+    this.#count = count;
+    this.#isMeant = (each) => {
+      if (row !== undefined) return each.row.row === row;
+      if (each.message === undefined) return false;
+      if (to !== undefined) return numberOf(each) === to;
+      return ucs2 !== true || countOf(each)?.firstUcs2Character !== undefined;
+    };
+    if (longest === true) this.#rank = (each) => -(countOf(each)?.segments ?? 0) * 1e6 - (countOf(each)?.units ?? 0);
+    else if (random !== undefined) this.#rank = (_, ordinal) => digestText(`${random}\n${ordinal}`, 20);
+  }
+
+  see(row: PreviewedRow): void {
+    this.#ordinal += 1;
+    if (!this.#isMeant(row)) return;
+    const rank = this.#rank?.(row, this.#ordinal) ?? 0;
+    if (this.#chosen.length === this.#count && !isBefore(rank, this.#chosen.at(-1)?.rank ?? 0)) return;
+    this.#chosen.push({ row, rank, ordinal: this.#ordinal });
+    this.#chosen.sort((a, b) => (isBefore(a.rank, b.rank) ? -1 : isBefore(b.rank, a.rank) ? 1 : a.ordinal - b.ordinal));
+    if (this.#chosen.length > this.#count) this.#chosen.pop();
+  }
+
+  /** No row that is still to come would be shown. */
+  get isDone(): boolean {
+    return this.#rank === undefined && this.#chosen.length === this.#count;
+  }
+
+  get rows(): PreviewedRow[] {
+    return this.#chosen.map(({ row }) => row);
+  }
+
+  /** Rows that were seen. */
+  get seen(): number {
+    return this.#ordinal;
+  }
+}
+
+function isBefore(a: string | number, b: string | number): boolean {
+  return a < b;
+}
+
+function countOf({ message }: PreviewedRow): ReturnType<typeof countSegments> | undefined {
+  return typeof message?.text === 'string' ? countSegments(message.text, 'AUTO') : undefined;
+}
+
+/** Where the request names the number, by its kind: itself, among a contact's addresses, or of a user. */
+function numberOf({ message }: PreviewedRow): unknown {
+  const { destination, addresses, user } = (message ?? {}) as {
+    readonly destination?: unknown;
+    readonly addresses?: { readonly msisdn?: unknown };
+    readonly user?: { readonly phone?: unknown };
+  };
+  return destination ?? addresses?.msisdn ?? user?.phone;
+}

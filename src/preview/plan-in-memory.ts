@@ -1,0 +1,89 @@
+import { UserError } from '../domain/errors.js';
+import type { RecordReader } from '../input/record-reader.js';
+import { isRowStep, type Job } from '../job/job.js';
+import type { PlanDeps } from '../plan/plan-deps.js';
+import { planStep } from '../plan/plan-step.js';
+import { ProblemList } from '../plan/problems.js';
+import { selectInputs } from '../plan/select.js';
+import type { WholeFile } from '../storage/files.js';
+import { type RowChoice, RowChooser } from './choose-rows.js';
+import { PreviewedRows } from './previewed-rows.js';
+import type { PreviewedStep } from './read-run.js';
+
+/** In the ids of messages, which are not shown. */
+const PLAN_ID = 'preview00000';
+
+/**
+ * Plans a job as `volley plan` does, as far as the chosen rows need it, and keeps those alone: nothing is written. Files that
+ * the job has sent are planned as well.
+ */
+export async function previewJob(
+  job: Job,
+  deps: PlanDeps,
+  { choice, count }: { readonly choice: RowChoice; readonly count: number },
+): Promise<PreviewedStep[]> {
+  if (job.steps.some((step) => isRowStep(step) && step.input.files.includes('-'))) {
+    throw new UserError('bad-input', 'Cannot preview the job: it reads standard input, expected files', {
+      hint: 'Plan it with volley plan, and preview the run that it prints.',
+    });
+  }
+  const problems = new ProblemList('preview the job');
+  const selection = await selectInputs(job, deps, { jobDirectory: '', findTaken: () => undefined, problems });
+  const steps: PreviewedStep[] = [];
+  for (const step of selection.steps) {
+    if (step.inputs.length === 0) continue;
+    const chooser = new RowChooser(choice, count);
+    const enough = new AbortController();
+    const rows = new PreviewedRows(step.step.kind, (row) => {
+      chooser.see(row);
+      if (chooser.isDone) enough.abort();
+    });
+    const createWhole = async (path: string) =>
+      path.endsWith('.requests.ndjson')
+        ? createSink((line) => rows.addRequest(line, path))
+        : createSink((line) => rows.addRow(line, path));
+    const signal = AbortSignal.any([deps.signal, enough.signal]);
+    const readers = new Map<string, RecordReader>();
+    const readRecords: PlanDeps['reader']['readRecords'] = (file, input) => {
+      const records = deps.reader.readRecords(file, input);
+      readers.set(file.path, records);
+      return records;
+    };
+    const inMemory = {
+      ...deps,
+      signal,
+      files: { ...deps.files, createWhole },
+      reader: { ...deps.reader, readRecords },
+    };
+    try {
+      await planStep(step, { planId: PLAN_ID, directory: '', deps: inMemory, problems });
+    } catch (error) {
+      if (!enough.signal.aborted) throw error;
+    }
+    const inputs = step.inputs.map(({ file }) => ({
+      file: file.shown,
+      columns: readers.get(file.path)?.columns ?? [],
+    }));
+    steps.push({ number: step.number, inputs, rows: chooser.rows, seen: chooser.seen });
+  }
+  problems.throwIfAny();
+  return steps;
+}
+
+/** A file of which the lines are seen and nothing is kept. */
+function createSink(onLine: (line: Buffer) => void): WholeFile {
+  let rest = Buffer.alloc(0);
+  return {
+    write: async (chunk) => {
+      const bytes = Buffer.concat([rest, Buffer.from(chunk as Uint8Array)]);
+      let from = 0;
+      for (let at = bytes.indexOf('\n'); at !== -1; at = bytes.indexOf('\n', from)) {
+        onLine(bytes.subarray(from, at));
+        from = at + 1;
+      }
+      rest = bytes.subarray(from);
+    },
+    finish: async () => {},
+    discard: async () => {},
+  };
+}

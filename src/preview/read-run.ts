@@ -1,0 +1,48 @@
+import { type Plan, requestsFile, rowsFile } from '../plan/format/plan-file.js';
+import { openPlanned, readRowLines } from '../plan/format/planned-files.js';
+import type { Files } from '../storage/files.js';
+import { splitLines } from '../storage/split-lines.js';
+import { type RowChoice, RowChooser } from './choose-rows.js';
+import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
+
+/** The rows of one step that are shown. */
+export interface PreviewedStep {
+  readonly number: number;
+  /** By which rows name their file, and the names of their cells. */
+  readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
+  readonly rows: readonly PreviewedRow[];
+  /** Rows that were looked at. */
+  readonly seen: number;
+}
+
+/** Reads chosen rows of a plan from the bytes that are sent. */
+export async function previewRun(
+  files: Files,
+  { directory, plan }: { readonly directory: string; readonly plan: Plan },
+  { choice, count }: { readonly choice: RowChoice; readonly count: number },
+): Promise<PreviewedStep[]> {
+  const steps: PreviewedStep[] = [];
+  for (const step of plan.steps) {
+    if (step.counts.read === 0) continue;
+    const chooser = new RowChooser(choice, count);
+    const rows = new PreviewedRows(step.kind, (row) => chooser.see(row));
+    const paths = { requests: requestsFile(directory, step), rows: rowsFile(directory, step) };
+    const requests = await openPlanned(files, paths.requests, step.files?.requests);
+    try {
+      const lines = splitLines(requests)[Symbol.asyncIterator]();
+      for await (const line of readRowLines(files, directory, step)) {
+        rows.addRow(line, paths.rows);
+        while (rows.needsRequest) {
+          const next = await lines.next();
+          if (next.done === true) break;
+          rows.addRequest(next.value.bytes, paths.requests);
+        }
+        if (chooser.isDone) break;
+      }
+    } finally {
+      await requests.close();
+    }
+    steps.push({ number: step.number, inputs: step.inputs, rows: chooser.rows, seen: chooser.seen });
+  }
+  return steps;
+}

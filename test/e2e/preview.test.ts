@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { aContactsStep, aJob, anSmsStep, numberOf } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+const NAMES = ['Ann', 'Bea – the second', 'Cid', 'x'.repeat(200), 'Eve', 'Fay', 'Gus'];
+const PEOPLE = `mobile,name,ref\n${NAMES.map((name, at) => `${numberOf(at + 1)},${name},2026-01-0${at + 1}\n`).join('')}12,Hal,\n`;
+const TEXT = 'Hi {{ name }}!';
+
+async function aJobOf(step: object): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', PEOPLE);
+  workspace.writeJob(aJob(workspace, { steps: [step] }));
+  return workspace;
+}
+
+const anSms = () => aJobOf(anSmsStep({ input: { files: 'people.csv' }, template: { source: 'ACME', text: TEXT } }));
+
+interface Shown {
+  readonly row: number;
+  readonly state: string;
+  readonly code: string | null;
+  readonly sms: Record<string, unknown> | null;
+  readonly fields: Record<string, string> | null;
+  readonly cells: Record<string, string>;
+}
+
+async function show(workspace: Workspace, of: string, ...flags: string[]): Promise<readonly Shown[]> {
+  const { code, stdout, stderr } = await workspace.volley('preview', of, ...flags);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout).rows;
+}
+
+describe.concurrent('preview of a job', () => {
+  test('shows the first messages as people get them, with their rows; it writes and sends nothing', async () => {
+    const workspace = await anSms();
+    const rows = await show(workspace, 'job.yaml', '--count', '2');
+    expect(rows).toEqual([
+      {
+        ...{ step: 1, kind: 'sms', file: 'people.csv', line: 2, row: 1, state: 'sent', code: null, reason: null },
+        sms: {
+          ...{ text: 'Hi Ann!', encoding: 'GSM7', parts: 1, units: 7, ucs2: null, source: 'ACME', scheduled: null },
+          to: expect.stringMatching(/^\+65\*{6}\d\d$/),
+        },
+        fields: null,
+        cells: { mobile: expect.stringMatching(/^\+65\*{6}\d\d$/), name: 'Ann', ref: '2026-01-01' },
+      },
+      expect.objectContaining({ row: 2, sms: expect.objectContaining({ encoding: 'UCS2', parts: 1 }) }),
+    ]);
+    expect(existsSync(workspace.path('out'))).toBe(false);
+    expect(await workspace.destinations()).toEqual([]);
+  });
+
+  test('names the character that forces UCS-2, and where it stands', async () => {
+    const rows = await show(await anSms(), 'job.yaml', '--ucs2');
+    expect(rows.map(({ row, sms }) => [row, sms?.ucs2])).toEqual([[2, { character: '– (U+2013 EN DASH)', at: 8 }]]);
+  });
+
+  test('shows the longest, the one to a number, or a row that is not sent with its reason', async () => {
+    const workspace = await anSms();
+    const [longest, second] = await show(workspace, 'job.yaml', '--longest', '--count', '2');
+    expect([longest?.row, longest?.sms?.parts, second?.row]).toEqual([4, 2, 2]);
+    const [to] = await show(workspace, 'job.yaml', '--to', numberOf(3), '--show-numbers');
+    expect([to?.row, to?.sms?.to, to?.cells.mobile]).toEqual([3, numberOf(3), numberOf(3)]);
+    const [refused] = await show(workspace, 'job.yaml', '--row', '8');
+    expect([refused?.state, refused?.sms]).toEqual(['rejected', null]);
+    expect(refused?.code).toMatch(/^[a-z-]+$/);
+  });
+
+  test('draws the same rows by the same word', async () => {
+    const workspace = await anSms();
+    const draw = async (word: string) =>
+      (await show(workspace, 'job.yaml', '--random', word, '--count', '3')).map(({ row }) => row);
+    expect(await draw('tuesday')).toEqual(await draw('tuesday'));
+    const draws = new Set(
+      await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(async (word) => String(await draw(word)))),
+    );
+    expect(draws.size).toBeGreaterThan(1);
+  });
+
+  test('shows field and value of a contact', async () => {
+    const workspace = await aJobOf(
+      aContactsStep({ input: { files: 'people.csv' }, fields: { msisdn: 'mobile', firstName: 'name' } }),
+    );
+    const [first] = await show(workspace, 'job.yaml', '--count', '1', '--show-numbers');
+    expect([first?.sms, first?.fields]).toEqual([
+      null,
+      expect.objectContaining({ firstName: 'Ann', 'addresses.msisdn': numberOf(1) }),
+    ]);
+    expect(await show(workspace, 'job.yaml', '--to', numberOf(2))).toHaveLength(1);
+  });
+
+  test.each<[string, string[], string]>([
+    [
+      'two choices',
+      ['--ucs2', '--longest'],
+      'several of --row, --to, --longest, --ucs2 and --random are given, expected one at most',
+    ],
+    ['a row that there is not', ['--row', '9'], '--row is 9, expected the number of a row, from 1 to 8'],
+    ['a row that is none', ['--row', '0'], '--row is "0", expected the number of a row, from 1, without the header'],
+    ['a number that is none', ['--to', 'Ann'], '--to is not a number, expected one with + and its country code'],
+    [
+      'a number that nothing is sent to',
+      ['--to', '+6598765432'],
+      '--to names a number that no message is for, expected one that is sent to',
+    ],
+    ['a count that is none', ['--count', 'all'], '--count is "all", expected a number from 1 to 1000'],
+  ])('refuses %s', async (_what, flags, message) => {
+    const { error } = readFailure(await (await anSms()).volley('preview', 'job.yaml', ...flags));
+    expect([error.code, error.message]).toEqual(['bad-flag', `Cannot preview: ${message}`]);
+  });
+
+  test('refuses standard input, which it would use up', async () => {
+    const workspace = await aJobOf(anSmsStep({ input: { files: '-' } }));
+    const { error } = readFailure(await workspace.volley('preview', 'job.yaml'));
+    expect(error.message).toBe('Cannot preview the job: it reads standard input, expected files');
+  });
+
+  test('names what is wrong with the job or its files, as plan does', async () => {
+    const workspace = await aJobOf(anSmsStep({ input: { files: 'people.csv', where: { reff: 'present' } } }));
+    const { error } = readFailure(await workspace.volley('preview', 'job.yaml'));
+    expect(error.problems).toEqual([expect.objectContaining({ file: 'job.yaml', hint: 'Did you mean "ref"?' })]);
+  });
+});
+
+describe.concurrent('preview of a run', () => {
+  test('shows what the plan sends, whatever the files hold now', async () => {
+    const workspace = await anSms();
+    const ofJob = await show(workspace, 'job.yaml', '--count', '100');
+    expect((await workspace.volley('plan', 'job.yaml')).code).toBe(0);
+    workspace.write('people.csv', 'mobile,name\n');
+    const [run] = workspace.runs();
+    expect(await show(workspace, `out/sale/${run}`, '--count', '100')).toEqual(ofJob);
+    expect(ofJob).toHaveLength(7);
+  });
+});
