@@ -77,7 +77,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
         const planDeps = await createPlanDeps(host, { onProgress: view.planned, signal: signalled.signal });
         const deps = { files, clock, owner, plan: planDeps };
         const made = await placeProblems({ file: flags.job, files }, () =>
-          retryRun({ directory, plan, lock, job }, { ...choice, person: namePerson(runtime) }, deps),
+          retryRun({ directory, plan, lock, registry, job }, { ...choice, person: namePerson(runtime) }, deps),
         );
         const outputs = checkNames(files, () => lock.assertHeld());
         await registry.noteEnded(await writeReport(outputs, directory, plan));

@@ -7,7 +7,7 @@ import { readOpenDoubt } from '../registry/open-doubt.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
-import { assertGiven } from '../retry/retry-given.js';
+import { assertOwned } from '../retry/assert-owned.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
@@ -104,12 +104,14 @@ async function runInSession(
   // A repeated job whose process died is finished, not sent once more.
   if (done.summaries.length > 0 && isRepeated) return;
 
+  const known =
+    done.summaries.length === 0 ? history : await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   const { made, leftOut } = await endSoonAfter(reading, async () =>
     planNewInput(job, {
       host,
       log,
       jobDirectory,
-      history: await readHistory(files, jobDirectory),
+      history: known,
       registry: session.registry,
       isAgain: flags.again,
       signal: stop.nothingNew,
@@ -128,6 +130,7 @@ async function runInSession(
     });
     throw error;
   }
+  await session.registry.claimReimported(made, known);
   done.summaries.push(await applyAndReport(made.directory, made.plan, job));
 }
 
@@ -152,7 +155,8 @@ async function finishRun(
   const settings = joinSettings(past.plan, job);
   await endSoonAfter({ signal: session.stop.nothingNew, clock: runtime.clock, doing: 'finish the run' }, async () => {
     await assertUnchanged(past.plan, runtime);
-    await assertGiven(runtime.files, { plan: past.plan, jobDirectory, history });
+    const sources = { files: runtime.files, registry: session.registry.state, history };
+    await assertOwned(sources, { plan: past.plan, jobDirectory });
   });
   return session.applyAndReport(past.directory, past.plan, settings);
 }

@@ -138,8 +138,8 @@ export interface SettleEntry {
 }
 
 /**
- * Another plan claims rows and alone may send them from now on: one entry for all of them, so that the claim is
- * atomic. Each is `rejected` by the service, or `not-sent`, and none was claimed before.
+ * Another plan has claimed rows, and alone may send them. The registry holds the claim; this notes it for the outputs of the run.
+ * Each row is `rejected` by the service, or `not-sent`, and none was noted before.
  */
 export interface RetryEntry {
   readonly type: 'retry';

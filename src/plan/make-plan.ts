@@ -7,6 +7,7 @@ import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from 
 import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
+import type { RowOwners } from './reimport/reimported-rows.js';
 import { replaceDraft } from './replace-draft.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './select.js';
 import { listTimeFaults } from './time-faults.js';
@@ -28,6 +29,7 @@ export async function makePlan(
   options: {
     jobDirectory: string;
     findTaken: FindTaken;
+    ownersFor: (plan: { id: string }) => RowOwners;
     occurrence: string;
     assertHeld: () => Promise<void>;
     /** By the wall clock: scheduled times must still lie ahead. */
@@ -73,7 +75,8 @@ async function planSelection(
   await files.remove(scratch);
   await files.makeDirectory(scratch);
   try {
-    const steps = await planSteps({ job, id, occurrence, selection }, { deps, problems, scratch, directory });
+    const owners = options.ownersFor({ id });
+    const steps = await planSteps({ id, selection }, { deps, problems, scratch, directory, owners });
     const repeats = listRepeats(steps, options.findTaken);
     if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
     const plan = await writePlan({ job, id, occurrence, selection, steps }, { deps, scratch, directory });
@@ -107,15 +110,13 @@ export async function removeLeftovers(files: Files, jobDirectory: string): Promi
 }
 
 async function planSteps(
-  { job, id, occurrence, selection }: { job: Job; id: string; occurrence: string; selection: Selection },
-  context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string },
+  { id, selection }: { id: string; selection: Selection },
+  context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string; owners: RowOwners },
 ): Promise<PlannedStep[]> {
-  const { deps, problems, scratch } = context;
-  const jobDirectory = dirname(context.directory);
-  const fed = { files: deps.files, jobDirectory, plan: { id, occurrence, job } };
+  const { deps, problems, scratch, owners } = context;
   const steps: PlannedStep[] = [];
   for (const step of selection.steps) {
-    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems, fed });
+    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems, owners });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }
   problems.throwIfAny();

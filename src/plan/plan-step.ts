@@ -12,8 +12,8 @@ import { StepWriter } from './format/step-writer.js';
 import { planBlock } from './plan-block.js';
 import type { PlanDeps } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
-import { FedRows, type FedSource } from './reimport/fed-rows.js';
 import { findRefusal } from './reimport/own-outputs.js';
+import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { RowsDigest } from './rows-digest.js';
 import type { DigestedInput, StepSelection } from './select.js';
 import { inheritCountry, loadSuppression } from './suppress/suppression.js';
@@ -26,7 +26,7 @@ export interface PlanStepContext {
   readonly deps: PlanDeps;
   readonly problems: ProblemList;
   /** For re-imported rows that other plans may have claimed; absent otherwise. */
-  readonly fed?: FedSource;
+  readonly owners?: RowOwners;
 }
 
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
@@ -49,8 +49,9 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   });
   const { kind, limits } = step;
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
-  const fed = context.fed && new FedRows({ kind, number }, context.fed, { describeRow: (row) => rows.describe(row) });
-  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, fed });
+  const describeRow = (row: number) => rows.describe(row);
+  const reimported = context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow });
+  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, reimported });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
   if (problems.isEmpty) await writer.finish();
@@ -97,7 +98,7 @@ class StepPlanning {
   readonly #writer: StepWriter;
   readonly #rows: RowOrdinals;
   readonly #names: FoldedNames;
-  readonly #fed: FedRows | undefined;
+  readonly #reimported: ReimportedRows | undefined;
   readonly #tally = new Tally();
   /** Of the current file. */
   #digest = new RowsDigest();
@@ -110,7 +111,7 @@ class StepPlanning {
     writer: StepWriter;
     rows: RowOrdinals;
     names: FoldedNames;
-    fed: FedRows | undefined;
+    reimported: ReimportedRows | undefined;
   }) {
     this.#number = parts.number;
     this.#step = parts.step;
@@ -119,7 +120,7 @@ class StepPlanning {
     this.#writer = parts.writer;
     this.#rows = parts.rows;
     this.#names = parts.names;
-    this.#fed = parts.fed;
+    this.#reimported = parts.reimported;
   }
 
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
@@ -143,7 +144,7 @@ class StepPlanning {
     });
     const { columns, notices } = reader;
     const { sha256, contentSha256, bytes } = input;
-    const fedFrom = this.#fed?.takeRuns() ?? [];
+    const fedFrom = this.#reimported?.takeRuns() ?? [];
     // Re-imported rows are identified by their ids, in whatever file they stand.
     const rowsSha256 = reader.ownColumns.length > 0 ? undefined : this.#digest.finish(columns);
     return {
@@ -187,14 +188,14 @@ class StepPlanning {
     { source, binding }: { source: FileOfStep; binding: ColumnBinding },
   ): Promise<void> {
     for await (const batch of reader.batches()) {
-      const fed = reader.ownColumns.length === 0 ? undefined : this.#fed;
-      await fed?.prepare(batch);
+      const reimported = reader.ownColumns.length === 0 ? undefined : this.#reimported;
+      await reimported?.prepare(batch);
       this.#checkSignal();
       const read = binding.rows;
       if (read === undefined) continue;
       for (const record of batch) {
         this.#digest.addRow(record, reader.columns.length);
-        this.#planRow(record, { source, columns: reader.columns, read, fed });
+        this.#planRow(record, { source, columns: reader.columns, read, reimported });
       }
       await this.#endBatch();
     }
@@ -218,8 +219,13 @@ class StepPlanning {
       source,
       columns,
       read,
-      fed,
-    }: { source: FileOfStep; columns: readonly string[]; read: RowReader; fed: FedRows | undefined },
+      reimported,
+    }: {
+      source: FileOfStep;
+      columns: readonly string[];
+      read: RowReader;
+      reimported: ReimportedRows | undefined;
+    },
   ): void {
     const writer = this.#writer;
     const { line, row, fault, ownId } = record;
@@ -227,12 +233,12 @@ class StepPlanning {
     const from = ownId === '' ? undefined : ownId;
     const place = { file: source.index, line, row, from };
     const ordinal = this.#rows.take();
-    const known = from === undefined ? undefined : fed?.check(from);
+    const known = from === undefined ? undefined : reimported?.check(from);
     const plan: RowPlan =
       fault === undefined ? (known ?? read(record, ordinal, writer.planned)) : { kind: 'rejected', rejection: fault };
     this.#tally.add(plan);
     if (plan.kind === 'planned') {
-      if (from !== undefined) fed?.notePlanned(from, ordinal);
+      if (from !== undefined) reimported?.notePlanned(from, ordinal);
       writer.addPlanned(place, plan.row, cellsJson);
     } else if (plan.kind === 'rejected') {
       const { shown: file, path } = source;

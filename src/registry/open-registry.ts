@@ -5,6 +5,7 @@ import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import { splitLines } from '../storage/split-lines.js';
+import { describePastClaims } from './describe-claims.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
 import { isReported, type PastRun, readHistory } from './history.js';
 import { describeBegun, identify, Registry, type RegistryDeps, refuseDirectory } from './registry.js';
@@ -15,6 +16,7 @@ import {
   type EndedEntry,
   REGISTRY_FILE,
   REGISTRY_VERSION,
+  type RegistryEntry,
 } from './registry-entry.js';
 import { RegistryState } from './registry-state.js';
 
@@ -43,7 +45,7 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   }
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
   if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
-  if (state.registry === undefined) await makeRegistry(registry, deps, options);
+  if (state.version < REGISTRY_VERSION) await makeRegistry(registry, deps, options);
   if (faults.length > 0 && adoptedBy !== undefined) await adopt(registry, deps, { ...options, adoptedBy, faults });
   await registry.attest();
   return registry;
@@ -95,11 +97,14 @@ async function makeRegistry(
   // Made empty first: it is to hold its own inode.
   await (await files.openAppend(path)).close();
   const begun = history.filter(({ state }) => state !== 'planned');
-  const entries = [];
-  for (const run of begun) entries.push(...(await describePast(files, run, clock.now())));
+  const [at, isNew] = [clock.now(), registry.state.version === 0];
+  const entries: RegistryEntry[] = [];
+  for (const run of isNew ? begun : []) entries.push(...(await describePast(files, run, at)));
+  entries.push(...(await describePastClaims(files, { history, at })));
   const made = { registry: await identify(files, path), directory: await identify(files, jobDirectory) };
-  await registry.append({ type: 'made', at: clock.now(), version: REGISTRY_VERSION, ...made }, ...entries);
-  if (begun.length > 0) {
+  // Last, so that a registry which has it has all.
+  await registry.append(...entries, { type: 'made', at, version: REGISTRY_VERSION, ...made });
+  if (isNew && begun.length > 0) {
     onNotice(
       `${REGISTRY_FILE} is made from the ${begun.length === 1 ? 'one run' : `${begun.length} runs`} in ${jobDirectory}: what runs that are gone had taken is not known`,
     );

@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { RetryOf } from '../plan/format/plan-file.js';
 import type { Identity } from '../storage/identity.js';
 
 /**
- * The run registry on disk, version 1: `registry.ndjson`, one entry a line, appended only, each synced before anything relies on it.
+ * The run registry on disk, version 2: `registry.ndjson`, one entry a line, appended only, each synced before anything relies on it.
  *
  *   {"crc":"9f3a01bc","type":"begun","at":1790000000000,"plan":"k3v9q2m8x4aa",…}\n
  *
  * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline. A line that was never whole, since a
- * process died in the middle of a write, gets `~` at its end by the next one that appends; any other bad line is damage.
+ * process died in the middle of a write, gets `~` at its end by the next one that appends; any other bad line is damage. Version 1 has
+ * no claims: they are added from the runs, and with them another entry `made`, of the new version.
  */
-export const REGISTRY_VERSION = 1;
+export const REGISTRY_VERSION = 2;
 export const REGISTRY_FILE = 'registry.ndjson';
 
-export type RegistryEntry = MadeEntry | BegunEntry | EndedEntry | AdoptedEntry;
+export type RegistryEntry = MadeEntry | BegunEntry | ClaimedEntry | EndedEntry | AdoptedEntry;
 
-/** The first: where the registry was made. */
+/** The first: where the registry was made. One more where an older one was brought to this version. */
 export interface MadeEntry {
   readonly type: 'made';
   readonly at: number;
@@ -51,6 +53,38 @@ export interface TakenFile {
   readonly content: string;
   /** SHA-256 of its names and cells, in their order, however they are written; null in runs of older versions. */
   readonly rows: string | null;
+}
+
+/** A plan takes rows of other runs, for good. Durable before the plan can begin. */
+export interface ClaimedEntry {
+  readonly type: 'claimed';
+  readonly at: number;
+  /** Id of the plan; it may not have begun. */
+  readonly plan: string;
+  /** Who had them claimed: a person, by `volley retry`; else `re-import`. */
+  readonly by: string;
+  readonly account: string;
+  readonly occurrence: string;
+  /** What was retried; null for a re-import. */
+  readonly retryOf: RetryOf | null;
+  /** How many rows. */
+  readonly count: number;
+  readonly rows: readonly ClaimedRows[];
+}
+
+export interface ClaimedRows {
+  /** Of the step that claims them. */
+  readonly kind: string;
+  /**
+   * What stands before the numbers of the rows: for rows of a run how their ids begin, such as `k3v9q2m8x4aa-1-`, and `k3v9q2m8x4aa-1-r`
+   * for those that its plan refused; for these once more their file (refused-rows.ts), by which every plan that read it knows them.
+   */
+  readonly from: string;
+  /**
+   * Their numbers, as ranges: for each how far it begins behind the end of the last one, and how many rows it has. Rows 3, 4, 5 and 9
+   * are `3,3,3,1`. A text, so that it is read only where it is asked for.
+   */
+  readonly rows: string;
 }
 
 /** A run has its outputs. */

@@ -1,5 +1,6 @@
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { Identity } from '../storage/identity.js';
+import { type ClaimScope, Claims } from './claims.js';
 import type { BegunEntry, EndedEntry, RegistryEntry } from './registry-entry.js';
 
 /** A run as the registry knows it. */
@@ -12,16 +13,11 @@ export interface KnownRun {
   readonly journal: Identity | undefined;
 }
 
-/** What a file is asked for: by whom it may have been taken. */
-export interface TakenScope {
-  readonly account: string;
-  /** '': any run counts; else those of the same time alone. */
-  readonly occurrence: string;
-}
-
 /** The job's memory, as all entries of its registry tell it. Pure. */
 export class RegistryState {
+  readonly claims = new Claims();
   readonly #runs = new Map<string, KnownRun>();
+  #version = 0;
   #registry: Identity | undefined;
   #directory: Identity | undefined;
   #lastAt = 0;
@@ -32,6 +28,11 @@ export class RegistryState {
 
   get directory(): Identity | undefined {
     return this.#directory;
+  }
+
+  /** Of the format; 0: there is no registry yet. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Of the last entry. */
@@ -55,9 +56,16 @@ export class RegistryState {
       if (run !== undefined) this.#runs.set(entry.plan, { ...run, ended: entry });
       return;
     }
+    if (entry.type === 'claimed') {
+      this.claims.apply(entry);
+      return;
+    }
     this.#registry = entry.registry;
     this.#directory = entry.directory;
-    if (entry.type === 'made') return;
+    if (entry.type === 'made') {
+      this.#version = entry.version;
+      return;
+    }
     for (const { plan, directory, journal } of entry.runs) {
       const run = this.#runs.get(plan);
       if (run === undefined) continue;
@@ -72,17 +80,15 @@ export class RegistryState {
     );
   }
 
-  /** Id of the run that took a file, by its bytes or by its rows; undefined where none did. The latest, where several did. */
-  findTaken(kind: string, digest: string, { account, occurrence }: TakenScope): string | undefined {
-    let found: string | undefined;
-    for (const { begun } of this.#runs.values()) {
-      if (begun.retryOf !== null || begun.account !== account) continue;
-      if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) continue;
+  /** Ids of the runs that took a file, by its bytes or by its rows, in the order in which they began. */
+  listTakers(kind: string, digest: string, { account, occurrence }: ClaimScope): string[] {
+    return [...this.#runs.values()].flatMap(({ begun }) => {
+      if (begun.retryOf !== null || begun.account !== account) return [];
+      if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) return [];
       const isTaken = begun.files.some(
         (file) => file.kind === kind && (file.content === digest || file.rows === digest),
       );
-      if (isTaken) found = begun.plan;
-    }
-    return found;
+      return isTaken ? [begun.plan] : [];
+    });
   }
 }

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { InternalError, type Problem, UserError } from '../domain/errors.js';
+import type { RowRange } from '../journal/entry-format.js';
+import { accountOf } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
-import { accountOf } from '../plan/reimport/other-plans.js';
 import type { Clock } from '../ports/clock.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
+import { describeReimport, describeRetry } from './describe-claims.js';
 import { findRunFaults } from './find-faults.js';
+import type { PastRun } from './history.js';
 import {
   type BegunEntry,
   digestPlan,
@@ -45,12 +48,12 @@ export class Registry {
     this.#isTorn = isTorn;
   }
 
-  /** Id of the run that took a file for a step of a kind, by the digest of its bytes or of its rows. */
+  /** Id of the run that took a file for a step of a kind, by the digest of its bytes or of its rows: the latest, where several did. */
   findTaken(
     { job, occurrence }: Pick<Plan, 'job' | 'occurrence'>,
     { kind, digest }: { kind: string; digest: string },
   ): string | undefined {
-    return this.state.findTaken(kind, digest, { account: accountOf(job), occurrence });
+    return this.state.listTakers(kind, digest, { account: accountOf(job), occurrence }).at(-1);
   }
 
   /** Of all runs that were begun. */
@@ -89,6 +92,20 @@ export class Registry {
     if (run === undefined) return;
     const faults = await findRunFaults(this.#deps.files, { run, jobDirectory: this.#jobDirectory, lock: this.#lock });
     if (faults.length > 0) throw refuseDirectory(this.#jobDirectory, faults);
+  }
+
+  /** A plan of a retry has its rows from now on, for good. */
+  async claimRetried(plan: Plan, rows: { source: Plan; ranges: readonly RowRange[]; by: string }): Promise<void> {
+    await this.append(...describeRetry(plan, { ...rows, at: this.#deps.clock.now() }));
+  }
+
+  /** A plan is about to begin, and has the rows of other runs that came back as its input from now on, for good. A second time there is nothing to note. */
+  async claimReimported(run: { directory: string; plan: Plan }, history: readonly PastRun[]): Promise<void> {
+    if (run.plan.retryOf !== undefined) return;
+    const { files, clock } = this.#deps;
+    const at = clock.now();
+    const entries = await describeReimport(files, run, { claims: this.state.claims, history, at });
+    if (entries.length > 0) await this.append(...entries);
   }
 
   /** A run's journal is open: it has its files from now on, before its first intent. A second time there is nothing to note. */

@@ -1,51 +1,48 @@
 import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
-import type { RetryEntry, RowRange } from '../journal/entry-format.js';
-import { PERSON } from '../journal/row-status/row-ends.js';
-import { type RowRanges, rangesOf } from '../journal/row-status/row-ranges.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowRange } from '../journal/entry-format.js';
 import { formatRowId } from '../kinds/ids.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
-import { FedRows } from '../registry/note-fed-rows.js';
+import type { Claim, Claims } from '../registry/claims.js';
+import { listClaimsOn } from '../registry/note-claims.js';
+import type { ReceivedRows } from '../registry/received-rows.js';
 import type { RetryChoice } from '../registry/retry-choice.js';
 import type { Lock } from '../storage/lock.js';
-import type { ReceivedRows } from './received-rows.js';
 
 export interface MadeRetry {
   readonly plan: Plan;
   readonly directory: string;
 }
 
-export interface RetrySource {
+export interface RetryRequest {
   readonly directory: string;
   readonly plan: Plan;
   readonly lock: Lock;
+  readonly claims: Claims;
   readonly choice: RetryChoice;
   readonly received: ReceivedRows;
   /** How its rows are sent; undefined: as they were planned. */
   readonly job?: Job | undefined;
 }
 
-/** Writes the plan of some rows of a run; whoever was given it before has it no more. */
+/** Writes the plan of some rows of a run. */
 export async function makePlanOf(
   { ranges, isChosen }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean },
-  { directory, plan, lock, choice, received, job = plan.job }: RetrySource,
+  { directory, plan, lock, choice, received, job = plan.job }: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
-  const { files } = deps;
-  const fed = await FedRows.read(files, directory, plan);
   const isRefused = choice.only === 'rejected';
   const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, index }, { isRefused });
   return makeRetryPlan(
     {
       plan: { ...plan, job },
       identity: JSON.stringify(ranges),
-      rowsOf: (planned) => readChosen(planned, { files, directory, run: plan.id, isChosen, fed, wasSent }),
+      rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, isChosen, wasSent }),
     },
     deps.plan,
     {
@@ -59,40 +56,33 @@ export async function makePlanOf(
 
 /**
  * Makes anew the plans that the same choice made before, and that nobody has begun to send. Their rows are theirs already: only
- * whom the suppression lists leave out may be others by now, and which rows a receipt tells of.
+ * whom the suppression lists leave out may be others by now, and which rows a receipt shows.
  */
 export async function makeAnew(
-  moves: RowStatusView['moves'],
-  source: RetrySource,
+  request: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry[]> {
   const made: MadeRetry[] = [];
-  for (const entry of moves.values()) {
-    if (!(await isUnbegun(entry, source, deps.files))) continue;
-    const steps = new Map<number, RowRanges<true>>();
-    for (const [step, ...range] of entry.rows) {
-      rangesOf(steps, step).add(range, true);
-    }
-    const isChosen = (step: number, row: number) => steps.get(step)?.find(row) === true;
-    made.push(await makePlanOf({ ranges: entry.rows, isChosen }, source, deps));
+  const claims = listClaimsOn(request, request.claims).filter(({ claim }) => isSameChoice(claim, request.choice));
+  for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
+    if (!(await isUnbegun(join(dirname(request.directory), id), deps.files))) continue;
+    const own = claims.filter(({ claim }) => claim.entry.plan === id);
+    const ranges = own.flatMap(({ step, claim }) => {
+      return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);
+    });
+    const isChosen = (step: number, row: number) => own.some((each) => each.step === step && each.claim.has(row));
+    made.push(await makePlanOf({ ranges, isChosen }, request, deps));
   }
   return made;
 }
 
+function isSameChoice({ entry: { retryOf } }: Claim, { only, codes }: RetryChoice): boolean {
+  return retryOf?.only === only && retryOf.codes.join() === codes.join();
+}
+
 /** One whose directory is gone may have been sent. One without plan.json is being replaced by a command that died. */
-async function isUnbegun(
-  { plan: id, by, status }: RetryEntry,
-  { directory, plan, choice }: RetrySource,
-  files: AppendDeps['files'],
-): Promise<boolean> {
-  const own = join(dirname(directory), id);
-  if ((await files.stat(own)) === undefined || (await files.stat(join(own, JOURNAL_FILE))) !== undefined) return false;
-  if ((await files.stat(join(own, PLAN_FILE))) === undefined) {
-    return by.startsWith(PERSON) && (status === 'rejected') === (choice.only === 'rejected');
-  }
-  const { retryOf } = await readPlan(files, own);
-  const isSame = retryOf?.run === plan.id && retryOf.only === choice.only;
-  return isSame && retryOf.codes.join() === choice.codes.join();
+async function isUnbegun(directory: string, files: AppendDeps['files']): Promise<boolean> {
+  return (await files.stat(directory)) !== undefined && (await files.stat(join(directory, JOURNAL_FILE))) === undefined;
 }
 
 async function* readChosen(
@@ -102,16 +92,13 @@ async function* readChosen(
     directory: string;
     run: string;
     isChosen: (step: number, row: number) => boolean;
-    /** One may be fed back while its plan is being made anew, and looks as if it were none. */
-    fed: FedRows;
-    /** A receipt may come after they were given to the plan. */
+    /** A receipt may come after the plan had claimed them. */
     wasSent: (step: number, row: number) => Promise<boolean>;
   },
 ): AsyncGenerator<RowLine> {
   for await (const { index, row } of readPlannedRows(source.files, source.directory, planned)) {
     const { number: step } = planned;
-    if (!source.isChosen(step, index) || source.fed.planOf(step, index) !== undefined) continue;
-    if (await source.wasSent(step, index)) continue;
+    if (!source.isChosen(step, index) || (await source.wasSent(step, index))) continue;
     yield { ...row, from: formatRowId({ run: source.run, step, isPlanned: true, index }) };
   }
 }

@@ -7,13 +7,14 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
-import { noteFedRows } from '../registry/note-fed-rows.js';
+import { noteClaims } from '../registry/note-claims.js';
+import { ReceivedRows } from '../registry/received-rows.js';
+import type { Registry } from '../registry/registry.js';
 import { createChooser, GAVE_UP, type RetryChoice } from '../registry/retry-choice.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
-import { ReceivedRows } from './received-rows.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
 
 export interface RetryEnd {
@@ -34,19 +35,29 @@ export interface RetryEnd {
   readonly codes: Readonly<Record<string, number>>;
 }
 
+/** A run whose rows are chosen, with the registry of its job. */
+interface RetriedRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly lock: Lock;
+  readonly registry: Registry;
+  readonly job?: Job | undefined;
+}
+
 /**
- * Makes a plan of rows that were not processed, and gives them to it, for good: their own run neither sends them nor gives them
- * away again. In this order, each durable before the next, so that a process may die at any moment:
+ * Makes a plan of rows that were not processed, and claims them for it, for good: their own run does not send them, and no other plan
+ * can have them. In this order, each durable before the next, so that a process may die at any moment:
  *
  *   1. the plan gets its name; without 3 nobody may send it
  *   2. the run gives up what it had not reached, where that is chosen; it goes on with the rest
- *   3. one entry in the run's journal gives all of the rows to the plan
+ *   3. one entry in the registry claims all of the rows for the plan
+ *   4. the run's journal notes what was claimed, for its outputs
  *
- * The same command after 1 or 2 makes the same plan again and goes on; after 3 there is nothing left to choose, and it makes
- * the plan anew as long as it was never begun: its suppression lists may be others by now.
+ * The same command after 1 or 2 makes the same plan again and goes on. After 3 it notes what is not noted yet; then there is nothing left
+ * to choose, and it makes the plan anew as long as it was never begun: its suppression lists may be others by now.
  */
 export async function retryRun(
-  run: { directory: string; plan: Plan; lock: Lock; job?: Job | undefined },
+  run: RetriedRun,
   choice: RetryChoice & { person: string },
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
@@ -59,18 +70,13 @@ export async function retryRun(
 }
 
 async function retryRows(
-  {
-    directory,
-    plan,
-    lock,
-    received,
-    job,
-  }: { directory: string; plan: Plan; lock: Lock; received: ReceivedRows; job?: Job | undefined },
+  { directory, plan, lock, registry, received, job }: RetriedRun & { received: ReceivedRows },
   { person, ...choice }: RetryChoice & { person: string },
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
-  const run = await noteFedRows(await readRunRows(files, { directory, plan }), lock, deps);
+  const { claims } = registry.state;
+  const run = await noteClaims(await readRunRows(files, { directory, plan }), claims, lock, deps);
   const { rows, state } = run;
   if (state.firstOpen === undefined) {
     throw new UserError('bad-plan', `Cannot retry rows of ${directory}: its plan was never applied`, {
@@ -89,29 +95,17 @@ async function retryRows(
     codes: Object.fromEntries(rows.countRejected()),
   };
   const ranges = rows.listRanges(isChosen);
-  const source = { directory, plan, lock, choice, received, job };
-  const give = async (given: JournalEntry[]) => {
-    const entries = listEntries(choice.only === 'unprocessed', given, run, deps);
-    await lock.assertHeld();
-    await withdrawSummary(files, directory);
-    await appendToRun(run, { entries, lock }, deps);
-  };
+  const request = { directory, plan, lock, claims, choice, received, job };
+  const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
     // Its run cannot go on with them, and nobody else is to send them.
-    if (choice.only === 'unprocessed' && leftOut > 0) await give([]);
-    return { made: undefined, anew: await makeAnew(rows.moves, source, deps), ...told };
+    if (isGivingUp && leftOut > 0) await giveUpAll(run, lock, deps);
+    return { made: undefined, anew: await makeAnew(request, deps), ...told };
   }
-  const made = await makePlanOf({ ranges, isChosen }, source, deps);
-  await give([
-    {
-      type: 'retry',
-      at: deps.clock.now(),
-      by: `${PERSON} ${person}`,
-      plan: made.plan.id,
-      status: choice.only === 'rejected' ? 'rejected' : 'not-sent',
-      rows: ranges,
-    },
-  ]);
+  const made = await makePlanOf({ ranges, isChosen }, request, deps);
+  const given = isGivingUp ? await giveUpAll(run, lock, deps) : run;
+  await registry.claimRetried(made.plan, { source: plan, ranges, by: `${PERSON} ${person}` });
+  await noteClaims(given, claims, lock, deps);
   return { made, anew: [], ...told };
 }
 
@@ -149,16 +143,16 @@ function countInFlight({ state }: RunRows): number {
   return count;
 }
 
-async function* listEntries(
-  isGivingUp: boolean,
-  given: readonly JournalEntry[],
-  run: RunRows,
-  deps: AppendDeps,
-): AsyncGenerator<JournalEntry> {
-  if (isGivingUp) {
-    for (const planned of run.plan.steps) if (planned.counts.planned > 0) yield* giveUp(planned, run, deps);
-  }
-  yield* given;
+/** Gives the run as it stands then. */
+async function giveUpAll(run: RunRows, lock: Lock, deps: AppendDeps): Promise<RunRows> {
+  await lock.assertHeld();
+  await withdrawSummary(deps.files, run.directory);
+  await appendToRun(run, { entries: listGivenUp(run, deps), lock }, deps);
+  return readRunRows(deps.files, run);
+}
+
+async function* listGivenUp(run: RunRows, deps: AppendDeps): AsyncGenerator<JournalEntry> {
+  for (const planned of run.plan.steps) if (planned.counts.planned > 0) yield* giveUp(planned, run, deps);
 }
 
 /** What waits to be sent again, and what was never begun. */

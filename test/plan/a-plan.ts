@@ -192,6 +192,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       jobDirectory,
       occurrence: options.occurrence ?? '',
       findTaken: options.findTaken ?? (() => undefined),
+      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }) }),
       assertHeld: options.assertHeld ?? (async () => {}),
       nowMs: options.nowMs ?? Date.UTC(2026, 11, 28),
     },

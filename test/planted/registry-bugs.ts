@@ -36,4 +36,18 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: '      await lock.assertHeld();\n      const found = await files.stat(path);\n',
     tests: ['test/registry/watch-journal.test.ts'],
   },
+  {
+    name: 'a re-import begins without a claim',
+    file: 'src/registry/registry.ts',
+    find: '    if (entries.length > 0) await this.append(...entries);\n',
+    replace: '    void entries;\n',
+    tests: ['test/e2e/rows-stay-owned.test.ts'],
+  },
+  {
+    name: 'a refused row is claimed by its id alone, and free under that of another plan',
+    file: 'src/registry/describe-claims.ts',
+    find: '    for (const name of names) rows.add(kind, name);\n',
+    replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
+    tests: ['test/registry/owner-lookup.property.test.ts'],
+  },
 ];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { accountOf } from '../../src/plan/format/account-of.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
-import { accountOf } from '../../src/plan/reimport/other-plans.js';
 import type { PastRun } from '../../src/registry/history.js';
 import type { BegunEntry } from '../../src/registry/registry-entry.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
@@ -79,7 +79,7 @@ test('the registry answers who took a file as a look at every plan of the job do
         const state = new RegistryState();
         for (const { plan, state: reached } of history) if (reached !== 'planned') state.apply(begunOf(plan));
         const account = accountOf({ service } as Plan['job']);
-        expect(state.findTaken(kind, content, { account, occurrence })).toBe(
+        expect(state.listTakers(kind, content, { account, occurrence }).at(-1)).toBe(
           createFindTaken(history, { occurrence, service })(kind, content),
         );
       },
@@ -97,5 +97,5 @@ test.each([
   const plan = planOf('run1', { occurrence: taken, service, isRetry: false, files: [{ kind: 'sms', content: 'c1' }] });
   const state = new RegistryState();
   state.apply(begunOf(plan));
-  expect(state.findTaken('sms', 'c1', { account: accountOf(plan.job), occurrence: asked })).toBe('run1');
+  expect(state.listTakers('sms', 'c1', { account: accountOf(plan.job), occurrence: asked })).toEqual(['run1']);
 });

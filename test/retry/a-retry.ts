@@ -8,9 +8,13 @@ import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { PlanDeps } from '../../src/plan/plan-deps.js';
 import { readHistory } from '../../src/registry/history.js';
+import { openRegistry } from '../../src/registry/open-registry.js';
+import type { Registry } from '../../src/registry/registry.js';
 import type { RetryChoice } from '../../src/registry/retry-choice.js';
-import { assertGiven } from '../../src/retry/retry-given.js';
+import { assertOwned } from '../../src/retry/assert-owned.js';
+import { listWaiting, type WaitingPlan } from '../../src/retry/list-waiting.js';
 import { type RetryEnd, retryRun } from '../../src/retry/retry-run.js';
+import type { Lock } from '../../src/storage/lock.js';
 import { type MadePlan, readRequests, readRows } from '../plan/a-plan.js';
 import { aRun, type RunOptions } from '../run/a-run.js';
 import { depsOf, withLock } from '../settle/export/an-export.js';
@@ -31,9 +35,24 @@ export function retry(
     signal: new AbortController().signal,
   };
   const choice = { only, codes, person: 'ann on desk-7' };
-  return withLock(made, (lock) =>
-    retryRun({ directory, plan, lock, job }, choice, { ...depsOf(made), plan: planDeps }),
+  return withRegistry(made, (registry, lock) =>
+    retryRun({ directory, plan, lock, registry, job }, choice, { ...depsOf(made), plan: planDeps }),
   );
+}
+
+/** Behind the lock of the run's job. */
+function withRegistry<T>(made: MadePlan, task: (registry: Registry, lock: Lock) => Promise<T>): Promise<T> {
+  const jobDirectory = dirname(made.directory);
+  return withLock(made, async (lock) => {
+    // A disk that a test made of a snapshot of another is a copy of it.
+    const options = { jobDirectory, lock, adoptedBy: 'ann on desk-7', onNotice: () => {} };
+    return task(await openRegistry(depsOf(made), options), lock);
+  });
+}
+
+/** Plans of the job that have claimed rows and were never begun. */
+export function waitingPlans(made: MadePlan): Promise<WaitingPlan[]> {
+  return withRegistry(made, ({ state }) => listWaiting(made.disk.files, dirname(made.directory), state.claims));
 }
 
 /** The plan that a retry made; an error where it made none. */
@@ -54,11 +73,14 @@ export async function planIn(of: MadePlan, directory: string): Promise<MadePlan>
   };
 }
 
-/** As `volley apply` does it: refused where its rows were not given to it. */
+/** As `volley apply` does it: refused where it has not claimed its rows. */
 export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = {}) {
   const jobDirectory = dirname(made.directory);
-  const history = await readHistory(made.disk.files, jobDirectory);
-  await assertGiven(made.disk.files, { plan: made.plan, jobDirectory, history });
+  const { files } = made.disk;
+  const history = await readHistory(files, jobDirectory);
+  await withRegistry(made, ({ state: registry }) =>
+    assertOwned({ files, registry, history }, { ...made, jobDirectory }),
+  );
   return aRun({ ...options, made });
 }
 

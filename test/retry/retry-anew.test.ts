@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listWaiting } from '../../src/retry/retry-given.js';
 import { settleByDecision } from '../../src/settle/operator-decision.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
@@ -9,9 +8,8 @@ import { refuseSome } from '../run/a-mixed-run.js';
 import { aRun, aScriptedService, failure, reportOf } from '../run/a-run.js';
 import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
-import { applyRetry, planIn, plansOf, retriedPlan, retry } from './a-retry.js';
+import { applyRetry, planIn, plansOf, retriedPlan, retry, waitingPlans } from './a-retry.js';
 
-const JOB = '/out/sale';
 const numbers = (...rows: number[]) => rows.map(aNumber);
 const sentTo = (service: ReturnType<typeof aScriptedService>) =>
   service.sent.flatMap(({ body }) => body.messages?.map(({ destination }) => destination) ?? []);
@@ -71,12 +69,11 @@ describe('a plan that was given rows and never begun', () => {
 
   it('waits until it is begun, with as many rows as it was given', async () => {
     const { made } = await aRunWithList();
-    const { files } = made.disk;
-    expect(await listWaiting(files, JOB)).toEqual([]);
+    expect(await waitingPlans(made)).toEqual([]);
     const child = await retriedPlan(made, 'rejected');
-    expect(await listWaiting(files, JOB)).toEqual([{ directory: child.directory, plan: child.plan, rows: 4 }]);
+    expect(await waitingPlans(made)).toEqual([{ directory: child.directory, plan: child.plan, rows: 4 }]);
     await applyRetry(child);
-    expect(await listWaiting(files, JOB)).toEqual([]);
+    expect(await waitingPlans(made)).toEqual([]);
   });
 
   it('is made good by the same command where the one that made it anew was killed, at any moment', async () => {

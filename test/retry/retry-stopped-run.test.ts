@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { decodeLine, encodeLine } from '../../src/journal/entry-format.js';
 import { aPlan, linesOf, type MadePlan } from '../plan/a-plan.js';
 import { aMixedRun, aStoppedRun, files, numbers, numbersOf, sentTo } from '../run/a-mixed-run.js';
 import { aRun, aScriptedService, entriesOf, reportOf } from '../run/a-run.js';
@@ -135,20 +134,28 @@ it('the run ends as it did before rows were given away, with who gave them', asy
   });
 });
 
-it('a plan that was given only some of its rows is not sent: the others may go to another plan', async () => {
+it('a plan whose command died before it had claimed its rows is not sent, and the same command claims them', async () => {
   const made = await aMixedRun();
+  const journal = made.disk.readText(`${made.directory}/journal.ndjson`);
   const child = await retriedPlan(made, 'rejected');
-  const path = `${made.directory}/journal.ndjson`;
+  const path = '/out/sale/registry.ndjson';
   const lines = made.disk.readText(path).split('\n');
-  const cut = lines.map((text) => {
-    const line = decodeLine(Buffer.from(text));
-    if (line?.entry.type !== 'retry') return text;
-    return encodeLine({ ...line, entry: { ...line.entry, rows: line.entry.rows.slice(0, 1) } })
-      .toString()
-      .trimEnd();
-  });
-  made.disk.write(path, cut.join('\n'));
+  made.disk.write(path, lines.filter((line) => !line.includes('"claimed"')).join('\n'));
+  made.disk.write(`${made.directory}/journal.ndjson`, journal);
   const service = aScriptedService();
   await expect(applyRetry(child, { service })).rejects.toMatchObject({ code: 'plan-mismatch' });
   expect(sentTo(service)).toEqual([]);
+  expect((await retriedPlan(made, 'rejected')).plan.id).toBe(child.plan.id);
+  await applyRetry(child, { service });
+  expect(sentTo(service)).toEqual(numbersOf(child));
+});
+
+it('what was claimed, and not noted since the command died, is noted by the next one', async () => {
+  const made = await aMixedRun();
+  const journal = made.disk.readText(`${made.directory}/journal.ndjson`);
+  const child = await retriedPlan(made, 'rejected');
+  made.disk.write(`${made.directory}/journal.ndjson`, journal);
+  await expect(applyRetry(child)).resolves.toBeDefined();
+  expect(await retry(made, 'rejected')).toMatchObject({ made: undefined, left: { retriedBefore: 4 } });
+  expect(await reportOf(made)).toMatchObject({ balance: { rejected: 1, skipped: 5 } });
 });

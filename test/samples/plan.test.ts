@@ -70,6 +70,7 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
     {
       jobDirectory: join(output, job.name),
       findTaken: () => undefined,
+      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }) }),
       occurrence: '',
       assertHeld: async () => {},
       nowMs: Date.UTC(2026, 10, 22),

@@ -88,7 +88,7 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('feed', 'a draft', (walk, run, { seed }) => walk.feed(run, seed)),
-    onRun('forget', 'a retry', (walk, run) => walk.forget(run)),
+    onRun('forget', 'a claimant', (walk, run) => walk.forget(run)),
     onRun('settle wrongly', 'in doubt', (walk, run, { death }) => walk.settleWrongly(run, death)),
     onRun('feed an output of', 'in doubt', (walk, run, { seed }) =>
       walk.feedOutput(run, OTHER_OUTPUTS[seed % OTHER_OUTPUTS.length]!),

@@ -1,12 +1,20 @@
 import { parse } from 'csv-parse/sync';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState } from '../../src/journal/replay.js';
+import type { Plan } from '../../src/plan/format/plan-file.js';
 import { entriesIn } from '../simulation/watch.js';
 import type { WalkWorld } from './walk-world.js';
 
 export const JOB = '/out/walk';
 
-export type RunTrait = 'to be applied' | 'in doubt' | 'rejected' | 'not-sent' | 'unprocessed' | 'a draft' | 'a retry';
+export type RunTrait =
+  | 'to be applied'
+  | 'in doubt'
+  | 'rejected'
+  | 'not-sent'
+  | 'unprocessed'
+  | 'a draft'
+  | 'a claimant';
 
 /** The plans and runs of the job, as they are on the disk. */
 export class WalkRuns {
@@ -30,7 +38,7 @@ export class WalkRuns {
       const { firstOpen, isFinished, steps } = this.stateOf(run);
       if (what === 'to be applied') return !isFinished;
       if (what === 'a draft') return firstOpen === undefined;
-      if (what === 'a retry') return firstOpen !== undefined && this.sourceOf(run) !== undefined;
+      if (what === 'a claimant') return firstOpen !== undefined && this.isClaimant(run);
       const { settledRows, retriedRows } = steps.get(1) ?? new RunState().step(1);
       if (what === 'rejected') return settledRows.rejected > retriedRows.rejected;
       if (what === 'not-sent') return settledRows['not-sent'] > retriedRows['not-sent'];
@@ -46,7 +54,17 @@ export class WalkRuns {
 
   /** The run whose rows a plan retries. */
   sourceOf(run: string): string | undefined {
-    return JSON.parse(String(this.#disk.volume.readFileSync(`${JOB}/${run}/plan.json`, 'utf8'))).retryOf?.run;
+    return this.#planOf(run).retryOf?.run;
+  }
+
+  /** Whether a plan has rows of other runs. */
+  isClaimant(run: string): boolean {
+    const { retryOf, steps } = this.#planOf(run);
+    return retryOf !== undefined || steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
+  }
+
+  #planOf(run: string): Plan {
+    return JSON.parse(String(this.#disk.volume.readFileSync(`${JOB}/${run}/plan.json`, 'utf8')));
   }
 
   isBegun(run: string): boolean {

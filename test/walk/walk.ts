@@ -36,7 +36,7 @@ export class Walk {
   readonly trail: string[] = [];
   readonly counts = { ...NO_COUNTS };
   #files = 0;
-  /** Runs whose journals alone know of plans that were deleted. */
+  /** Runs that are not deleted. */
   readonly #kept = new Set<string>();
 
   constructor(seed: number) {
@@ -140,7 +140,7 @@ export class Walk {
     const random = createRandom(seed);
     if (random() < 0.5) await this.report(run);
     // A wrong id of a run that is deleted later is known to nobody: the reference asks for neither.
-    const mayBeForged = this.runs.sourceOf(run) === undefined;
+    const mayBeForged = !this.runs.isClaimant(run);
     const results = mayBeForged ? this.runs.readOutput(run, 'results') : [];
     const acceptedIds = results.map(({ _clientMessageId: id = '' }) => id);
     const table = fixRejections(this.runs.readOutput(run, 'rejections'), acceptedIds, random);
@@ -151,12 +151,13 @@ export class Walk {
     this.counts.fed += 1;
   }
 
-  /** Somebody deletes the directory of a plan of retried rows that was applied: the run that gave them away has still its journal. */
+  /** Somebody deletes the directory of a run that has claimed rows: the registry alone knows of them then. */
   async forget(run: string): Promise<void> {
     const source = this.runs.sourceOf(run);
-    if (source === undefined || !this.runs.names.includes(source) || !this.runs.isBegun(run) || this.#kept.has(run))
-      return;
-    this.#kept.add(source);
+    const mayGo = this.runs.isBegun(run) && this.runs.isClaimant(run) && !this.#kept.has(run);
+    if (!mayGo || (source !== undefined && !this.runs.names.includes(source))) return;
+    // Receipts of what it sent itself are known to it alone.
+    if (source !== undefined) this.#kept.add(source);
     // One that was not at its end is missed by every command until a person says that it is gone.
     this.#adopts ||= !this.runs.stateOf(run).isFinished;
     this.counts.forgotten += 1;

@@ -1,13 +1,12 @@
-import { isRowStep, type Job } from '../../job/job.js';
+import type { Job } from '../../job/job.js';
 import { makePlan, type PlanOutcome } from '../../plan/make-plan.js';
 import { nameAgain, readAgain } from '../../plan/occurrence.js';
 import type { Log } from '../../ports/log.js';
 import type { PastRun } from '../../registry/history.js';
+import { OwnerLookup } from '../../registry/owner-lookup.js';
+import { ReceivedRows } from '../../registry/received-rows.js';
 import type { Registry } from '../../registry/registry.js';
-import { createHeldReader } from '../../retry/held-reader.js';
-import { HeldRows } from '../../retry/held-rows.js';
-import { ReceivedRows } from '../../retry/received-rows.js';
-import { assertGiven } from '../../retry/retry-given.js';
+import { assertOwned } from '../../retry/assert-owned.js';
 import type { Lock } from '../../storage/lock.js';
 import { formatFileNotices, listFileNotices } from '../account/file-notices.js';
 import { isDiskError } from '../terminal/disk-error.js';
@@ -36,22 +35,16 @@ export async function planNewInput(
   const received = new ReceivedRows(files, jobDirectory);
   try {
     const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
-    const plans = history.map((run) => ({ ...run, isBegun: run.state !== 'planned' }));
-    const held = new HeldRows({ files, received }, { plans, job, occurrence });
-    const kinds = new Map(job.steps.flatMap((step) => (isRowStep(step) ? [[step.input, step.kind] as const] : [])));
-    const reader = createHeldReader(deps.reader, { held, kinds });
-    const outcome = await makePlan(
-      job,
-      { ...deps, reader },
-      {
-        jobDirectory,
-        occurrence,
-        nowMs: runtimeOf(host).clock.now(),
-        assertHeld: () => context.lock.assertHeld(),
-        findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
-      },
-    );
-    if (outcome.made !== undefined) await assertGiven(files, { plan: outcome.made.plan, jobDirectory, history });
+    const sources = { files, registry: registry.state, history, received };
+    const outcome = await makePlan(job, deps, {
+      jobDirectory,
+      occurrence,
+      nowMs: runtimeOf(host).clock.now(),
+      assertHeld: () => context.lock.assertHeld(),
+      ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),
+      findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
+    });
+    if (outcome.made !== undefined) await assertOwned(sources, { plan: outcome.made.plan, jobDirectory });
     for (const { file, reason } of outcome.leftOut) log.info(`${file} is skipped: it ${reason}`);
     const steps = outcome.made?.plan.steps ?? [];
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);

@@ -13,7 +13,8 @@ import { type Registry, watchJournal } from '../../registry/registry.js';
 import { checkNames } from '../../report/name-check.js';
 import { addNotDelivered } from '../../report/not-delivered.js';
 import type { OpenDoubt, Summary } from '../../report/summary.js';
-import { assertGiven, listWaiting } from '../../retry/retry-given.js';
+import { assertOwned } from '../../retry/assert-owned.js';
+import { listWaiting } from '../../retry/list-waiting.js';
 import { takeOverPrepared } from '../../retry/take-over-prepared.js';
 import { assertInputsUnchanged } from '../../run/resume.js';
 import { StopSwitch } from '../../run/stop.js';
@@ -101,14 +102,16 @@ export async function applyRunDirectory(
   const summary = await withSession(host, about, async (session) => {
     const { jobDirectory, registry, runtime } = session;
     const reading = { signal: session.stop.nothingNew, clock: runtime.clock, doing: 'apply the plan' };
-    await endSoonAfter(reading, async () => {
+    const history = await endSoonAfter(reading, async () => {
       await registry.assertOwn(plan.id);
-      const history = await readHistory(runtime.files, jobDirectory);
-      const isFinished = history.some((run) => run.plan.id === plan.id && run.state === 'finished');
+      const runs = await readHistory(runtime.files, jobDirectory);
+      const isFinished = runs.some((run) => run.plan.id === plan.id && run.state === 'finished');
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, runtime);
       registry.assertNotTaken(plan);
-      await assertGiven(runtime.files, { plan, jobDirectory, history });
+      await assertOwned({ files: runtime.files, registry: registry.state, history: runs }, { plan, jobDirectory });
+      return runs;
     });
+    await registry.claimReimported({ directory, plan }, history);
     return session.applyAndReport(directory, plan, plan.job);
   });
   const isSandbox = plan.job.service.sandbox;
@@ -163,7 +166,7 @@ export async function withSession<T>(
             }
           };
           const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport });
-          await reportWaiting(jobDirectory, { log, runtime });
+          await reportWaiting(jobDirectory, { registry, log, runtime });
           return done;
         } finally {
           await service.close();
@@ -196,11 +199,14 @@ export function openJobRegistry({
 }
 
 /** Only the claiming plan sends claimed rows: if it is never applied, they are lost. */
-async function reportWaiting(jobDirectory: string, { log, runtime }: { log: Log; runtime: Runtime }): Promise<void> {
-  for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory)) {
-    const run = plan.retryOf?.run;
+async function reportWaiting(
+  jobDirectory: string,
+  { registry, log, runtime }: { registry: Registry; log: Log; runtime: Runtime },
+): Promise<void> {
+  for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory, registry.state.claims)) {
+    const from = plan.retryOf === undefined ? 'other runs' : `run ${plan.retryOf.run}`;
     log.warn(
-      `plan ${plan.id} has claimed ${countOf(rows, 'row')} of run ${run} and was never applied; to send them: volley apply ${directory}`,
+      `plan ${plan.id} has claimed ${countOf(rows, 'row')} of ${from} and was never applied; to send them: volley apply ${directory}`,
       { run: plan.id },
     );
   }

@@ -1,5 +1,5 @@
 import type { RowVerdict } from '../../domain/row.js';
-import type { JournalEntry, OutcomeEntry, RetryEntry, RowRange, SettleEntry } from '../entry-format.js';
+import type { JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
 import { OutcomePlaces } from './outcome-places.js';
 import { type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
@@ -28,8 +28,6 @@ export interface StepSize {
  */
 export class RowStatusView {
   readonly state = new RunState();
-  /** Rows by the plan that they were moved to, as they were moved. */
-  readonly moves = new Map<string, RetryEntry>();
   readonly #table = new RowEndTable();
   readonly #steps = new Map<number, StepRows>();
   readonly #movedTo = new Map<number, RowRanges<string>>();
@@ -65,7 +63,6 @@ export class RowStatusView {
     }
     if (entry.type === 'settle') this.#settle(entry, offset);
     if (entry.type === 'retry') {
-      this.moves.set(entry.plan, entry);
       for (const [step, ...range] of entry.rows) rangesOf(this.#movedTo, step).add(range, entry.plan);
     }
     this.state.apply(entry);

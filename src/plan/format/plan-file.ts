@@ -39,7 +39,7 @@ export interface Plan {
   readonly occurrence: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
-  /** The run whose rows it retries, and which of them; it may be sent only after that run's journal records the claim. */
+  /** The run whose rows it retries, and which of them; it may be sent only after the registry records the claim. */
   readonly retryOf?: RetryOf;
 }
 

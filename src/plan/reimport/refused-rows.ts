@@ -1,7 +1,13 @@
-import { readRowId } from '../../kinds/ids.js';
+import { formatRowId, type RowId, readRowId } from '../../kinds/ids.js';
 import type { Files } from '../../storage/files.js';
 import type { Plan, PlannedStep } from '../format/plan-file.js';
 import { readRowLines } from '../format/planned-files.js';
+
+/** A row by what stands before its number, and that number. */
+export interface RowName {
+  readonly from: string;
+  readonly row: number;
+}
 
 type ReadPlan = { readonly directory: string; readonly plan: Plan };
 type RowState = 'planned' | 'rejected' | 'skipped';
@@ -31,10 +37,18 @@ export class RefusedRows {
     });
   }
 
-  /** The same for all ids of a row that plans refused; of any other row its id. */
-  nameOf(id: string): string {
-    const row = this.#find(id);
-    return row === undefined ? id : `${row.kind} ${row.ordinal} ${row.content} ${row.row}`;
+  /** By what a row is known: its id, and the file in which a refused one stands, which is the same for all ids of the row. */
+  namesOf(id: RowId): RowName[] {
+    const own = { from: idStartOf(id), row: id.index };
+    const place = this.#find(formatRowId(id));
+    return place === undefined
+      ? [own]
+      : [own, { from: `${place.kind} ${place.ordinal} ${place.content} `, row: place.row }];
+  }
+
+  /** The content of the file in which a refused row stands; undefined where no plan is there that knows it. */
+  contentOf(id: string): string | undefined {
+    return this.#find(id)?.content;
   }
 
   /** What a plan that was loaded did with a refused row where a step of the kind read its file; undefined where none did. */
@@ -61,6 +75,11 @@ export class RefusedRows {
     const content = step.inputs[refused.file]?.contentSha256 ?? '';
     return { kind, ordinal: listReaders(plan, { kind, content }).indexOf(step), content, row: refused.row };
   }
+}
+
+/** What stands before the number in the ids of rows of a step, planned or refused. */
+export function idStartOf(of: Omit<RowId, 'index'>): string {
+  return formatRowId({ ...of, index: 0 }).slice(0, -1);
 }
 
 interface StepRows {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
 import { readPlannedRows } from '../../../src/plan/format/planned-rows.js';
-import { readRowsOfOthers } from '../../../src/plan/reimport/other-plans.js';
 import { RefusedRows } from '../../../src/plan/reimport/refused-rows.js';
+import { readRowsOfOthers } from '../../../src/plan/reimport/rows-of-others.js';
 import { writeReport } from '../../../src/report/write-report.js';
 import { aRun, aScriptedService } from '../../run/a-run.js';
 import { aContactsStep, anSmsStep, aPlan, type MadePlan } from '../a-plan.js';

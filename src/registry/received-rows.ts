@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readRowId } from '../kinds/ids.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
-import { readRowsOfOthers } from '../plan/reimport/other-plans.js';
+import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import { Receipts } from '../report/receipt-index.js';
 import type { Files } from '../storage/files.js';
 

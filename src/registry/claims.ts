@@ -1,0 +1,83 @@
+import { RowRanges } from '../journal/row-status/row-ranges.js';
+import { isSameOccurrence } from '../plan/occurrence.js';
+import type { RowName } from '../plan/reimport/refused-rows.js';
+import type { ClaimedEntry } from './registry-entry.js';
+
+/** Whose claims count. */
+export interface ClaimScope {
+  readonly account: string;
+  /** '': claims of any time count; else those of the same alone. */
+  readonly occurrence: string;
+}
+
+/** What one plan claimed of the rows of one step of a run. */
+export class Claim {
+  readonly entry: ClaimedEntry;
+  readonly #text: string;
+  #rows: RowRanges<true> | undefined;
+
+  constructor(entry: ClaimedEntry, text: string) {
+    this.entry = entry;
+    this.#text = text;
+  }
+
+  /** As they were claimed. Read when they are first asked for: most jobs never ask. */
+  *ranges(): Generator<readonly [first: number, count: number]> {
+    const numbers: number[] = JSON.parse(`[${this.#text}]`);
+    let end = 0;
+    for (let at = 0; at < numbers.length; at += 2) {
+      const [first, count] = [end + (numbers[at] ?? 0), numbers[at + 1] ?? 0];
+      yield [first, count];
+      end = first + count;
+    }
+  }
+
+  has(row: number): boolean {
+    if (this.#rows === undefined) {
+      this.#rows = new RowRanges<true>();
+      for (const range of this.ranges()) this.#rows.add(range, true);
+    }
+    return this.#rows.find(row) === true;
+  }
+}
+
+/** Which rows of other runs the plans of a job have claimed, for good: whatever becomes of a plan, nobody else has its rows. Pure. */
+export class Claims {
+  /** By the kind of the step that claims them, and their `from`: a step of another kind does something else with a row. */
+  readonly #claims = new Map<string, Claim[]>();
+  /** By plan, how many rows it has claimed. */
+  readonly #counts = new Map<string, number>();
+
+  apply(entry: ClaimedEntry): void {
+    this.#counts.set(entry.plan, this.countOf(entry.plan) + entry.count);
+    for (const { kind, from, rows } of entry.rows) {
+      this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(entry, rows)]);
+    }
+  }
+
+  countOf(plan: string): number {
+    return this.#counts.get(plan) ?? 0;
+  }
+
+  /** Ids of plans that have claimed rows. */
+  get plans(): Iterable<string> {
+    return this.#counts.keys();
+  }
+
+  listOf(kind: string, from: string): readonly Claim[] {
+    return this.#claims.get(`${kind} ${from}`) ?? [];
+  }
+
+  /** Id of the plan of which a step of the kind has claimed a row, by any of its names; undefined where none has. */
+  ownerOf(kind: string, names: readonly RowName[], { account, occurrence }: ClaimScope): string | undefined {
+    for (const { from, row } of names) {
+      const owner = this.listOf(kind, from).findLast((claim) => {
+        const { entry } = claim;
+        const isOfTime = occurrence === '' || isSameOccurrence(entry.occurrence, occurrence);
+        return isOfTime && entry.account === account && claim.has(row);
+      });
+      if (owner !== undefined) return owner.entry.plan;
+    }
+    return undefined;
+  }
+}

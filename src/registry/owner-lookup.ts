@@ -1,0 +1,140 @@
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { type RowId, readRowId } from '../kinds/ids.js';
+import type { RowRefusal } from '../kinds/step-kind.js';
+import { accountOf } from '../plan/format/account-of.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { isSameOccurrence } from '../plan/occurrence.js';
+import { RefusedRows } from '../plan/reimport/refused-rows.js';
+import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
+import type { RowOfOther } from '../plan/reimport/rows-of-others.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import type { Files } from '../storage/files.js';
+import type { ClaimScope } from './claims.js';
+import type { PastRun } from './history.js';
+import { isOfRefused, type ReceivedRows } from './received-rows.js';
+import type { RegistryState } from './registry-state.js';
+
+export interface OwnerSources {
+  readonly files: Files;
+  readonly registry: RegistryState;
+  /** Of the job, at this moment. */
+  readonly history: readonly PastRun[];
+  readonly received: ReceivedRows;
+}
+
+type Step = Parameters<RowOwners['find']>[0];
+
+/**
+ * Who owns a row of a run of the job: a plan that has claimed it, by the registry; else a run that took the file in which it stands,
+ * and did not refuse it; else its own run, unless that has it rejected. Runs are read as far as they are asked for, each once.
+ */
+export class OwnerLookup implements RowOwners {
+  readonly #sources: OwnerSources;
+  readonly #plan: Pick<Plan, 'id' | 'retryOf'>;
+  readonly #scope: ClaimScope;
+  readonly #known: ReadonlySet<string>;
+  /** Of the account, the plan itself aside. */
+  readonly #runs: ReadonlyMap<string, PastRun>;
+  readonly #refused: RefusedRows;
+  readonly #rows = new Map<string, RowStatusView>();
+
+  /** `plan`: that would send the rows; `directory`: where it is, once it is made. */
+  constructor(
+    sources: OwnerSources,
+    { plan, directory }: { plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>; directory?: string },
+  ) {
+    const account = accountOf(plan.job);
+    const runs = sources.history.filter((run) => run.plan.id !== plan.id && accountOf(run.plan.job) === account);
+    this.#sources = sources;
+    this.#plan = plan;
+    this.#scope = { account, occurrence: plan.occurrence };
+    this.#known = new Set(sources.history.map((run) => run.plan.id));
+    this.#runs = new Map(runs.map((run) => [run.plan.id, run]));
+    const own = directory === undefined ? [] : [{ plan: plan as Plan, directory }];
+    this.#refused = new RefusedRows(sources.files, [...runs, ...own]);
+  }
+
+  async find(step: Step, id: string): Promise<FoundRow> {
+    const row = readRowId(id);
+    if (row === undefined) return { name: id, refusal: undefined };
+    if (!row.isPlanned) for (const run of await this.#refused.load(row.run)) await this.#refused.load(run);
+    const names = this.#refused.namesOf(row);
+    const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scope);
+    const { from, row: number } = names.at(-1) ?? { from: id, row: 0 };
+    const refusal =
+      owner === undefined || owner === this.#plan.id
+        ? (this.#findReader(step.kind, row, id) ?? (await this.#askRun(step, row)))
+        : this.#explainOwner(owner, `claimed the row from run ${row.run}`);
+    return { name: `${from}${number}`, refusal };
+  }
+
+  /** The file of the plan in which a row stands that it also has by an id, and from which it would send it. */
+  async findTwin(plan: Plan, { kind, id }: RowOfOther): Promise<string | undefined> {
+    if (readRowId(id)?.isPlanned !== false) return undefined;
+    await this.#refused.load(plan.id);
+    const own = this.#refused.stateIn(plan, kind, id);
+    return own?.state === 'planned' ? own.file : undefined;
+  }
+
+  #explainOwner(plan: string, what: string): RowRefusal {
+    return this.#known.has(plan)
+      ? skip(`Claimed by plan ${plan}, which reports what became of it`)
+      : rejectSent(`plan ${plan} ${what}, is gone, and may have sent it`);
+  }
+
+  /** Another run that took the file of a refused row, and did not refuse it, or is gone. */
+  #findReader(kind: string, { run }: RowId, id: string): RowRefusal | undefined {
+    const content = this.#refused.contentOf(id);
+    if (content === undefined) return undefined;
+    const { occurrence } = this.#scope;
+    const reader = [...this.#runs.values()].find(({ plan, state }) => {
+      if (state === 'planned' || plan.id === run || plan.retryOf !== undefined) return false;
+      if (occurrence !== '' && !isSameOccurrence(plan.occurrence, occurrence)) return false;
+      const read = this.#refused.stateIn(plan, kind, id)?.state;
+      return read !== undefined && read !== 'rejected';
+    });
+    const takers = this.#sources.registry.listTakers(kind, content, this.#scope);
+    const gone = takers.find((each) => each !== run && !this.#known.has(each));
+    const owner = reader?.plan.id ?? gone;
+    return owner === undefined ? undefined : this.#explainOwner(owner, 'took the file in which the row stands');
+  }
+
+  async #askRun(step: Step, row: RowId): Promise<RowRefusal | undefined> {
+    const run = this.#runs.get(row.run);
+    if (run === undefined) return undefined;
+    const { plan, state } = run;
+    const source = plan.steps.find(({ number }) => number === row.step);
+    const count = (row.isPlanned ? source?.counts.planned : source?.counts.rejected) ?? 0;
+    if (source === undefined || row.index >= count || (row.isPlanned && state === 'planned')) {
+      return rejectUnknown(`run ${row.run} has no rejected row with its _rowId, expected the _rowId unchanged`);
+    }
+    const sent = row.isPlanned ? await this.#findSent(row, run) : undefined;
+    if (sent !== undefined) return rejectSent(sent);
+    const own = findOwnStep(plan, source, step);
+    if (own === undefined) return undefined;
+    return skip(`Step ${own.number} of run ${row.run} read the same row, and reports what became of it`);
+  }
+
+  /** Why a row that its run planned was sent, or may be: only one that was refused may be sent by another plan. */
+  async #findSent(row: RowId, run: PastRun): Promise<string | undefined> {
+    if (await this.#sources.received.has(row, { isRefused: isOfRefused(this.#plan) }))
+      return `a delivery receipt shows that run ${row.run} sent the row with its _rowId`;
+    const rows = this.#rows.get(row.run) ?? (await readRunRows(this.#sources.files, run)).rows;
+    this.#rows.set(row.run, rows);
+    if (['moved', 'rejected'].includes(rows.currentStatusOf(row.step, row.index))) return undefined;
+    return `in run ${row.run} the row with its _rowId was not rejected: it was sent, or may yet be sent`;
+  }
+}
+
+/**
+ * The step of a run that is as the one which now reads rejections of another step, and that had their file itself: there each
+ * row has its own end. Undefined where the rejections are those of the step itself, or it never had the file.
+ */
+function findOwnStep(plan: Plan, source: PlannedStep, { kind, number }: Step): PlannedStep | undefined {
+  const files = new Set(source.inputs.map(({ contentSha256 }) => contentSha256));
+  const own = plan.steps.filter(
+    (step) => step.kind === kind && step.inputs.some(({ contentSha256 }) => files.has(contentSha256)),
+  );
+  const isItself = source.kind === kind && (source.number === number || own.length === 1);
+  return isItself ? undefined : own.find((step) => step !== source);
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import type { RowRefusal } from '../kinds/step-kind.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
+import { OwnerLookup, type OwnerSources } from '../registry/owner-lookup.js';
+import { ReceivedRows } from '../registry/received-rows.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import type { Files } from '../storage/files.js';
+
+type Sources = Omit<OwnerSources, 'received'>;
+type Planned = { readonly plan: Plan; readonly jobDirectory: string };
+
+/**
+ * Refuses to begin a plan with rows of another run that are not its own: those of a plan that retries them must be claimed by it; and
+ * none may have been claimed by another plan since, or be sent by now. One that was begun has them; it is refused where a receipt shows
+ * that rows which it has yet to send were sent.
+ */
+export async function assertOwned(sources: Sources, { plan, jobDirectory }: Planned): Promise<void> {
+  const { files, history } = sources;
+  const past = history.find((run) => run.plan.id === plan.id);
+  if (past?.state === 'finished') return;
+  const received = new ReceivedRows(files, jobDirectory);
+  try {
+    if (past?.state === 'unfinished') return await assertNotReceived(files, { plan, jobDirectory }, received);
+    assertClaimed(plan, sources);
+    await assertFree({ ...sources, received }, { plan, jobDirectory });
+  } finally {
+    await received.close();
+  }
+}
+
+function assertClaimed({ id, retryOf, steps }: Plan, { registry, history }: Sources): void {
+  if (retryOf === undefined) return;
+  if (!history.some(({ plan }) => plan.id === retryOf.run)) {
+    throw new UserError(
+      'plan-mismatch',
+      `Cannot apply plan ${id}: run ${retryOf.run} is gone, and with it what delivery receipts show of its rows, they might be sent twice`,
+      { hint: 'Put its directory back from a backup, with --adopt.' },
+    );
+  }
+  const rows = steps.reduce((sum, { counts }) => sum + counts.read, 0);
+  if (registry.claims.countOf(id) >= rows) return;
+  throw new UserError(
+    'plan-mismatch',
+    `Cannot apply plan ${id}: it has not claimed all of its rows from run ${retryOf.run}, they might be sent twice`,
+    { hint: 'The command that made it did not finish: run the same `volley retry` again.' },
+  );
+}
+
+async function assertNotReceived(files: Files, { plan, jobDirectory }: Planned, received: ReceivedRows): Promise<void> {
+  if (!(await received.mayHave(plan.id))) return;
+  const directory = join(jobDirectory, plan.id);
+  const { rows } = await readRunRows(files, { directory, plan });
+  let sent = 0;
+  for await (const { step, index } of readRowsOfOthers(files, { directory, plan })) {
+    const isOpen = rows.currentStatusOf(step, index) === 'open';
+    if (isOpen && (await received.has({ run: plan.id, step, index }, { isRefused: false }))) sent += 1;
+  }
+  if (sent === 0) return;
+  throw new UserError(
+    'plan-mismatch',
+    `Cannot resume run ${plan.id}: delivery receipts show that ${sent} of the rows it has yet to send were sent, they would be sent twice`,
+    { hint: `\`volley retry ${directory} --only unprocessed\` makes a plan of what is left without them.` },
+  );
+}
+
+async function assertFree(sources: OwnerSources, { plan, jobDirectory }: Planned): Promise<void> {
+  const directory = join(jobDirectory, plan.id);
+  const owners = new OwnerLookup(sources, { plan, directory });
+  const problems = new Map<string, { where: string; rows: number }>();
+  for await (const row of readRowsOfOthers(sources.files, { directory, plan })) {
+    const { refusal } = await owners.find({ kind: row.kind, number: row.step }, row.id);
+    const twin = refusal === undefined ? await owners.findTwin(plan, row) : undefined;
+    const found =
+      reasonOf(refusal) ?? (twin && `it stands in ${twin} too, and can be sent from there now: remove one of them`);
+    if (found === undefined) continue;
+    const { where, rows } = problems.get(found) ?? { where: row.where, rows: 0 };
+    problems.set(found, { where, rows: rows + 1 });
+  }
+  if (problems.size === 0) return;
+  const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';
+  throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: rows of it would be sent twice`, {
+    hint: `Run the \`${command}\` that made it again: it omits them.`,
+    problems: [...problems].map(([message, { where, rows }]) => {
+      return { where, message: rows === 1 ? message : `${message}; the same holds for ${rows - 1} more` };
+    }),
+  });
+}
+
+function reasonOf(refusal: RowRefusal | undefined): string | undefined {
+  return refusal?.kind === 'rejected' ? refusal.rejection.reason : refusal?.skip.reason;
+}

@@ -1,0 +1,123 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { decodeRegistryLine, encodeRegistryLine, type RegistryEntry } from '../../src/registry/registry-entry.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+
+/** Three people and one without a number; the service refuses P2, and takes it from then on. */
+async function aRunWithRejections(): Promise<{ workspace: Workspace; first: string; file: string }> {
+  const workspace = await aWorkspace({ kind: 'reject-rows', area: 'sms', endingWith: '002' });
+  workspace.write('in/a.csv', `${people(3)}P4,n/a\n`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*' } })] }));
+  const { summary } = await workspace.run();
+  workspace.setFaults();
+  return { workspace, first: summary.directory, file: workspace.read(`out/sale/${summary.plan}/1-sms.rejections.csv`) };
+}
+
+/** How a plan got the refused row P2; gives its run directory, which is at its end. */
+const CLAIMS: Readonly<Record<string, (of: Awaited<ReturnType<typeof aRunWithRejections>>) => Promise<string>>> = {
+  'a re-import': async ({ workspace, file }) => {
+    workspace.write('in/b.csv', withoutLast(file));
+    const { code, summary } = await workspace.run();
+    expect(code).toBe(0);
+    return summary.directory;
+  },
+  'a retry': async ({ workspace, first }) => {
+    const { directory } = JSON.parse((await workspace.volley('retry', first, '--only', 'rejected')).stdout);
+    expect((await workspace.volley('apply', directory)).code).toBe(0);
+    return directory;
+  },
+};
+
+describe.each(Object.entries(CLAIMS))('a single run deleted that was %s', (_what, claim) => {
+  test('its files stay taken, its rows stay owned; what nobody claimed is sent', async () => {
+    const of = await aRunWithRejections();
+    const { workspace, first, file } = of;
+    const run = await claim(of);
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+    rmSync(run, { recursive: true });
+    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+
+    workspace.write('in/c.csv', file.replace(numberOf(2), numberOf(12)).replace(',n/a,', `,${numberOf(14)},`));
+    const { code, summary } = await workspace.run();
+
+    expect([code, summary.balance]).toMatchObject([1, { read: 2, accepted: 1, rejected: 1 }]);
+    const [row] = readOutput(summary, 1, 'rejections');
+    expect(row).toMatchObject({ _code: 'bad-id', _reason: expect.stringContaining('is gone, and may have sent it') });
+    const retry = await workspace.volley('retry', first, '--only', 'rejected');
+    expect(JSON.parse(retry.stdout)).toMatchObject({ state: 'nothing-to-retry', left: { retriedBefore: 1 } });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(14)]);
+  });
+
+  test('keeps its rows where the run that they are from is deleted too', async () => {
+    const of = await aRunWithRejections();
+    const { workspace, first, file } = of;
+    rmSync(await claim(of), { recursive: true });
+    rmSync(first, { recursive: true });
+    workspace.write('in/c.csv', file.replace(numberOf(2), numberOf(12)).replace(',n/a,', `,${numberOf(14)},`));
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(14)]);
+  });
+
+  test('before the registry knew of claims: they are added from what is there', async () => {
+    const of = await aRunWithRejections();
+    const { workspace, file } = of;
+    await claim(of);
+    forgetClaims(workspace);
+    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    expect(entriesOf(workspace).map(({ type }) => type)).toContain('claimed');
+    workspace.write('in/c.csv', file.replace(numberOf(2), numberOf(12)));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+  });
+});
+
+test('rows of a plan that was never begun are free; those of a run that refused them once more are free under their new ids', async () => {
+  const { workspace, first, file } = await aRunWithRejections();
+  workspace.write('in/b.csv', withoutLast(file));
+  expect((await workspace.volley('plan', 'job.yaml')).code).toBe(0);
+  const retried = JSON.parse((await workspace.volley('retry', first, '--only', 'rejected')).stdout);
+  workspace.setFaults({ kind: 'reject-rows', area: 'sms', endingWith: '002' });
+  expect((await workspace.volley('apply', retried.directory)).code).toBe(1);
+  workspace.setFaults();
+  rmSync(workspace.path('in/b.csv'));
+  workspace.write('in/c.csv', workspace.read(`out/sale/${retried.plan}/1-sms.rejections.csv`));
+  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
+test('a row that a deleted run sent from its own file is not sent from the rejections of a plan that had refused it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('in/people.csv', `${people(2)}P3,91000003\n`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*' } })] }));
+  const { plan: draft, directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  await workspace.volley('report', directory);
+  const file = workspace.read(`out/sale/${draft}/1-sms.rejections.csv`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*', country: 'SG' } })] }));
+  const { summary } = await workspace.run();
+  rmSync(summary.directory, { recursive: true });
+  workspace.write('in/fixed.csv', file.replace('91000003', numberOf(13)));
+  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, rejected: 1 });
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
+/** P2 alone. */
+function withoutLast(file: string): string {
+  return file.split('\n').slice(0, 2).join('\n');
+}
+
+function entriesOf(workspace: Workspace): RegistryEntry[] {
+  const lines = workspace.read('out/sale/registry.ndjson').trimEnd().split('\n');
+  return lines.map((line) => decodeRegistryLine(Buffer.from(line)) as RegistryEntry);
+}
+
+/** As an older version left it, which noted no claims, nor how long the file is. */
+function forgetClaims(workspace: Workspace): void {
+  const entries = entriesOf(workspace).filter(({ type }) => type !== 'claimed');
+  const old = entries.map((entry) => encodeRegistryLine(entry.type === 'made' ? { ...entry, version: 1 } : entry));
+  writeFileSync(workspace.path('out/sale/registry.ndjson'), Buffer.concat(old));
+  const [lock = ''] = readdirSync(workspace.path('out/sale')).filter((name) => name.startsWith('lock-'));
+  const { known: _known, ...rest } = JSON.parse(workspace.read(`out/sale/${lock}`));
+  workspace.write(`out/sale/${lock}`, JSON.stringify(rest));
+}

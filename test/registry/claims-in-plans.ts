@@ -1,0 +1,66 @@
+import { readRowId } from '../../src/kinds/ids.js';
+import { accountOf } from '../../src/plan/format/account-of.js';
+import type { Plan } from '../../src/plan/format/plan-file.js';
+import { isSameOccurrence } from '../../src/plan/occurrence.js';
+import { RefusedRows } from '../../src/plan/reimport/refused-rows.js';
+import { readRowsOfOthers } from '../../src/plan/reimport/rows-of-others.js';
+import type { PastRun } from '../../src/registry/history.js';
+import type { Files } from '../../src/storage/files.js';
+
+/**
+ * Which plan has a row of another run, by a look at every plan of the job: those that retry rows have theirs, begun or not, others once
+ * they are begun. So it was answered before there were claims; what a plan had that is gone is not known here.
+ */
+export class ClaimsInPlans {
+  readonly #files: Files;
+  readonly #plans: readonly PastRun[];
+  readonly #refused: RefusedRows;
+  readonly #claimed = new Map<string, string>();
+
+  constructor(
+    files: Files,
+    { history, plan }: { history: readonly PastRun[]; plan: Pick<Plan, 'id' | 'occurrence' | 'job'> },
+  ) {
+    const ofAccount = history.filter(
+      (run) => accountOf(run.plan.job) === accountOf(plan.job) && run.plan.id !== plan.id,
+    );
+    this.#files = files;
+    this.#refused = new RefusedRows(files, ofAccount);
+    this.#plans = ofAccount.filter((run) => {
+      const isOfTime = plan.occurrence === '' || isSameOccurrence(run.plan.occurrence, plan.occurrence);
+      return isOfTime && (run.state !== 'planned' || run.plan.retryOf !== undefined);
+    });
+  }
+
+  async read(): Promise<this> {
+    for (const { plan } of this.#plans) await this.#refused.load(plan.id);
+    for (const run of this.#plans) {
+      for await (const { kind, id } of readRowsOfOthers(this.#files, run)) {
+        await this.#refused.load(readRowId(id)?.run ?? '');
+        this.#claimed.set(this.#keyOf(kind, id), run.plan.id);
+      }
+    }
+    return this;
+  }
+
+  async planOf(kind: string, id: string): Promise<string | undefined> {
+    await this.#refused.load(readRowId(id)?.run ?? '');
+    return this.#claimed.get(this.#keyOf(kind, id)) ?? this.#findReader(kind, id);
+  }
+
+  #keyOf(kind: string, id: string): string {
+    const row = readRowId(id);
+    return JSON.stringify([kind, row === undefined ? id : this.#refused.namesOf(row).at(-1)]);
+  }
+
+  /** Another run that read the file of a refused row, and did not refuse it. */
+  #findReader(kind: string, id: string): string | undefined {
+    const run = readRowId(id)?.run;
+    return this.#plans.find(({ plan }) => {
+      // A plan that retries rows reads no file.
+      if (plan.id === run || plan.retryOf !== undefined) return false;
+      const state = this.#refused.stateIn(plan, kind, id)?.state;
+      return state !== undefined && state !== 'rejected';
+    })?.plan.id;
+  }
+}
