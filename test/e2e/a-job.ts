@@ -6,7 +6,7 @@ type Changes = Readonly<Record<string, unknown>>;
 export const ONE_BY_ONE = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 1 };
 
 /** A job that sends one SMS step to the workspace's sandbox, with what matters to a test in its place. */
-export function aJob({ sandbox }: Workspace, changes: Changes & { service?: Changes } = {}): object {
+export function aJob({ sandbox }: Pick<Workspace, 'sandbox'>, changes: Changes & { service?: Changes } = {}): object {
   const { service, ...rest } = changes;
   return {
     name: 'sale',

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Host } from '../../src/commands/support/deps.js';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { describeFailure, formatFailed } from '../../src/commands/terminal/print-error.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 
-type Start = Pick<Spawning, 'cwd' | 'env'>;
+type Start = Pick<Spawning, 'cwd' | 'env'> & { readonly runtime?: Runtime };
 
 /** What `leave` throws, as no code of a process that was left runs on. */
 class Left extends Error {}
@@ -22,7 +22,7 @@ export function runCommandInProcess(args: readonly string[], start: Start): Prom
   return ended;
 }
 
-async function runIn(args: readonly string[], { cwd, env }: Start): Promise<Ended> {
+async function runIn(args: readonly string[], { cwd, env, runtime = nodeRuntime }: Start): Promise<Ended> {
   const before = process.cwd();
   process.chdir(cwd);
   const said = { stdout: '', stderr: '' };
@@ -55,7 +55,7 @@ async function runIn(args: readonly string[], { cwd, env }: Start): Promise<Ende
       logged = error;
     },
     // Each command is a process of its own to the locks.
-    runtime: { ...nodeRuntime, owner: { ...nodeRuntime.owner, instance: randomUUID() } },
+    runtime: { ...runtime, owner: { ...runtime.owner, instance: randomUUID() } },
   };
   const fail = (error: unknown) => {
     if (error instanceof Left) return;

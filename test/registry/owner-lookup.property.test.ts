@@ -63,7 +63,7 @@ function writeRun(content: Record<string, string>, { steps, state, retries, ...r
     const lines = rows.map(({ state: letter, from }, row) => {
       const place = { file: row >> 1, line: row + 2, row: (row & 1) + 1, from: from && idOf(from) };
       if (letter === 'p') return encodeRowLine({ ...place, state: 'planned', request: 1, facts: ['1'] }, '["x"]');
-      const rejection = { stage: 'read', field: '', code: 'c', reason: 'r' } as const;
+      const rejection = { stage: 'read', field: '', code: 'bad-number', reason: 'r' } as const;
       if (letter === 'r') return encodeRowLine({ ...place, state: 'rejected', rejection }, '["x"]');
       return encodeRowLine({ ...place, state: 'skipped', skip: { code: 'duplicate', reason: 'r' } }, '["x"]');
     });
