@@ -8,7 +8,15 @@ import { splitLines } from '../storage/split-lines.js';
 import { describePastClaims } from './describe-claims.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
 import { isReported, type PastRun, readHistory } from './history.js';
-import { describeBegun, identify, Registry, type RegistryDeps, refuseDirectory } from './registry.js';
+import {
+  describeBegun,
+  identify,
+  identifyRun,
+  type OpenOptions,
+  Registry,
+  type RegistryDeps,
+  refuseDirectory,
+} from './registry.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -20,15 +28,6 @@ import {
 } from './registry-entry.js';
 import { RegistryState } from './registry-state.js';
 
-export interface OpenOptions {
-  readonly jobDirectory: string;
-  readonly lock: Lock;
-  /** A person who says that the directory, whatever was done to it, is the job's from now on. */
-  readonly adoptedBy?: string | undefined;
-  /** One sentence that a person should know. */
-  readonly onNotice: (notice: string) => void;
-}
-
 /**
  * Opens a job's registry behind the job's lock; makes it where there is none, from the runs of an older version. Refuses, with
  * 'registry-mismatch', what is not as the last runner left it, unless a person adopts it.
@@ -37,7 +36,7 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   const { jobDirectory, lock, adoptedBy } = options;
   const { state, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
   await lock.assertHeld();
-  const registry = new Registry(deps, { jobDirectory, lock, state, isTorn });
+  const registry = new Registry(deps, options, { state, isTorn });
   const lostBytes = state.registry === undefined ? lock.lastKnown[REGISTRY_FILE] : undefined;
   const faults = await listFaults(deps.files, { state, jobDirectory, lock });
   if (lostBytes !== undefined) {
@@ -46,7 +45,7 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
   if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
   if (state.version < REGISTRY_VERSION) await makeRegistry(registry, deps, options);
-  if (faults.length > 0 && adoptedBy !== undefined) await adopt(registry, deps, { ...options, adoptedBy, faults });
+  if (faults.length > 0) await adoptAll(registry, deps.files, { jobDirectory, faults });
   await registry.attest();
   return registry;
 }
@@ -134,34 +133,19 @@ async function describePast(files: Files, run: PastRun, at: number): Promise<(Be
   return [begun, ended];
 }
 
-async function adopt(
+async function adoptAll(
   registry: Registry,
-  { files, clock }: RegistryDeps,
-  { jobDirectory, adoptedBy, faults, onNotice }: OpenOptions & { adoptedBy: string; faults: readonly Fault[] },
+  files: Files,
+  of: { jobDirectory: string; faults: readonly Fault[] },
 ): Promise<void> {
   const runs: AdoptedEntry['runs'][number][] = [];
-  const identifyIfThere = async (path: string) =>
-    (await files.stat(path)) === undefined ? null : identify(files, path);
   for (const { begun, ended, journal } of registry.state.runs.values()) {
-    const directory = join(jobDirectory, begun.plan);
+    const found = await identifyRun(files, join(of.jobDirectory, begun.plan));
     // A finished run that lost its journal stays refused: begun anew it would send everything again.
     const lost = ended?.state === 'finished' ? (journal ?? null) : null;
-    runs.push({
-      plan: begun.plan,
-      directory: await identifyIfThere(directory),
-      journal: (await identifyIfThere(join(directory, JOURNAL_FILE))) ?? lost,
-    });
+    runs.push({ plan: begun.plan, ...found, journal: found.journal ?? lost });
   }
-  await registry.append({
-    type: 'adopted',
-    at: clock.now(),
-    by: adoptedBy,
-    why: faults.map(({ where, message }) => `${where}: ${message}`),
-    registry: await identify(files, join(jobDirectory, REGISTRY_FILE)),
-    directory: await identify(files, jobDirectory),
-    runs,
-  });
-  onNotice(`${jobDirectory} is adopted by ${adoptedBy}: ${faults.map(({ message }) => message).join('; ')}`);
+  await registry.adopt(of.faults, runs);
 }
 
 /** Plans that were never begun are of this directory too, from now on. */

@@ -6,12 +6,13 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js'
 import type { Clock } from '../ports/clock.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
-import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
+import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
-import { findRunFaults } from './find-faults.js';
+import { type Fault, findRunFaults } from './find-faults.js';
 import type { PastRun } from './history.js';
 import {
+  type AdoptedEntry,
   type BegunEntry,
   digestPlan,
   END_OF_TORN_LINE,
@@ -26,12 +27,23 @@ export interface RegistryDeps {
   readonly clock: Clock;
 }
 
+export interface OpenOptions {
+  readonly jobDirectory: string;
+  readonly lock: Lock;
+  /** A person who says that the directory, whatever was done to it, is the job's from now on. */
+  readonly adoptedBy?: string | undefined;
+  /** One sentence that a person should know. */
+  readonly onNotice: (notice: string) => void;
+}
+
 /** The job's memory, open behind its lock. Every entry is on disk once its call returns. */
 export class Registry {
   readonly state: RegistryState;
   readonly #deps: RegistryDeps;
   readonly #jobDirectory: string;
   readonly #lock: Lock;
+  readonly #adoptedBy: string | undefined;
+  readonly #onNotice: OpenOptions['onNotice'];
   #isTorn: boolean;
   /** Of the registry, and of the journals of unfinished runs, as far as they are on disk. */
   #bytes = 0;
@@ -39,11 +51,14 @@ export class Registry {
 
   constructor(
     deps: RegistryDeps,
-    { jobDirectory, lock, state, isTorn }: { jobDirectory: string; lock: Lock; state: RegistryState; isTorn: boolean },
+    { jobDirectory, lock, adoptedBy, onNotice }: OpenOptions,
+    { state, isTorn }: { state: RegistryState; isTorn: boolean },
   ) {
     this.#deps = deps;
     this.#jobDirectory = jobDirectory;
     this.#lock = lock;
+    this.#adoptedBy = adoptedBy;
+    this.#onNotice = onNotice;
     this.state = state;
     this.#isTorn = isTorn;
   }
@@ -90,8 +105,34 @@ export class Registry {
   async assertOwn(plan: string): Promise<void> {
     const run = this.find(plan);
     if (run === undefined) return;
-    const faults = await findRunFaults(this.#deps.files, { run, jobDirectory: this.#jobDirectory, lock: this.#lock });
-    if (faults.length > 0) throw refuseDirectory(this.#jobDirectory, faults);
+    const faults = await this.#findFaults(run);
+    if (faults.length === 0) return;
+    const found = await identifyRun(this.#deps.files, join(this.#jobDirectory, plan));
+    const adopted = { ...run, directory: found.directory ?? undefined, journal: found.journal ?? run.journal };
+    const left = await this.#findFaults(adopted);
+    if (left.length > 0) throw refuseRun(join(this.#jobDirectory, plan), left);
+    if (this.#adoptedBy === undefined) throw refuseDirectory(this.#jobDirectory, faults);
+    await this.adopt(faults, [{ plan, ...found }]);
+  }
+
+  /** A person has said that the directory is the job's from now on. `runs`: those that are as they are now. */
+  async adopt(faults: readonly Fault[], runs: AdoptedEntry['runs']): Promise<void> {
+    const { files, clock } = this.#deps;
+    const by = this.#adoptedBy ?? '';
+    await this.append({
+      type: 'adopted',
+      at: clock.now(),
+      by,
+      why: faults.map(({ where, message }) => `${where}: ${message}`),
+      registry: await identify(files, join(this.#jobDirectory, REGISTRY_FILE)),
+      directory: await identify(files, this.#jobDirectory),
+      runs,
+    });
+    this.#onNotice(`${this.#jobDirectory} is adopted by ${by}: ${faults.map(({ message }) => message).join('; ')}`);
+  }
+
+  #findFaults(run: KnownRun): Promise<Fault[]> {
+    return findRunFaults(this.#deps.files, { run, jobDirectory: this.#jobDirectory, lock: this.#lock });
   }
 
   /** A plan of a retry has its rows from now on, for good. */
@@ -218,28 +259,21 @@ export async function identify(files: Files, path: string): Promise<Identity> {
   return identityOf(path, found);
 }
 
-/**
- * Stops a runner under which its journal was removed, or another put in its place. The lock is looked at last: a runner that sleeps
- * between the two finds on waking that another has taken it.
- */
-export function watchJournal(files: Files, path: string, lock: Lock): Lock {
-  let known: Identity | undefined;
-  return {
-    ...lock,
-    assertHeld: async () => {
-      const found = await files.stat(path);
-      await lock.assertHeld();
-      const now = found === undefined ? undefined : identityOf(path, found);
-      known ??= now;
-      // Before it is made there is none.
-      if (known === undefined || (now !== undefined && isSameIdentity(known, now))) return;
-      throw new UserError(
-        'registry-mismatch',
-        `Cannot continue: ${path} was ${now === undefined ? 'removed' : 'replaced'} while the run wrote to it`,
-        { hint: 'Nothing more was sent. Put it back from a backup, and see `volley status`.' },
-      );
-    },
-  };
+/** Where a run is now; null for what is gone. */
+export async function identifyRun(
+  files: Files,
+  directory: string,
+): Promise<Pick<AdoptedEntry['runs'][number], 'directory' | 'journal'>> {
+  const of = async (path: string) => ((await files.stat(path)) === undefined ? null : identify(files, path));
+  return { directory: await of(directory), journal: await of(join(directory, JOURNAL_FILE)) };
+}
+
+/** What adopting does not change: the run cannot be used as it is. */
+function refuseRun(directory: string, problems: readonly Fault[]): UserError {
+  return new UserError('registry-mismatch', `Cannot use ${directory}: it is not as volley left it`, {
+    problems,
+    hint: 'Nothing was sent. Put the run back from a backup that is as new as the run; new files of the job are sent without it.',
+  });
 }
 
 /** What was found is not what the registry knows. Nothing is sent until a person decides. */

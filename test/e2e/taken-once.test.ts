@@ -19,7 +19,25 @@ describe.concurrent('what was sent is known', () => {
     const { workspace, run } = await aFinishedRun();
     unlinkSync(workspace.path(`out/sale/${run}/journal.ndjson`));
     expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
-    await expectRefused(workspace, ['apply', `out/sale/${run}`], 'is gone');
+    for (const flags of [[], ['--adopt']]) {
+      const { error } = readFailure(await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected', ...flags));
+      expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.not.stringContaining('--adopt')]);
+      expect(error.problems).toMatchObject([{ message: expect.stringContaining('is gone') }]);
+    }
+    expect(await workspace.destinations()).toEqual(numbersOf(20));
+  });
+
+  test('by a finished run that was put back from a backup: --adopt takes it in, as the hint says', async () => {
+    const { workspace, run } = await aFinishedRun();
+    cpSync(workspace.path(`out/sale/${run}`), workspace.path('backup'), { recursive: true });
+    rmSync(workspace.path(`out/sale/${run}`), { recursive: true });
+    renameSync(workspace.path('backup'), workspace.path(`out/sale/${run}`));
+    const retry = ['retry', `out/sale/${run}`, '--only', 'rejected'];
+    const { error } = readFailure(await workspace.volley(...retry));
+    expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.stringContaining('--adopt')]);
+    const adopted = await workspace.volley(...retry, '--adopt');
+    expect([adopted.code, adopted.stderr]).toEqual([0, expect.stringContaining('is adopted by')]);
+    expect((await workspace.volley(...retry)).code).toBe(0);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 

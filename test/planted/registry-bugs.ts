@@ -31,7 +31,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the lock is looked at before the journal, and not after it',
-    file: 'src/registry/registry.ts',
+    file: 'src/registry/watch-journal.ts',
     find: '      const found = await files.stat(path);\n      await lock.assertHeld();\n',
     replace: '      await lock.assertHeld();\n      const found = await files.stat(path);\n',
     tests: ['test/registry/watch-journal.test.ts'],
