@@ -10,9 +10,6 @@ const textOf = (path: string) => readFileSync(`${ROOT}src/${path}`, 'utf8');
 /** Names that several rooms may give to what they have of an area of the service, or of a kind of step in two of them. */
 const OF_AREAS = [...AREAS, 'conversations'].map((area) => `${area}.ts`);
 
-/** To be renamed. */
-const STILL_TWICE = ['RetrySource', 'FedRows'];
-
 test('a folder of src/ has at most 16 files, and a file at most 300 lines', () => {
   const folders = listMore(files, (path) => dirname(path), 16);
   const long = files.filter((path) => textOf(path).split('\n').length > 301);
@@ -29,7 +26,7 @@ test('no two files of src/ export one name', () => {
   const exported = files.flatMap((path) => [...textOf(path).matchAll(DECLARED)].map(([, name = '']) => name));
 
   expect(exported).toEqual(expect.arrayContaining(['Rejection', 'Lane', 'planJob', 'splitLines']));
-  expect(listMore(exported, (name) => name, 1).filter((name) => !STILL_TWICE.includes(name))).toEqual([]);
+  expect(listMore(exported, (name) => name, 1)).toEqual([]);
 });
 
 /** The keys that more than `most` of the items have. */
