@@ -11,7 +11,7 @@ const MAY_IMPORT = {
   kinds: ['domain', 'normalize', 'template', 'job', 'service'],
   filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
   input: ['domain', 'storage', 'job', 'kinds', 'filter'],
-  plan: ['domain', 'normalize', 'storage', 'job', 'kinds', 'filter', 'input'],
+  plan: ['domain', 'normalize', 'template', 'storage', 'job', 'kinds', 'filter', 'input'],
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'input', 'plan'],
   journal: ['domain', 'storage'],
   report: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],

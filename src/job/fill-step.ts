@@ -76,6 +76,7 @@ function fillSms(written: Checked<'sms'>, { limits, directory }: Around): SmsSte
       source: template.source,
       text: template.text,
       encoding: template.encoding,
+      ...(template.smartReplace ? { smartReplace: true } : {}),
       scheduled: template.scheduled,
       expiry: template.expiry,
       dlrCallbackUrl: template.dlrCallbackUrl,

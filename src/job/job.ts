@@ -182,6 +182,8 @@ export interface SmsTemplate {
   /** LiquidJS over the columns of the row. */
   readonly text: string;
   readonly encoding: 'AUTO' | 'GSM7' | 'UCS2';
+  /** Typographic characters become plain ones where GSM-7 is then enough; absent: not. */
+  readonly smartReplace?: true;
   /** ISO 8601 with offset, at most 7 days ahead; undefined: at once. */
   readonly scheduled: string | undefined;
   /** ISO 8601 with offset. */

@@ -17,6 +17,8 @@ export interface DraftBlock {
   readonly ucs2: Names;
   /** Why `where` omits rows; undefined if it omits none. */
   readonly omitted: Names | undefined;
+  /** Characters that were replaced in texts; undefined where none was. */
+  readonly replaced: Names | undefined;
   /** By the row's index in the block. */
   readonly rejections: ReadonlyMap<number, Rejection>;
 }
@@ -49,6 +51,7 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const countries = new NameColumn(count);
   const ucs2 = new NameColumn(count);
   let omitted: NameColumn | undefined;
+  let replaced: NameColumn | undefined;
   const rejections = new Map(block.faults);
   text.fragment.clear();
   text.facts.clear();
@@ -62,6 +65,10 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
         segments[index] = draft.segments;
         countries.set(index, draft.country);
         ucs2.set(index, draft.forcesUcs2);
+        if (draft.replaced !== undefined) {
+          replaced ??= new NameColumn(count);
+          replaced.set(index, draft.replaced);
+        }
       } else if (draft.rejection === undefined) {
         omitted ??= new NameColumn(count);
         omitted.set(index, draft.omitted);
@@ -78,6 +85,7 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
     countries: countries.end(),
     ucs2: ucs2.end(),
     omitted: omitted?.end(),
+    replaced: replaced?.end(),
     rejections,
   };
 }

@@ -206,6 +206,8 @@ export interface MessageDraft {
   readonly segments: number;
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
+  /** Characters that were replaced in the text, each once; absent where none was. */
+  readonly replaced?: string | undefined;
 }
 
 /** `ordinal` counts all rows of the step, `index` only those planned before this one; both from 0. */
@@ -228,6 +230,8 @@ export interface PlannedRow {
   readonly country: string | undefined;
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
+  /** Characters that were replaced in the text, each once; absent where none was. */
+  readonly replaced?: string | undefined;
   /** For a person who looks at the plan. */
   preview(): Preview;
 }

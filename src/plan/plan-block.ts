@@ -47,6 +47,7 @@ export function planBlock(
     }
     count(countries, drafts.countries.of[index]);
     count(ucs2, drafts.ucs2.of[index]);
+    if (drafts.replaced !== undefined) tally.addReplaced(nameAt(drafts.replaced, index));
     if (tally.lacksExamples) tally.addExample(planner.preview(drafted.fragment));
     writer.addDrafted(place, drafts.segments[index] as number, drafted);
   }

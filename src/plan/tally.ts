@@ -1,6 +1,7 @@
 import type { Rejection } from '../domain/row.js';
 import type { Names } from '../kinds/draft-block.js';
 import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
+import { nameCharacter } from '../template/segments.js';
 import type { PlannedStep } from './format/plan-file.js';
 import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
 
@@ -33,6 +34,7 @@ export class Tally {
   readonly #reasons = new ReasonTally();
   readonly #countries = new Map<string, number>();
   readonly #ucs2 = new Map<string, number>();
+  readonly #replaced = new Map<string, number>();
   readonly #examples: Preview[] = [];
 
   add(plan: RowPlan): void {
@@ -56,6 +58,11 @@ export class Tally {
     for (const [index, name] of names.entries()) increment(totals, name, counts[index + 1]);
   }
 
+  /** A message in whose text characters were replaced. */
+  addReplaced(characters: string | undefined): void {
+    if (characters !== undefined) increment(this.#replaced, characters);
+  }
+
   get lacksExamples(): boolean {
     return this.#examples.length < EXAMPLES;
   }
@@ -65,13 +72,14 @@ export class Tally {
   }
 
   #addPlanned(row: PlannedRow): void {
-    const { country, forcesUcs2 } = row;
+    const { country, forcesUcs2, replaced } = row;
+    this.addReplaced(replaced);
     if (forcesUcs2 !== undefined) increment(this.#ucs2, forcesUcs2);
     if (country !== undefined) increment(this.#countries, country);
     if (this.lacksExamples) this.addExample(row.preview());
   }
 
-  figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'reasons' | 'countries' | 'ucs2' | 'examples'> & {
+  figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'reasons' | 'countries' | 'ucs2' | 'replaced' | 'examples'> & {
     rejected: number;
     skipped: number;
   } {
@@ -83,8 +91,18 @@ export class Tally {
       reasons: this.#reasons.list(),
       countries: byCount(this.#countries),
       ucs2: byCount(this.#ucs2),
+      ...(this.#replaced.size === 0 ? {} : { replaced: this.#countReplaced() }),
       examples: this.#examples,
     };
+  }
+
+  /** Messages by each character, which `replaced` holds as they came together. */
+  #countReplaced(): Record<string, number> {
+    const counts = new Map<string, number>();
+    for (const [characters, count] of this.#replaced) {
+      for (const character of characters) increment(counts, nameCharacter(character.codePointAt(0) ?? 0), count);
+    }
+    return byCount(counts);
   }
 }
 

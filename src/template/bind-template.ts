@@ -24,7 +24,12 @@ export interface BoundTemplate {
 }
 
 export type Rendering =
-  | { readonly ok: true; readonly text: string }
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** Characters of it that were replaced, each once. */
+      readonly replaced?: string | undefined;
+    }
   | {
       readonly ok: false;
       /** The variable at fault, as the template writes it; empty if there is none. */

@@ -17,3 +17,32 @@ function buildTable(): Uint8Array {
   for (const character of EXTENSION_TABLE) table[character.charCodeAt(0)] = 2;
   return table;
 }
+
+/** What word processors put in place of what was typed → what GSM-7 has. */
+const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
+  ...pairs("'", '\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u02bc'),
+  ...pairs('"', '\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033'),
+  ...pairs('-', '\u2010\u2011\u2012\u2013\u2014\u2015\u2212'),
+  ...pairs('...', '\u2026'),
+  ...pairs(' ', '\u00a0\u2007\u2009\u202f'),
+]);
+
+const REPLACED = new RegExp(`[${[...REPLACEMENTS.keys()].join('')}]`, 'g');
+
+function pairs(replacement: string, characters: string): [string, string][] {
+  return [...characters].map((character) => [character, replacement]);
+}
+
+/**
+ * The text with typographic quotes, dashes, ellipses and blanks as GSM-7 writes them, and which of them it had, each once. Undefined
+ * where that is not enough for GSM-7, or not needed: the text is then left as it is.
+ */
+export function replaceTypography(text: string): { readonly text: string; readonly replaced: string } | undefined {
+  const found = text.match(REPLACED);
+  if (found === null) return undefined;
+  const plain = text.replace(REPLACED, (character) => REPLACEMENTS.get(character) ?? character);
+  for (let index = 0; index < plain.length; index += 1) {
+    if (septetsByCodeUnit[plain.charCodeAt(index)] === 0) return undefined;
+  }
+  return { text: plain, replaced: [...new Set(found)].sort().join('') };
+}

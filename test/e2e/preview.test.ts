@@ -40,7 +40,16 @@ describe.concurrent('preview of a job', () => {
       {
         ...{ step: 1, kind: 'sms', file: 'people.csv', line: 2, row: 1, state: 'sent', code: null, reason: null },
         sms: {
-          ...{ text: 'Hi Ann!', encoding: 'GSM7', parts: 1, units: 7, ucs2: null, source: 'ACME', scheduled: null },
+          ...{
+            text: 'Hi Ann!',
+            encoding: 'GSM7',
+            parts: 1,
+            units: 7,
+            ucs2: null,
+            replaced: [],
+            source: 'ACME',
+            scheduled: null,
+          },
           to: expect.stringMatching(/^\+65\*{6}\d\d$/),
         },
         fields: null,

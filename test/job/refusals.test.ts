@@ -41,6 +41,12 @@ describe('an address that the service posts to', () => {
 const EXPECTED_ADDRESS =
   'expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)';
 
+test('smartReplace beside UCS-2 is refused: it would replace nothing', () => {
+  expect(messagesOf(withTemplate({ encoding: 'UCS2', smartReplace: true }))).toEqual([
+    'steps[0].template.smartReplace is true, expected it without encoding: UCS2, which has every character',
+  ]);
+});
+
 describe('a value out of its bounds', () => {
   test.each<[text: string, message: string]>([
     [aJobFile({ steps: [] }), 'steps is an empty list, expected at least 1 entry'],

@@ -43,6 +43,10 @@ export const STEPS: readonly (readonly [string, RowStep])[] = [
   ['one text for all, which is too long', anSms({ text: 'long '.repeat(400) })],
   ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: stopList })],
   ['codes', START],
+  [
+    'texts in which typography is replaced',
+    anSms({ template: aTemplate({ text: '{{ name }} – {{ note | default: "…" }}', smartReplace: true }) }),
+  ],
   ['rows that a where takes', anSms({ input: { ...people, where: WHERE }, text: 'Hi {{ name }}' })],
   ['rows that one of two maps takes', { ...START, input: { ...people, where: [...WHERE, ...COUNTRY] } }],
 ];

@@ -51,6 +51,15 @@ export function formatPlannedStep(step: PlannedStep, { job, screen, nowMs }: Ste
           ),
         ]
       : []),
+    ...(Object.keys(step.replaced ?? {}).length > 0
+      ? [
+          formatParts(
+            '    replaced, so that GSM-7 is enough:',
+            [listCounts(step.replaced ?? {}, MOST_CHARACTERS)],
+            screen,
+          ),
+        ]
+      : []),
     ...examples.map((example) => formatExample(example, screen)),
     ...(counts.rejected > 0 ? [formatRejected(step, screen)] : []),
     ...(counts.skipped > 0
@@ -68,7 +77,7 @@ export function formatPlannedStepBriefly(
   step: PlannedStep,
   { job, screen, nowMs, mostExamples }: StepView & { readonly mostExamples: number },
 ): string {
-  const { number, kind, counts, inputs, countries, ucs2, examples } = step;
+  const { number, kind, counts, inputs, countries, ucs2, replaced = {}, examples } = step;
   const written = job.steps[number - 1];
   if (written !== undefined && !isRowStep(written)) return formatPlannedStep(step, { job, screen, nowMs });
   const first = listFirstRows(step);
@@ -80,6 +89,7 @@ export function formatPlannedStepBriefly(
     listFiles(inputs, screen, 1),
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_BRIEF)}`] : []),
     ...(Object.keys(ucs2).length > 0 ? [`UCS-2 for ${listCounts(shortenNames(ucs2), MOST_BRIEF)}`] : []),
+    ...(Object.keys(replaced).length > 0 ? [`replaced: ${listCounts(shortenNames(replaced), MOST_BRIEF)}`] : []),
   ];
   const notSent = [
     ...(counts.rejected > 0 ? [`${format(counts.rejected)} rejected: ${listReasons(step)}`] : []),

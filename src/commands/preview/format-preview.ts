@@ -2,7 +2,7 @@ import { format } from '../../domain/count-of.js';
 import type { Step } from '../../job/job.js';
 import { maskNumber, maskNumbers } from '../../normalize/mask.js';
 import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
-import { countSegments, findUcs2Character } from '../../template/segments.js';
+import { countSegments, findUcs2Character, nameCharacter } from '../../template/segments.js';
 import { paint, type Screen } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
@@ -35,6 +35,8 @@ export interface DescribedSms {
   readonly units: number;
   /** The first character that GSM-7 does not have, and which one of the text it is, from 1. */
   readonly ucs2: { readonly character: string; readonly at: number } | null;
+  /** What `smartReplace` replaced in the text. */
+  readonly replaced: readonly string[];
   readonly source: string | null;
   readonly scheduled: string | null;
 }
@@ -56,7 +58,10 @@ export function describeRow(
   const mask = showNumbers ? (text: string) => text : maskAll;
   const refusal = row.state === 'rejected' ? row.rejection : row.state === 'skipped' ? row.skip : undefined;
   const columns = input?.columns ?? [];
-  const sms = message !== undefined && step.kind === 'sms' ? describeSms(message, step, mask) : null;
+  const sms =
+    message !== undefined && step.kind === 'sms'
+      ? describeSms(message, step, { mask, replaced: listReplaced(row) })
+      : null;
   return {
     step: number,
     kind: step.kind,
@@ -75,13 +80,19 @@ export function describeRow(
 function describeSms(
   message: Message,
   { template }: Extract<Step, { kind: 'sms' }>,
-  mask: (text: string) => string,
+  { mask, replaced }: { readonly mask: (text: string) => string; readonly replaced: readonly string[] },
 ): DescribedSms {
   const text = String(message.text ?? '');
   const { encoding, segments: parts, units } = countSegments(text, template.encoding);
   const { source = null, scheduled = null } = template;
   const ucs2 = findUcs2Character(text) ?? null;
-  return { to: mask(String(message.destination)), text, encoding, parts, units, ucs2, source, scheduled };
+  return { to: mask(String(message.destination)), text, encoding, parts, units, ucs2, replaced, source, scheduled };
+}
+
+/** The third fact of a message (kinds/sms/sms-drafter.ts). */
+function listReplaced(row: PreviewedRow['row']): string[] {
+  const [, , characters = ''] = row.state === 'planned' ? row.facts : [];
+  return [...characters].map((character) => nameCharacter(character.codePointAt(0) ?? 0));
 }
 
 /** Field → value, nested ones by dotted names. */
@@ -129,12 +140,13 @@ export function formatRow(row: DescribedRow, screen: Screen): string {
 }
 
 /** One line each: a price has one of its own. */
-function describeDetails({ to, parts, encoding, units, ucs2, source, scheduled }: DescribedSms): string[] {
+function describeDetails({ to, parts, encoding, units, ucs2, replaced, source, scheduled }: DescribedSms): string[] {
   const unit = encoding === 'GSM7' ? 'characters of GSM-7' : 'characters of UCS-2';
   return [
     `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `at ${scheduled}`}`,
     `${parts} SMS ${parts === 1 ? 'part' : 'parts'}, ${format(units)} ${unit}`,
     ...(ucs2 === null ? [] : [`UCS-2 because of ${ucs2.character}, character ${ucs2.at} of the text`]),
+    ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),
   ];
 }
 

@@ -12,8 +12,8 @@ export interface AheadBlock {
 export function listBuffers({ rows, drafts }: AheadBlock): ArrayBuffer[] {
   const columns = [rows.cells, rows.ends, rows.lines];
   if (drafts === undefined) return columns.map(({ buffer }) => buffer);
-  const { numbers, segments, fragments, facts, countries, ucs2, omitted } = drafts;
+  const { numbers, segments, fragments, facts, countries, ucs2, omitted, replaced } = drafts;
   const texts = [fragments.bytes, fragments.ends, facts.bytes, facts.ends];
-  const names = omitted === undefined ? [countries.of, ucs2.of] : [countries.of, ucs2.of, omitted.of];
+  const names = [countries, ucs2, omitted, replaced].flatMap((each) => (each === undefined ? [] : [each.of]));
   return [...columns, numbers, segments, ...texts, ...names].map(({ buffer }) => buffer);
 }

@@ -9,11 +9,19 @@ const template = z
     source: senderId().optional(),
     text: z.string().min(1).describe('The message, in LiquidJS over the columns: Hi {{ first_name }}.'),
     encoding: z.enum(['AUTO', 'GSM7', 'UCS2']).default('AUTO').describe('AUTO uses GSM7 if every character allows it.'),
+    smartReplace: z
+      .boolean()
+      .default(false)
+      .describe('true: typographic quotes, dashes, ellipses and blanks become plain ones where GSM7 is then enough.'),
     scheduled: instant()
       .optional()
       .describe('When the service sends, ISO 8601 with offset, at most 7 days ahead; at once by default.'),
     expiry: instant().optional().describe('When the service stops trying to deliver, ISO 8601 with offset.'),
     dlrCallbackUrl: webAddress().optional().describe('Address to which the service posts delivery receipts.'),
+  })
+  .refine(({ encoding, smartReplace }) => !smartReplace || encoding !== 'UCS2', {
+    path: ['smartReplace'],
+    error: 'expected it without encoding: UCS2, which has every character',
   })
   .describe('What to send, and how.');
 

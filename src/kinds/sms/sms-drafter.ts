@@ -4,6 +4,7 @@ import { joinFaults } from '../../normalize/join-faults.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
 import { checkText, type TextCheck } from '../../template/check-text.js';
+import { replaceTypography } from '../../template/gsm7.js';
 import { parseTemplate, type Template } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
 import type { DraftRow, DraftText, MessageDraft, RefusedDraft, RowDrafter } from '../step-kind.js';
@@ -21,9 +22,13 @@ export interface SmsDrafter extends RowDrafter {
 }
 
 /** Rows → number, text, length. Throws UserError 'bad-job' for an invalid template. */
-export function createSmsDrafter({ destination, input, template: { text, encoding } }: SmsStep): SmsDrafter {
-  const template = parseTemplate(text);
-  const sharedText = template.isConstant ? renderShared(template) : undefined;
+export function createSmsDrafter({ destination, input, template: sms }: SmsStep): SmsDrafter {
+  const { encoding, smartReplace = false } = sms;
+  const replace = smartReplace ? replaceTypography : () => undefined;
+  const template = parseTemplate(sms.text);
+  const written = template.isConstant ? renderShared(template) : undefined;
+  const shared = written === undefined ? undefined : (replace(written) ?? { text: written, replaced: undefined });
+  const sharedText = shared?.text;
   const sharedCheck = sharedText === undefined ? undefined : checkText(sharedText, encoding);
   return {
     sharedText,
@@ -32,7 +37,8 @@ export function createSmsDrafter({ destination, input, template: { text, encodin
       const bound = template.bind(columns, findColumn);
       if ('problems' in bound) return { problems: [...problems, ...bound.problems] };
       if (read === undefined) return { problems };
-      return sharedCheck === undefined ? draftTexts(read, bound, encoding) : draftShared(read, sharedCheck);
+      if (sharedCheck !== undefined) return draftShared(read, sharedCheck, shared?.replaced);
+      return draftTexts(read, smartReplace ? replaceIn(bound) : bound, { encoding, smartReplace });
     },
   };
 }
@@ -44,28 +50,41 @@ function renderShared(template: Template): string {
   return rendering?.ok === true ? rendering.text : '';
 }
 
-function draftShared(read: ReadDestination, check: TextCheck): DraftRow {
+/** The same template; its texts come with what was replaced in them. */
+function replaceIn(template: BoundTemplate): BoundTemplate {
+  return {
+    ...template,
+    render: (cells) => {
+      const rendering = template.render(cells);
+      return rendering.ok ? { ...rendering, ...replaceTypography(rendering.text) } : rendering;
+    },
+  };
+}
+
+function draftShared(read: ReadDestination, check: TextCheck, replaced: string | undefined): DraftRow {
   return (cells, text) => {
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, check.ok ? [] : [check.rejection]);
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(text.fragment, number.digits);
-    return endMessage(number, check.count, text);
+    return endMessage(number, { ...check.count, replaced }, text);
   };
 }
 
 function draftTexts(
   read: ReadDestination,
   template: BoundTemplate,
-  encoding: SmsStep['template']['encoding'],
+  { encoding, smartReplace }: { encoding: SmsStep['template']['encoding']; smartReplace: boolean },
 ): DraftRow {
+  // What the bytes hold beyond GSM-7 may have to be refused, or replaced.
+  const mayBeUcs2 = encoding === 'AUTO' && !smartReplace;
   const byBytes = encoding === 'UCS2' ? undefined : template.byBytes;
   return (cells, text) => {
     const { fragment } = text;
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
     const counted = byBytes?.count(cells);
-    if (counted !== undefined && (encoding === 'AUTO' || counted.firstUcs2Character === undefined)) {
+    if (counted !== undefined && (mayBeUcs2 || counted.firstUcs2Character === undefined)) {
       appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
       byBytes?.write(cells, fragment);
@@ -77,7 +96,7 @@ function draftTexts(
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(fragment, number.digits);
     fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
-    return endMessage(number, check.count, text);
+    return endMessage(number, { ...check.count, replaced: rendering.replaced }, text);
   };
 }
 
@@ -103,14 +122,21 @@ function rejectRendering({ variable: field, code, reason }: RenderFault): Reject
 
 function endMessage(
   { digits, country }: NumberDigits,
-  { segments, firstUcs2Character: forcesUcs2 }: Pick<SegmentCount, 'segments' | 'firstUcs2Character'>,
+  { segments, firstUcs2Character: forcesUcs2, replaced }: CountedText,
   { facts }: DraftText,
 ): MessageDraft {
   appendNumber(facts, digits);
   facts.appendShort(',"');
   facts.appendInteger(segments);
   facts.appendShort('"');
-  return { number: digits, country, rejection: undefined, segments, forcesUcs2 };
+  if (replaced === undefined) return { number: digits, country, rejection: undefined, segments, forcesUcs2 };
+  facts.append(`,${JSON.stringify(replaced)}`);
+  return { number: digits, country, rejection: undefined, segments, forcesUcs2, replaced };
+}
+
+interface CountedText extends Pick<SegmentCount, 'segments' | 'firstUcs2Character'> {
+  /** Characters that were replaced, each once. */
+  readonly replaced?: string | undefined;
 }
 
 function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {

@@ -68,6 +68,8 @@ export interface PlannedStep {
   readonly countries: Readonly<Record<string, number>>;
   /** Messages by the character that forces UCS-2, which makes their parts less than half as long. */
   readonly ucs2: Readonly<Record<string, number>>;
+  /** Messages by the character that `smartReplace` replaced in them; absent where it replaced none. */
+  readonly replaced?: Readonly<Record<string, number>>;
   readonly examples: readonly { readonly to: string; readonly text: string }[];
   /** Least time that the limits allow. */
   readonly estimateSeconds: number;
