@@ -18,6 +18,8 @@ export interface ApplyFlags {
   readonly ignoreOpenDoubt?: boolean;
   /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
+  /** Waits for the job's `notBefore`. */
+  readonly wait?: boolean | undefined;
   readonly json: boolean | undefined;
 }
 

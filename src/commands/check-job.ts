@@ -85,7 +85,7 @@ function checkTimes(
     const isFed = isRowStep(step) && (step.input.files.includes('-') || steps[index]?.files.length !== 0);
     return isFed ? [{ number: index + 1, step }] : [];
   });
-  for (const fault of listTimeFaults(withFiles, runtimeOf(host).clock.now())) problems.add(fault);
+  for (const fault of listTimeFaults(job, withFiles, runtimeOf(host).clock.now())) problems.add(fault);
 }
 
 async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {

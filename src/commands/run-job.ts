@@ -10,6 +10,7 @@ import { writeReport } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
+import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
@@ -32,6 +33,8 @@ export interface RunFlags {
   readonly ignoreOpenDoubt?: boolean;
   /** Accepts a job directory that was copied or restored. */
   readonly adopt?: boolean;
+  /** Waits for the job's `notBefore`. */
+  readonly wait?: boolean | undefined;
   readonly json: boolean | undefined;
 }
 
@@ -58,9 +61,10 @@ async function runNamedJob(
 ): Promise<CommandEnd> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
+  if (flags.wait !== true) assertDue(job, runtimeOf(host).clock);
   try {
     await placeProblems({ file: flags.job, files: runtimeOf(host).files }, () =>
-      withSession(host, { job, jobDirectory, adopt: flags.adopt }, (session) =>
+      withSession(host, { job, jobDirectory, adopt: flags.adopt, wait: flags.wait }, (session) =>
         runInSession(job, flags, { host, session, done }),
       ),
     );

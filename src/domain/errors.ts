@@ -17,6 +17,7 @@ export const USER_ERRORS = {
   guard: 'a guard of the job stopped it',
   'lock-held': 'another process works on the job',
   interrupted: 'a signal arrived',
+  'not-yet': '`notBefore` of the job lies ahead',
   'unsafe-environment': 'the environment would expose secrets or numbers',
 } as const;
 

@@ -19,6 +19,8 @@ export function fillJob(written: CheckedJob, file: { name: string; directory: st
     },
     failOn: written.failOn,
     repeat: written.repeat,
+    notBefore: written.notBefore,
+    notAfter: written.notAfter,
     output: fillOutput(written.output, directory),
     directory,
   };

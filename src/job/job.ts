@@ -17,6 +17,10 @@ export interface Job {
   readonly failOn: 'rejections' | 'in-doubt' | 'nothing';
   /** Whether a file that the job already took is taken again. */
   readonly repeat: 'never' | 'per-day' | 'always';
+  /** Nothing is sent before this time, ISO 8601 with offset. */
+  readonly notBefore?: string | undefined;
+  /** Nothing is sent after it. */
+  readonly notAfter?: string | undefined;
   readonly output: OutputSettings;
   /** Absolute directory of the job file; places show paths relative to it. */
   readonly directory: string;

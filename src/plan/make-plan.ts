@@ -68,7 +68,7 @@ async function planSelection(
     await options.assertHeld();
     return { made: undefined, leftOut };
   }
-  assertTimes(selection, options.nowMs);
+  assertTimes(job, selection, options.nowMs);
   const id = identifyPlan(job, selection, occurrence);
   const directory = join(jobDirectory, id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
@@ -89,8 +89,9 @@ async function planSelection(
 }
 
 /** Before any row is read. */
-function assertTimes({ steps }: Selection, nowMs: number): void {
+function assertTimes(job: Job, { steps }: Selection, nowMs: number): void {
   const faults = listTimeFaults(
+    job,
     steps.filter(({ inputs }) => inputs.length > 0),
     nowMs,
   );

@@ -73,6 +73,7 @@ export async function makeRetryPlan(
 /** Rows whose scheduled time has passed need a job with a new time. */
 function assertTimes({ id, job, steps }: Plan, nowMs: number): void {
   const faults = listTimeFaults(
+    job,
     steps.flatMap(({ number, counts }) => {
       const step = job.steps[number - 1];
       return step === undefined || counts.planned === 0 ? [] : [{ number, step }];

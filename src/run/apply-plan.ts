@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
-import { isRowStep, type Job, type RowStep, type Step } from '../job/job.js';
+import { isRowStep, type RowStep, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/entry-format.js';
 import type { RunState, StepProgress } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -15,7 +15,9 @@ import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
 import { hasWork } from './has-work.js';
+import type { RunSettings } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
+import { stopAfter } from './run-times.js';
 import { AreaUse } from './send/area-use.js';
 import { StepNotices } from './step-notices.js';
 import type { StopSwitch } from './stop.js';
@@ -24,7 +26,7 @@ export interface ApplyPlanOptions {
   readonly directory: string;
   readonly plan: Plan;
   /** Its service, limits and guards hold; what is sent is the plan's alone. */
-  readonly job: Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
+  readonly job: RunSettings;
   readonly lock: Lock;
   readonly stop: StopSwitch;
   /** How long ago another run of the job may have sent; undefined where none has. */
@@ -63,6 +65,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   const areas = new AreaUse(deps.clock, { state, host: deps.owner.host, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
   const journal = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch, state, snapshotEveryBytes });
+  const forgetEnd = stopAfter(options.job, stop, deps.clock);
   try {
     await assertInPlace(deps.files, directory, plan);
     const { host, pid } = deps.owner;
@@ -75,6 +78,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
     return { reason, detail };
   } finally {
+    forgetEnd();
     await journal.close();
   }
 }
@@ -117,10 +121,8 @@ async function applySteps(
 /** Right before anything is sent: a plan may be applied long after it was made. */
 function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState, nowMs: number): void {
   const left = plan.steps.filter((planned) => hasWork(planned, state) && planned.counts.planned > 0);
-  const faults = listTimeFaults(
-    left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) })),
-    nowMs,
-  );
+  const steps = left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) }));
+  const faults = listTimeFaults(job, steps, nowMs);
   const [first] = faults;
   if (first === undefined) return;
   const isBegun = state.firstOpen !== undefined;

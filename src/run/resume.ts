@@ -4,13 +4,14 @@ import { areasOf } from '../kinds/kinds.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
-type Settings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
+/** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone. */
+export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn' | 'notBefore' | 'notAfter'>;
 
 /**
  * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
  * the current job; what is sent, and to which account, from the plan. Refuses another account.
  */
-export function joinSettings(plan: Plan, job: Job): Settings {
+export function joinSettings(plan: Plan, job: Job): RunSettings {
   const planned = plan.job.service;
   const now = job.service;
   const areas = areasOf(plan.job.steps);
@@ -27,7 +28,8 @@ export function joinSettings(plan: Plan, job: Job): Settings {
     const current = job.steps[index];
     return current?.kind === step.kind ? { ...step, limits: current.limits } : step;
   });
-  return { service: now, guards: job.guards, steps, failOn: plan.job.failOn };
+  const { guards, notBefore, notAfter } = job;
+  return { service: now, guards, steps, failOn: plan.job.failOn, notBefore, notAfter };
 }
 
 /** The current job for a plan's rows: same name and account, same steps. */

@@ -12,6 +12,12 @@ export const ignoreOpenDoubt = {
   default: false,
 } as const;
 
+export const wait = {
+  describe: 'Wait for `notBefore` of the job, then send; without it, the command ends with 75 before that time',
+  type: 'boolean',
+  default: false,
+} as const;
+
 /** The argument of a verb on a job. */
 export const jobArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
   brief(command, `${verb} <job>`, terminal).positional('job', textArgument('The job file (YAML or JSON)'));

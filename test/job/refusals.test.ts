@@ -102,11 +102,11 @@ describe('a value out of its bounds', () => {
     ],
     [
       withTemplate({ scheduled: '2026-12-01T09:00:00' }),
-      'steps[0].template.scheduled is "2026-12-01T09:00:00", expected a time with its offset, such as 2026-12-01T09:00:00+08:00',
+      'steps[0].template.scheduled is "2026-12-01T09:00:00", expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }',
     ],
     [
       withTemplate({ expiry: '2026-02-30T09:00:00Z' }),
-      'steps[0].template.expiry is "2026-02-30T09:00:00Z", expected a time with its offset, such as 2026-12-01T09:00:00+08:00',
+      'steps[0].template.expiry is "2026-02-30T09:00:00Z", expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }',
     ],
     [
       withTemplate({ dlrCallbackUrl: 'ftp://x' }),

@@ -17,7 +17,8 @@ import type { OpenDoubt, Summary } from '../../report/summary.js';
 import { assertOwned } from '../../retry/assert-owned.js';
 import { listWaiting } from '../../retry/list-waiting.js';
 import { takeOverPrepared } from '../../retry/take-over-prepared.js';
-import { assertInputsUnchanged } from '../../run/resume.js';
+import { assertInputsUnchanged, type RunSettings } from '../../run/resume.js';
+import { assertDue, waitUntilDue } from '../../run/run-times.js';
 import { StopSwitch } from '../../run/stop.js';
 import { acquireLock, type Lock } from '../../storage/lock.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
@@ -32,9 +33,6 @@ import { namePerson } from './person.js';
 import { planNewInput } from './plan-new-input.js';
 import { openRunDirectory } from './run-directory.js';
 import { lockDepsOf, type Runtime } from './runtime.js';
-
-/** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone. */
-export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn'>;
 
 /** What a command that may send holds while it works on a job: lock, access to the service, stop switch. */
 export interface JobSession {
@@ -81,12 +79,11 @@ export async function applyRunDirectory(
     confirm,
     ignoreChangedInputs,
     adopt,
+    wait,
     name = () => {},
-  }: {
+  }: SessionFlags & {
     confirm: string | undefined;
     ignoreChangedInputs: boolean;
-    /** Accepts a copied or restored job directory. */
-    adopt?: boolean | undefined;
     /** Called first, with the run and the job. */
     name?: (about: { job: string; run: string }) => void;
   },
@@ -99,7 +96,8 @@ export async function applyRunDirectory(
     });
   }
   checkGuards(plan, plan.job.guards);
-  const about = { job: plan.job, jobDirectory: dirname(directory), adopt };
+  const about = { job: plan.job, jobDirectory: dirname(directory), adopt, wait };
+  if (wait !== true) assertDue(plan.job, runtimeOf(host).clock);
   const summary = await withSession(host, about, async (session) => {
     const { jobDirectory, registry, runtime } = session;
     const reading = { signal: session.stop.nothingNew, clock: runtime.clock, doing: 'apply the plan' };
@@ -119,10 +117,18 @@ export async function applyRunDirectory(
   return { plan, summary, openDoubt: await readOpenDoubt(runtimeOf(host).files, dirname(directory), { isSandbox }) };
 }
 
+/** What the flags of a command that sends say about its session. */
+interface SessionFlags {
+  /** Accepts a copied or restored job directory. */
+  readonly adopt?: boolean | undefined;
+  /** Waits for the job's `notBefore`. */
+  readonly wait?: boolean | undefined;
+}
+
 /** Takes the job's lock for the length of the task. A signal stops the run; a second one leaves at once. */
 export async function withSession<T>(
   host: Host,
-  { job, jobDirectory, adopt }: { job: Job; jobDirectory: string; adopt?: boolean | undefined },
+  { job, jobDirectory, adopt, wait }: { job: Job; jobDirectory: string } & SessionFlags,
   task: (session: JobSession) => Promise<T>,
 ): Promise<T> {
   const secrets = new SecretKeeper();
@@ -146,6 +152,8 @@ export async function withSession<T>(
           let sentUntilMs: number | undefined;
           const applyAndReport: JobSession['applyAndReport'] = async (directory, plan, settings) => {
             run = plan.id;
+            if (wait === true) await waitUntilDue(settings, { log, clock: runtime.clock, signal: stop.nothingNew });
+            assertDue({ ...settings, name: job.name }, runtime.clock);
             const othersSentMsAgo =
               sentUntilMs === undefined ? lock.lastOwnedMsAgo : runtime.clock.monotonicMs() - sentUntilMs;
             try {

@@ -172,12 +172,13 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<ServiceErrorCode, number>> = {
   'bad-answer': EXIT.stopped,
 };
 
+const AGAIN: ReadonlySet<string> = new Set<UserErrorCode>(['lock-held', 'interrupted', 'not-yet']);
 const STOPPED: ReadonlySet<string> = new Set<UserErrorCode>(['guard', 'plan-damaged', 'registry-mismatch']);
 
 /** The exit code of a command that threw; README.md, "Exit codes". */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof UserError) {
-    if (error.code === 'lock-held' || error.code === 'interrupted') return EXIT.again;
+    if (AGAIN.has(error.code)) return EXIT.again;
     return STOPPED.has(error.code) ? EXIT.stopped : EXIT.notStarted;
   }
   if (error instanceof ServiceError) return EXIT_OF_SERVICE_ERROR[error.code];

@@ -2,6 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { findEncodingName } from '../encoding-name.js';
 import { isLoopback } from '../regions.js';
+import { isLocalTime, isTimeZone, readLocalTime } from './local-time.js';
 
 /**
  * The values that a job file is made of. Each refusal reads "expected …"; explain/ puts the key and its value before
@@ -56,13 +57,43 @@ export function countryCode() {
     .meta({ examples: ['SG'] });
 }
 
-/** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`. */
+/** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`; or a local time and its zone, which become that. */
 export function instant() {
-  return z.iso.datetime({
-    offset: true,
-    error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00',
+  return z.union([isoInstant, zonedTime], {
+    error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }',
   });
 }
+
+const isoInstant = z.iso.datetime({
+  offset: true,
+  error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }',
+});
+
+const zonedTime = z
+  .strictObject({
+    at: z
+      .string()
+      .refine(isLocalTime, 'expected a local time such as 2026-12-01 10:00')
+      .describe('Local time: 2026-12-01 10:00.'),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, 'expected the name of a time zone such as Asia/Singapore')
+      .describe('Name of the time zone: Asia/Singapore.'),
+  })
+  .superRefine(({ at, timeZone }, context) => {
+    if (!isLocalTime(at) || !isTimeZone(timeZone)) return;
+    const reading = readLocalTime(at, timeZone);
+    if (reading.kind === 'one') return;
+    const so = reading.kind === 'none' ? 'does not exist' : 'exists twice';
+    context.addIssue({
+      code: 'custom',
+      message: `${at} ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`,
+    });
+  })
+  .transform(({ at, timeZone }) => {
+    const reading = readLocalTime(at, timeZone);
+    return reading.kind === 'one' ? reading.instant : at;
+  });
 
 /** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here. */
 export function encodingLabel() {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME } from '../defaults.js';
 import { writtenService } from './service.js';
 import { writtenStep } from './steps.js';
-import { count, pathText, percent } from './values.js';
+import { count, instant, pathText, percent } from './values.js';
 import { writtenLimits } from './written-limits.js';
 
 const writtenGuards = z
@@ -58,6 +58,10 @@ export const writtenJob = z
       .enum(['never', 'per-day', 'always'])
       .default('never')
       .describe('Whether to send a file again that the job has already sent.'),
+    notBefore: instant()
+      .optional()
+      .describe('Nothing is sent before this time; `run --wait` waits for it, and otherwise exits with 75.'),
+    notAfter: instant().optional().describe('Nothing is sent after this time: a run that is still sending stops.'),
     output: writtenOutput,
   })
   .describe('A Volley job: which files to read, and what to send from them.');

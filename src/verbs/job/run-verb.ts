@@ -1,4 +1,4 @@
-import { again, ignoreOpenDoubt, jobArgument } from '../job-options.js';
+import { again, ignoreOpenDoubt, jobArgument, wait } from '../job-options.js';
 import { type AddVerbs, adopt, json } from '../verb.js';
 
 /** `volley run JOB` */
@@ -9,12 +9,12 @@ export const addRunVerb: AddVerbs = (cli, context) => {
     'Plan and apply a job; the same command again resumes where it stopped',
     (command) =>
       jobArgument(command, 'run', context)
-        .options({ again, 'ignore-open-doubt': ignoreOpenDoubt, adopt, json })
+        .options({ again, 'ignore-open-doubt': ignoreOpenDoubt, wait, adopt, json })
         .example('$0 run jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'),
-    ({ job, again, ignoreOpenDoubt, adopt, json }) =>
+    ({ job, again, ignoreOpenDoubt, wait, adopt, json }) =>
       finish(
         import('../../commands/run-job.js').then(({ runJob }) =>
-          runJob({ job, again, ignoreOpenDoubt, adopt, json }, terminal),
+          runJob({ job, again, ignoreOpenDoubt, wait, adopt, json }, terminal),
         ),
       ),
   );

@@ -1,4 +1,4 @@
-import { ignoreOpenDoubt, runArgument } from '../job-options.js';
+import { ignoreOpenDoubt, runArgument, wait } from '../job-options.js';
 import { type AddVerbs, adopt, json } from '../verb.js';
 
 /** `volley apply RUN` */
@@ -17,14 +17,15 @@ export const addApplyVerb: AddVerbs = (cli, context) => {
             default: false,
           },
           'ignore-open-doubt': ignoreOpenDoubt,
+          wait,
           adopt,
           json,
         })
         .example('$0 apply out/spring-sale/k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
-    ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, adopt, json }) =>
+    ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json }) =>
       finish(
         import('../../commands/apply-run.js').then(({ applyRun }) =>
-          applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, adopt, json }, terminal),
+          applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json }, terminal),
         ),
       ),
   );

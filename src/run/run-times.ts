@@ -1,0 +1,45 @@
+import { UserError } from '../domain/errors.js';
+import type { Job } from '../job/job.js';
+import { formatAhead } from '../kinds/schedule.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { StopSwitch } from './stop.js';
+
+/** A wall clock may be set while we sleep. */
+const MAX_SLEEP_MS = 60_000;
+
+/** Throws UserError 'not-yet' where the job may not send before a later time. */
+export function assertDue({ name, notBefore }: Pick<Job, 'name' | 'notBefore'>, clock: Clock): void {
+  if (notBefore === undefined || Date.parse(notBefore) <= clock.now()) return;
+  throw new UserError(
+    'not-yet',
+    `Cannot run job ${name} before ${notBefore} (notBefore), which is ${formatAhead(notBefore, clock.now())}`,
+    { hint: 'Nothing was sent. Run the same command then, or with --wait, which waits for that time.' },
+  );
+}
+
+/** For `--wait`: returns once the job may send, or `signal` aborts. */
+export async function waitUntilDue(
+  { notBefore }: Pick<Job, 'notBefore'>,
+  { log, clock, signal }: { log: Log; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  if (notBefore === undefined || Date.parse(notBefore) <= clock.now()) return;
+  log.info(`waiting until ${notBefore} (notBefore), ${formatAhead(notBefore, clock.now())}`, { event: 'waiting' });
+  await sleepUntil(Date.parse(notBefore), clock, signal);
+}
+
+/** Stops a run at the time after which the job may not send. Returns a function that forgets about it. */
+export function stopAfter({ notAfter }: Pick<Job, 'notAfter'>, stop: StopSwitch, clock: Clock): () => void {
+  if (notAfter === undefined) return () => {};
+  const forgotten = new AbortController();
+  void sleepUntil(Date.parse(notAfter), clock, forgotten.signal).then(() => {
+    if (!forgotten.signal.aborted) stop.request('guard', `notAfter ${notAfter} has passed`);
+  });
+  return () => forgotten.abort();
+}
+
+async function sleepUntil(atMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let leftMs = atMs - clock.now(); leftMs > 0 && !signal.aborted; leftMs = atMs - clock.now()) {
+    await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), signal);
+  }
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+const DAY_MS = 86_400_000;
+
+async function aWorkspaceWith(changes: object): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(15));
+  workspace.writeJob(aJob(workspace, changes as Record<string, unknown>));
+  return workspace;
+}
+
+test('before notBefore, run and apply send nothing, name the time and end with 75', async () => {
+  const workspace = await aWorkspaceWith({ notBefore: inMs(DAY_MS) });
+
+  const ran = await workspace.run();
+  const planned = await workspace.volley('plan', 'job.yaml');
+  const applied = await workspace.volley('apply', JSON.parse(planned.stdout).directory);
+
+  for (const ended of [ran, applied]) {
+    expect(ended.code).toBe(75);
+    expect(readFailure(ended).error).toMatchObject({
+      code: 'not-yet',
+      message: expect.stringMatching(/before .* \(notBefore\), which is in 24 h/),
+    });
+  }
+  expect(planned.code).toBe(0);
+  expect(workspace.requests()).toEqual([]);
+});
+
+test('with --wait the job is planned at once, and sent at its time', async () => {
+  const notBefore = inMs(2500);
+  const workspace = await aWorkspaceWith({ notBefore });
+
+  const { code } = await workspace.run('--wait');
+
+  expect(code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(15));
+  const sent = (await workspace.sms()).map(({ at }) => at);
+  expect(Math.min(...sent.map((each) => new Date(each).getTime()))).toBeGreaterThanOrEqual(Date.parse(notBefore));
+});
+
+test('notAfter that has passed refuses the plan with the line of the job: exit 2', async () => {
+  const workspace = await aWorkspaceWith({ notAfter: '2020-01-01T00:00:00Z' });
+
+  const { code, stderr } = await workspace.run();
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/job\.yaml:\d+(:\d+)?: notAfter 2020-01-01T00:00:00Z is in the past/);
+  expect(workspace.directories()).toEqual([]);
+});
+
+test.each([
+  [
+    { at: '2026-03-29 02:30', timeZone: 'Europe/Berlin' },
+    /does not exist in Europe\/Berlin, as clocks change; expected 2026-03-29T01:30:00\+01:00 or 2026-03-29T03:30:00\+02:00/,
+  ],
+  [
+    { at: '2026-10-25 02:30', timeZone: 'Europe/Berlin' },
+    /exists twice in Europe\/Berlin, as clocks change; expected 2026-10-25T02:30:00\+02:00 or 2026-10-25T02:30:00\+01:00/,
+  ],
+  [
+    { at: '2026-12-01', timeZone: 'Asia/Singapore' },
+    /scheduled\.at is .{1,2}2026-12-01.{1,2}, expected a local time such as 2026-12-01 10:00/,
+  ],
+  [
+    { at: '2026-12-01 10:00', timeZone: 'Singapur' },
+    /scheduled\.timeZone is .{1,2}Singapur.{1,2}, expected the name of a time zone such as Asia\/Singapore/,
+  ],
+])('the local time %j is refused with what to write: exit 2', async (scheduled, message) => {
+  const template = { source: 'ACME', text: 'Hi', scheduled };
+  const workspace = await aWorkspaceWith({ steps: [anSmsStep({ template })] });
+
+  const { code, stderr } = await workspace.run();
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+});
+
+test('a local time of a zone is sent to the service as an instant with its offset', async () => {
+  const tomorrow = new Date(Date.now() + DAY_MS + 8 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
+  const template = { source: 'ACME', text: 'Hi', scheduled: { at: tomorrow, timeZone: 'Asia/Singapore' } };
+  const workspace = await aWorkspaceWith({ steps: [anSmsStep({ template })] });
+
+  expect((await workspace.run()).code).toBe(0);
+
+  const wanted = `${tomorrow.replace(' ', 'T')}:00+08:00`;
+  expect(workspace.read(`out/sale/${workspace.runs()[0]}/1-sms.requests.ndjson`)).toContain(`"scheduled":"${wanted}"`);
+});
