@@ -27,7 +27,9 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ...pairs(' ', '\u00a0\u2007\u2009\u202f'),
 ]);
 
-const REPLACED = new RegExp(`[${[...REPLACEMENTS.keys()].join('')}]`, 'g');
+/** Those of the table. */
+const REPLACED =
+  /[\u00a0\u00ab\u00bb\u02bc\u2007\u2009\u2010-\u2015\u2018-\u201f\u2026\u202f\u2032\u2033\u2039\u203a\u2212]/g;
 
 function pairs(replacement: string, characters: string): [string, string][] {
   return [...characters].map((character) => [character, replacement]);

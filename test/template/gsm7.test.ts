@@ -19,6 +19,11 @@ describe('replacing typography', () => {
     (text) => expect(replaceTypography(text)).toBeUndefined(),
   );
 
+  it('replaces the 27 characters of its table, and no other', () => {
+    const all = Array.from({ length: 0xffff }, (_, unit) => String.fromCharCode(unit));
+    expect(all.filter((character) => replaceTypography(character) !== undefined)).toHaveLength(27);
+  });
+
   it('makes only texts of GSM-7, of as few parts or fewer, and nothing of what it made', () => {
     const unit = fc.constantFrom('a', 'é', '€', '’', '“', '–', '…', '\u00a0', ' ', '漢', 'ç', '👩');
     fc.assert(
