@@ -6,6 +6,7 @@ const MAY_IMPORT = {
   ports: ['normalize'],
   storage: ['domain', 'ports'],
   job: ['domain', 'template', 'storage'],
+  guess: ['domain', 'normalize'],
   throttle: ['ports', 'job'],
   service: ['domain', 'ports', 'job'],
   kinds: ['domain', 'normalize', 'template', 'job', 'service'],
@@ -33,7 +34,7 @@ const DOORS = {
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pino|fastify|bottleneck|cli-progress)(/|$)';
 const PURE =
-  '^src/(domain|normalize|template|kinds|filter)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
+  '^src/(domain|normalize|template|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 
 const room = (folder, mayImport) => ({
   name: `${folder}-sees-only-what-is-below`,

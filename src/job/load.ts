@@ -7,6 +7,7 @@ import { type Files, nodeFiles } from '../storage/files.js';
 import { explainIssues } from './explain/explain-issues.js';
 import { findPosition } from './explain/find-place.js';
 import { type Finding, valueAt } from './explain/finding.js';
+import { quoteWord } from './explain/quote-word.js';
 import { MAX_JOB_BYTES, readYaml, TAB_MESSAGE } from './explain/read-yaml.js';
 import { readTree, type Tree } from './explain/tree.js';
 import { findUnquotedText } from './explain/unquoted-text.js';
@@ -20,7 +21,8 @@ import { type CheckedStep, writtenJob } from './schema/written-job.js';
 
 const MAX_PROBLEMS = 100;
 const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
-const WRITE_A_JOB = 'Write a job that names it in input.files: README.md, "Five minutes to your first job".';
+/** For a data file in place of a job. */
+const writeJobFor = (path: string) => `Write a job from it: volley init ${quoteWord(path)}`;
 
 /** Disk errors about a path or a permission; other errors, such as too many open files, are not the job's fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
@@ -49,7 +51,7 @@ export async function loadJob(
     if (found !== undefined && !found.isFile)
       throw refuse('it is not a file, expected a YAML file', 'Name the file itself.');
     if (found !== undefined && DATA_FILE.test(path)) {
-      throw refuse('this is a data file, expected a job file (YAML)', WRITE_A_JOB);
+      throw refuse('this is a data file, expected a job file (YAML)', writeJobFor(path));
     }
     if (found !== undefined && found.bytes > MAX_JOB_BYTES) {
       throw refuse(
@@ -110,7 +112,7 @@ export function parseJob(
   if (yaml.findings !== undefined) throw refuseJob(nameCause(yaml.findings, unquoted()), { file, text: clean });
 
   const tree = readTree(yaml.root);
-  if (!isJobLike(tree.value)) throw refuseJob([NO_JOB], { file, text: clean });
+  if (!isJobLike(tree.value)) throw refuseJob([noJob(file)], { file, text: clean });
   const name = basename(own, extname(own));
   // Only a map can have steps to ignore.
   const isPartial = withoutSteps && isMapping(tree.value);
@@ -155,11 +157,11 @@ function isJobLike(value: unknown): boolean {
   return keys.length === 0 || keys.some((key) => KEYS.includes(key) || suggestNearest(key, KEYS) !== undefined);
 }
 
-const NO_JOB: Finding = {
+const noJob = (file: string): Finding => ({
   at: 0,
   message: 'the file is not a job, expected keys and values such as name: and steps:',
-  hint: `If it is your data file: ${WRITE_A_JOB}`,
-};
+  hint: `If it is your data file: volley init ${quoteWord(file)}`,
+});
 
 /** An unquoted text causes misleading findings on its line; a tab causes others behind it. */
 function nameCause(

@@ -4,6 +4,7 @@ import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { addHelpVerb, rewriteHelp } from './help.js';
 import { addCheckVerb } from './job/check-verb.js';
+import { addInitVerb } from './job/init-verb.js';
 import { addPlanVerb } from './job/plan-verb.js';
 import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
@@ -58,6 +59,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
 
 /** In the order of the help. */
 export const ADD_VERBS: readonly AddVerbs[] = [
+  addInitVerb,
   addRunVerb,
   addCheckVerb,
   addPreviewVerb,
@@ -78,13 +80,12 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 ];
 
 export const VERBS = [
-  ...['run', 'check', 'preview', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
+  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 
 /** What people who know other tools look for. */
 const MISSED: Readonly<Record<string, string>> = {
-  init: 'There is no volley init: write a job file, as README.md shows under "Five minutes to your first job", or copy one of jobs/',
   clean: 'There is no volley clean: runs record what was sent; without that record it would be sent again',
   send: 'There is no volley send: volley run <job> plans and sends',
   validate: 'There is no volley validate: volley check <job> checks the job file, volley plan <job> its rows too',

@@ -4,7 +4,6 @@ import { findMisuse, VERBS } from '../../src/verbs/command-line.js';
 test.each([
   [['run', 'a.yaml', '--dry-run'], 'volley plan <job> shows what would be sent'],
   [['run', '--dryRun', 'a.yaml'], 'volley plan <job> shows what would be sent'],
-  [['init'], 'There is no volley init: write a job file'],
   [['clean'], 'There is no volley clean'],
   [['rnu', 'a.yaml'], 'There is no such verb. Did you mean run?'],
   [['xyzzyx'], /^There is no such verb\.$/],

@@ -148,7 +148,7 @@ function formatRejected({ counts, reasons = [], rejections }: PlannedStep, scree
 }
 
 /** As a phone shows it: in lines of its own, beside a bar. */
-function formatExample({ to, text }: PlannedStep['examples'][number], screen: Screen): string {
+export function formatExample({ to, text }: PlannedStep['examples'][number], screen: Screen): string {
   const who = escapeText(to.startsWith('+') ? maskNumber(to) : to);
   const bar = paint(screen, 'dim', '│');
   const isNumber = widthOf(who) <= MOST_WIDE_NUMBER;

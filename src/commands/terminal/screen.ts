@@ -1,5 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
+import { quoteWord } from '../../job/explain/quote-word.js';
 
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {
@@ -60,8 +61,4 @@ export function showPath({ directory }: Pick<Screen, 'directory'>, path: string)
 /** A command that can be copied as it is: a word with a blank or a sign of the shell stands in quotes. */
 export function showCommand({ command }: Pick<Screen, 'command'>, ...words: readonly string[]): string {
   return [command, ...words.map(quoteWord)].join(' ');
-}
-
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -20,7 +20,8 @@ export function checkName(job: unknown, fileName: string): Finding[] {
   return [];
 }
 
-function suggestName(text: string): string {
+/** The nearest valid name for a job. */
+export function suggestName(text: string): string {
   const name = text
     .slice(0, 64)
     .normalize('NFD')

@@ -47,6 +47,12 @@ function askLibrary(value: string, defaultCountry: CountryCode | undefined): Acc
   return { ok: true, e164: parsed.number, country: parsed.country ?? NON_GEOGRAPHIC };
 }
 
+/** Whether a number in E.164 may be one of a mobile phone. */
+export function isMobileNumber(e164: string): boolean {
+  const type = parsePhoneNumberFromString(e164)?.getType();
+  return type === 'MOBILE' || type === 'FIXED_LINE_OR_MOBILE';
+}
+
 /** The country as the library knows it; undefined for none, for an unknown code, and for a country without phones. */
 export function findNumberCountry(country: string | undefined): CountryCode | undefined {
   if (country === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { RowCells } from '../../domain/bytes/row-block.js';
 import { explainDigits, explainRefusal } from './explain-number.js';
 import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
 import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
-import type { NumberResult, RefusedNumber } from './number-result.js';
+import type { AcceptedNumber, NumberResult, RefusedNumber } from './number-result.js';
 
 /**
  * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the
@@ -15,6 +15,14 @@ export function normalizeNumber(text: string, country: string | undefined): Numb
   const read = readFast(text, country);
   if (read === 'refused') return explainDigits(trimApostrophe(text.trim()), country);
   if (read === undefined) return normalizeByLibrary(text, country);
+  return { ok: true, e164: `+${read.digits}`, country: read.country };
+}
+
+/** The same for a number that is accepted; undefined where it is refused, without the cost of a reason. */
+export function acceptNumber(text: string, country: string | undefined): AcceptedNumber | undefined {
+  const read = readFast(text, country);
+  if (read === 'refused') return undefined;
+  if (read === undefined) return acceptByLibrary(trimNumber(text), country);
   return { ok: true, e164: `+${read.digits}`, country: read.country };
 }
 

@@ -1,0 +1,122 @@
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { Problem } from '../../domain/errors.js';
+import { UserError } from '../../domain/errors.js';
+import type { Cell } from '../../domain/row.js';
+import { isOptOutFile } from '../../guess/guess-consent.js';
+import { findDataInHeader } from '../../guess/no-header.js';
+import type { SampledFile } from '../../guess/sampled-rows.js';
+import { type InputFile, listInputs } from '../../input/inputs.js';
+import { readRecords } from '../../input/records.js';
+import { guessEncoding } from '../../input/text/guess-encoding.js';
+import { DEFAULT_READ_LIMITS } from '../../job/defaults.js';
+import type { Input } from '../../job/job.js';
+import type { Files } from '../../storage/files.js';
+
+/** Rows that are looked at, of all files together. */
+const MOST_ROWS = 5000;
+
+/** The files of a job that is to be written, with their first rows. */
+export interface FileHeads {
+  readonly files: readonly SampledFile[];
+  /** Relative to the job, as the names of the files. */
+  readonly optOuts: readonly string[];
+  readonly encoding: string | undefined;
+}
+
+/** Reads the first rows of the files as planning will read them. Throws UserError for what no job can be written from. */
+export async function readHeads(
+  paths: readonly string[],
+  { from, jobDirectory, disk }: { from: string; jobDirectory: string; disk: Pick<Files, 'list'> },
+): Promise<FileHeads> {
+  const name = (path: string) => relative(jobDirectory, path).replaceAll(sep, '/');
+  const given = await listInputs(
+    paths.map((path) => resolve(from, path)),
+    from,
+  );
+  const inputs = given.filter(({ path }) => !isOptOutFile(basename(path)));
+  if (inputs.length === 0)
+    throw refuse(given[0], 'by its name it lists people who must get no message', 'another file');
+  const encoding = await findEncoding(inputs);
+  const most = Math.ceil(MOST_ROWS / inputs.length);
+  const files: SampledFile[] = [];
+  for (const input of inputs) files.push({ ...(await readHead(input, { encoding, most })), name: name(input.path) });
+  const lists = new Set(given.filter((file) => !inputs.includes(file)).map(({ path }) => path));
+  for (const directory of new Set(inputs.map(({ path }) => dirname(path)))) {
+    for (const file of await disk.list(directory)) if (isOptOutFile(file)) lists.add(join(directory, file));
+  }
+  return { files, optOuts: [...lists].map(name).toSorted(), encoding };
+}
+
+async function findEncoding(inputs: readonly InputFile[]): Promise<string | undefined> {
+  const { maxFileBytes } = DEFAULT_READ_LIMITS;
+  const found = [];
+  for (const { path, shown } of inputs) found.push(await guessEncoding({ path, shown, maxFileBytes }));
+  const index = found.findIndex((encoding) => encoding !== undefined);
+  return found[index];
+}
+
+async function readHead(
+  file: InputFile,
+  { encoding, most }: { encoding: string | undefined; most: number },
+): Promise<Pick<SampledFile, 'columns' | 'rows'>> {
+  const records = readRecords(file, anInput(file, encoding));
+  const rows: (readonly Cell[])[] = [];
+  await records.open();
+  assertHeader(file, records.columns);
+  const batches = records.batches()[Symbol.asyncIterator]();
+  try {
+    while (rows.length < most) {
+      const next = await batches.next();
+      if (next.done === true) break;
+      for (const { cells, fault } of next.value) if (fault === undefined && rows.length < most) rows.push(cells);
+    }
+  } finally {
+    await batches.return?.();
+  }
+  if (records.ownColumns.length > 0) {
+    throw refuse(
+      file,
+      'it is an output of Volley',
+      'an export',
+      'To send its rows, name it in input.files of its job.',
+    );
+  }
+  if (rows.length === 0) throw refuse(file, 'it holds no row that can be read', 'rows below its header');
+  return { columns: [...records.columns], rows };
+}
+
+function assertHeader(file: InputFile, columns: readonly string[]): void {
+  const data = findDataInHeader(columns);
+  if (data === undefined) return;
+  throw refuse(
+    { shown: `${file.shown}:1` },
+    `column ${data.column} of its first line is ${data.what}`,
+    'a header that names the columns',
+    `Put a line above it that names them, such as: ${data.header}`,
+  );
+}
+
+function refuse(file: Pick<InputFile, 'shown'> | undefined, what: string, expected: string, hint?: string): UserError {
+  const problem: Problem = {
+    where: file?.shown ?? '',
+    message: `${what}, expected ${expected}`,
+    ...(hint && { hint }),
+  };
+  return new UserError('bad-input', `Cannot write a job for ${problem.where}: ${problem.message}`, {
+    ...(hint && { hint }),
+    problems: [problem],
+  });
+}
+
+/** As the job will have it. */
+function anInput({ path }: InputFile, encoding: string | undefined): Input {
+  return {
+    files: [path],
+    format: undefined,
+    encoding,
+    delimiter: undefined,
+    country: undefined,
+    countryColumn: undefined,
+    limits: DEFAULT_READ_LIMITS,
+  };
+}

@@ -1,0 +1,35 @@
+import { countOf, format } from '../domain/count-of.js';
+import type { ConsentGuess } from './guess-consent.js';
+import type { JobGuess, NamedColumn } from './guess-job.js';
+import type { NumberGuess } from './guess-number.js';
+
+/** What a guess rests on, as counts: for comments of the job and for the account. A cell of the file is never among it. */
+export function describeNumber({ valid }: NumberGuess, { rows }: Pick<JobGuess, 'rows'>): string {
+  return `a valid number in ${format(valid)} of ${countOf(rows, 'row')}`;
+}
+
+/** Which country numbers without + are read in, and why; undefined where no number needs one. */
+export function describeCountry({ country, countryColumn, tried, withPlus, valid }: NumberGuess): string | undefined {
+  if (tried === undefined) {
+    if (countryColumn !== undefined) return `says the country of ${countOf(valid - withPlus, 'number')} without +`;
+    return country === undefined ? undefined : `the country of ${countOf(valid - withPlus, 'number')} without +`;
+  }
+  const [best] = tried.best;
+  const named = tried.best.map((each) => `${each.country} ${format(each.valid)}`).join(', ');
+  const of = `of ${countOf(tried.tried, 'number')} without +`;
+  if (tried.found === undefined) {
+    return best === undefined ? `${of} none is valid in any country` : `${of}, so many would be valid: ${named}`;
+  }
+  const next = tried.best.find((each) => each.country !== tried.found?.country);
+  const others = next === undefined ? '' : `; next: ${next.country} ${format(next.valid)}`;
+  return `valid for ${format(tried.found.valid)} ${of}${others}`;
+}
+
+export function describeFilled({ filled }: NamedColumn, { rows }: Pick<JobGuess, 'rows'>): string {
+  return `not blank in ${format(filled)} of ${countOf(rows, 'row')}`;
+}
+
+export function describeConsent({ value, isBlank, rows: of }: ConsentGuess, { rows }: Pick<JobGuess, 'rows'>): string {
+  const said = isBlank ? 'blank' : value === undefined ? 'a yes' : JSON.stringify(value);
+  return `${said} in ${format(of)} of ${countOf(rows, 'row')}`;
+}

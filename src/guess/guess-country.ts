@@ -1,0 +1,101 @@
+import { normalizeCountry } from '../normalize/country.js';
+import { alpha2Codes } from '../normalize/country-codes.js';
+import { acceptNumber } from '../normalize/number/number.js';
+import { findNumberCountry, isMobileNumber } from '../normalize/number/number-library.js';
+import { means } from './header-words.js';
+import { listFilled, type SampledRows } from './sampled-rows.js';
+
+/** A country in which numbers without + were tried, and how many of them are numbers there. */
+export interface TriedCountry {
+  readonly country: string;
+  readonly valid: number;
+  readonly mobile: number;
+}
+
+/** Numbers without + that were tried; undefined where no country is clearly the one. */
+export interface DefaultCountry {
+  readonly tried: number;
+  readonly found: TriedCountry | undefined;
+  /** The best ones; of those in which as many are valid, first the one in which most are mobile. */
+  readonly best: readonly TriedCountry[];
+}
+
+/** Every country is tried for this many numbers. */
+const MOST_TRIED = 200;
+const CLEAR_SHARE = 0.9;
+const CLEAR_LEAD = 0.2;
+/** Fewer numbers prove nothing. */
+const LEAST_TRIED = 10;
+const MOST_NAMED = 5;
+
+/**
+ * The country that numbers without + are dialled in, where the evidence is clear: at least 90 % of them are numbers there,
+ * and 20 points more than in any country of another calling code; or 90 % of the numbers with + are of that country.
+ */
+export function guessDefaultCountry(local: readonly string[], plusCountries: readonly string[]): DefaultCountry {
+  const step = Math.max(1, Math.ceil(local.length / MOST_TRIED));
+  const numbers = local.filter((_, index) => index % step === 0);
+  const best = rankCountries(numbers, plusCountries);
+  const [first, second] = best;
+  const usual = findUsual(plusCountries);
+  const ofPlus = best.find(({ country }) => country === usual);
+  const isEnough = numbers.length >= LEAST_TRIED;
+  const isClear = (tried: TriedCountry | undefined) =>
+    isEnough && tried !== undefined && tried.valid >= CLEAR_SHARE * numbers.length;
+  const leads = (first?.valid ?? 0) - (second?.valid ?? 0) >= CLEAR_LEAD * numbers.length;
+  const found = isClear(first) && leads ? first : isClear(ofPlus) ? ofPlus : undefined;
+  return { tried: numbers.length, found, best: best.slice(0, MOST_NAMED) };
+}
+
+/**
+ * Countries that share a calling code read a number alike: all count as the one that most of the numbers are of. Most
+ * numbers would be valid in several countries: those with + and the mobile ones say which is likely, not which it is.
+ */
+function rankCountries(numbers: readonly string[], plusCountries: readonly string[]): TriedCountry[] {
+  const ranked = new Map<string, TriedCountry>();
+  for (const tried of [...alpha2Codes].toSorted()) {
+    if (findNumberCountry(tried) === undefined) continue;
+    const accepted = numbers.flatMap((number) => acceptNumber(number, tried) ?? []);
+    const country = findMode(accepted.map((number) => number.country));
+    const valid = accepted.length;
+    if (country === undefined || (ranked.get(country)?.valid ?? 0) >= valid) continue;
+    const mobile = valid < numbers.length / 2 ? 0 : accepted.filter(({ e164 }) => isMobileNumber(e164)).length;
+    ranked.set(country, { country, valid, mobile });
+  }
+  const plus = (country: string) => plusCountries.filter((each) => each === country).length;
+  return [...ranked.values()].toSorted(
+    (a, b) =>
+      b.valid - a.valid || plus(b.country) - plus(a.country) || b.mobile - a.mobile || (a.country < b.country ? -1 : 1),
+  );
+}
+
+/** The country that 90 % of numbers with + are of. */
+function findUsual(countries: readonly string[]): string | undefined {
+  const mode = findMode(countries);
+  if (mode === undefined || countries.length < LEAST_TRIED) return undefined;
+  return countries.filter((country) => country === mode).length >= CLEAR_SHARE * countries.length ? mode : undefined;
+}
+
+function findMode(values: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}
+
+/** A column that says the country row by row. */
+export interface CountryColumn {
+  readonly index: number;
+  readonly countries: number;
+  readonly filled: number;
+}
+
+/** The column named so in which most cells are countries. Two letters alone may be a state or a language: the name decides. */
+export function guessCountryColumn(sample: SampledRows): CountryColumn | undefined {
+  const found = sample.columns.flatMap((name, index) => {
+    if (!means(name, 'country')) return [];
+    const filled = listFilled(sample, index);
+    const countries = filled.filter((cell) => normalizeCountry(cell).ok).length;
+    return countries > 0 && countries >= filled.length / 2 ? [{ index, countries, filled: filled.length }] : [];
+  });
+  return found.toSorted((a, b) => b.countries - a.countries)[0];
+}

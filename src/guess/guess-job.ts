@@ -1,0 +1,81 @@
+import type { ContactField } from '../domain/contact-fields.js';
+import type { FindColumn } from '../domain/find-column.js';
+import { isPlausibleEmail } from '../normalize/email.js';
+import { type ConsentGuess, guessConsent } from './guess-consent.js';
+import { guessCountryColumn } from './guess-country.js';
+import { guessNumber, type NumberChoice, type NumberGuess } from './guess-number.js';
+import { type HeaderMeaning, means } from './header-words.js';
+import { listFilled, type SampledRows } from './sampled-rows.js';
+
+/** What the first rows of an export show: enough to write a job. */
+export interface JobGuess {
+  readonly rows: number;
+  /** Undefined where there is none: then the job makes contacts. */
+  readonly number: NumberGuess | undefined;
+  /** The column that a text greets by. */
+  readonly greeting: NamedColumn | undefined;
+  readonly fields: Readonly<Partial<Record<ContactField, string>>>;
+  readonly consent: readonly ConsentGuess[];
+  readonly notInAll: readonly string[];
+}
+
+export interface NamedColumn {
+  readonly column: string;
+  /** Rows in which it is not blank. */
+  readonly filled: number;
+}
+
+export type JobSearch =
+  | { readonly kind: 'found'; readonly guess: JobGuess }
+  | { readonly kind: 'several'; readonly columns: readonly NumberGuess[] }
+  /** Neither numbers nor e-mail addresses. */
+  | { readonly kind: 'none' };
+
+/** Guesses what an export is for. A chosen column must be one of the sample. */
+export function guessJob(sample: SampledRows, choice: NumberChoice, findColumn: FindColumn): JobSearch {
+  const search = guessNumber(sample, choice, findColumn);
+  if (search.kind === 'several') return search;
+  const number = search.kind === 'found' ? search.number : undefined;
+  const email = findEmail(sample);
+  if (number === undefined && email === undefined) return { kind: 'none' };
+  const named = (meaning: HeaderMeaning) => findNamed(sample, meaning);
+  const firstName = named('firstName');
+  const fullName = named('fullName');
+  const lastName = named('lastName')?.column;
+  const country = sample.columns[guessCountryColumn(sample)?.index ?? -1];
+  const fields = {
+    firstName: (firstName ?? fullName)?.column,
+    lastName,
+    externalId: named('externalId')?.column,
+    country,
+    msisdn: number?.column,
+    email,
+  };
+  const guess: JobGuess = {
+    rows: sample.rows.length,
+    number,
+    greeting: firstName ?? fullName,
+    fields: Object.fromEntries(Object.entries(fields).filter(([, column]) => column !== undefined)),
+    consent: guessConsent(sample),
+    notInAll: sample.notInAll,
+  };
+  return { kind: 'found', guess };
+}
+
+/** The fullest of the columns with a usual name; the first of equals. */
+function findNamed(sample: SampledRows, meaning: HeaderMeaning): NamedColumn | undefined {
+  const found = sample.columns.flatMap((column, index) =>
+    means(column, meaning) ? [{ column, filled: listFilled(sample, index).length }] : [],
+  );
+  return found.filter(({ filled }) => filled > 0).toSorted((a, b) => b.filled - a.filled)[0];
+}
+
+function findEmail(sample: SampledRows): string | undefined {
+  const counts = sample.columns.map((column, index) => {
+    const filled = listFilled(sample, index).map((cell) => cell.trim());
+    const emails = filled.filter(isPlausibleEmail).length;
+    return { column, emails: emails >= filled.length / 2 ? emails : 0, isNamed: means(column, 'email') };
+  });
+  const ranked = counts.filter(({ emails }) => emails > 0);
+  return ranked.toSorted((a, b) => Number(b.isNamed) - Number(a.isNamed) || b.emails - a.emails)[0]?.column;
+}

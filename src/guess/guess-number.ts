@@ -1,0 +1,125 @@
+import type { FindColumn } from '../domain/find-column.js';
+import { acceptNumber } from '../normalize/number/number.js';
+import { isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
+import { type DefaultCountry, guessCountryColumn, guessDefaultCountry } from './guess-country.js';
+import { isOtherName, isPhoneName } from './header-words.js';
+import { listFilled, type SampledRows } from './sampled-rows.js';
+
+/** The column of the numbers that are sent to, and how they are read. */
+export interface NumberGuess {
+  readonly column: string;
+  /** Rows whose number is valid under what follows. */
+  readonly valid: number;
+  /** Numbers with +, among the valid ones. */
+  readonly withPlus: number;
+  /** The column that says the country; undefined where there is none, or where no number needs it. */
+  readonly countryColumn: string | undefined;
+  /** The country of numbers without + of which no other is known; undefined where it is unclear, or where there are none. */
+  readonly country: string | undefined;
+  /** What `country` was found by, or why it is unclear; undefined where no number needs it, or where it was given. */
+  readonly tried: DefaultCountry | undefined;
+}
+
+/** What a person said: the column, the country. */
+export interface NumberChoice {
+  readonly destination: string | undefined;
+  readonly country: string | undefined;
+}
+
+export type NumberSearch =
+  | { readonly kind: 'found'; readonly number: NumberGuess }
+  /** Columns so near to each other that a person must choose. */
+  | { readonly kind: 'several'; readonly columns: readonly NumberGuess[] }
+  | { readonly kind: 'none' };
+
+/** Points between two columns of which the better one is taken. */
+const CLEAR_LEAD = 0.2;
+/** A default country is looked for from so many numbers on, of all in a column. */
+const NEEDS_COUNTRY_SHARE = 0.1;
+const LEAST_DIGITS = 7;
+
+/** The column with the highest share of valid numbers; a column that is named otherwise (ids, fax) only if it was chosen. */
+export function guessNumber(sample: SampledRows, choice: NumberChoice, findColumn: FindColumn): NumberSearch {
+  const { destination } = choice;
+  const countries = guessCountryColumn(sample);
+  const chosen = destination === undefined ? undefined : findColumn(sample.columns, destination)?.index;
+  const indexes = chosen === undefined ? [...sample.columns.keys()] : [chosen];
+  const read = indexes.map((index) =>
+    readColumn(sample, index, { country: choice.country, countries: countries?.index }),
+  );
+  if (chosen !== undefined && read[0] !== undefined) return { kind: 'found', number: read[0].guess };
+  const ranked = read.filter(isOfNumbers).toSorted((a, b) => b.score - a.score);
+  const [best] = ranked;
+  if (best === undefined) return { kind: 'none' };
+  const near = ranked.filter(({ score }) => best.score - score < CLEAR_LEAD * sample.rows.length);
+  if (near.length > 1) return { kind: 'several', columns: near.map(({ guess }) => guess) };
+  return { kind: 'found', number: best.guess };
+}
+
+interface ReadColumn {
+  readonly guess: NumberGuess;
+  readonly filled: number;
+  /** Valid numbers, and where the country is unclear those that may be. */
+  readonly score: number;
+}
+
+function isOfNumbers({ guess, filled, score }: ReadColumn): boolean {
+  return score > 0 && score >= filled / 2 && !isOtherName(guess.column);
+}
+
+interface Known {
+  /** Of numbers without +, as a person said. */
+  readonly country: string | undefined;
+  /** Index of the column that says it. */
+  readonly countries: number | undefined;
+}
+
+function readColumn(sample: SampledRows, index: number, known: Known): ReadColumn {
+  const column = sample.columns[index] ?? '';
+  const read = sample.rows.map((cells): ReadCell => {
+    const own = (cells[known.countries ?? -1] ?? '').trim();
+    return readCell(cells[index] ?? '', { own, country: known.country });
+  });
+  const count = (by: ReadCell['by']) => read.filter((cell) => cell.by === by).length;
+  const plusCountries = read.flatMap((cell) => (cell.by === 'plus' ? [cell.country] : []));
+  const local = read.flatMap((cell) => (cell.by === 'unknown' ? [cell.number] : []));
+  const byColumn = count('column');
+  const sure = plusCountries.length + byColumn + count('country');
+  const isNeeded = local.length > NEEDS_COUNTRY_SHARE * (sure + local.length) && isPhoneName(column);
+  const tried = isNeeded ? guessDefaultCountry(local, plusCountries) : undefined;
+  const found = tried?.found?.country;
+  const byGuess = found === undefined ? 0 : local.filter((cell) => acceptNumber(cell, found) !== undefined).length;
+  const guess = {
+    column,
+    valid: sure + byGuess,
+    withPlus: plusCountries.length,
+    countryColumn: byColumn > 0 ? sample.columns[known.countries ?? -1] : undefined,
+    country: known.country ?? found,
+    tried,
+  };
+  const unclear = tried !== undefined && found === undefined ? local.length : 0;
+  return { guess, filled: listFilled(sample, index).length, score: guess.valid + unclear };
+}
+
+type ReadCell =
+  | { readonly by: 'plus'; readonly country: string }
+  /** Valid in the row's own country, or in the one that a person said. */
+  | { readonly by: 'column' | 'country' }
+  /** Without + and without a country. */
+  | { readonly by: 'unknown'; readonly number: string }
+  | { readonly by: 'nothing' };
+
+function readCell(cell: string, { own, country }: { own: string; country: string | undefined }): ReadCell {
+  if (!mayBeNumber(cell)) return { by: 'nothing' };
+  const alone = acceptNumber(cell, undefined);
+  if (alone !== undefined) return { by: 'plus', country: alone.country };
+  if (cell.includes('+')) return { by: 'nothing' };
+  const [by, of] = own === '' ? (['country', country] as const) : (['column', own] as const);
+  if (of === undefined) return { by: 'unknown', number: cell };
+  return { by: acceptNumber(cell, of) === undefined ? 'nothing' : by };
+}
+
+function mayBeNumber(cell: string): boolean {
+  const text = trimNumber(cell);
+  return isNumberLike(text) && readDigits(text).length >= LEAST_DIGITS;
+}

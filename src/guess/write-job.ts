@@ -1,0 +1,149 @@
+import { countOf } from '../domain/count-of.js';
+import type { FindColumn } from '../domain/find-column.js';
+import { describeConsent, describeCountry, describeFilled, describeNumber } from './describe-guess.js';
+import type { JobGuess } from './guess-job.js';
+import { writeInComment, writeList, writeMap, writeQuoted, writeScalar } from './yaml-text.js';
+
+/** What the job is for, beside what its rows show. */
+export interface JobFrame {
+  readonly name: string;
+  /** Relative to the job file, as the next two. */
+  readonly files: readonly string[];
+  readonly optOuts: readonly string[];
+  /** Undefined where a byte order mark or UTF-8 says it. */
+  readonly encoding: string | undefined;
+  readonly columns: readonly string[];
+  readonly findColumn: FindColumn;
+}
+
+/** The job file: it runs as it stands, and its comments say what each guess rests on. The same guess gives the same text. */
+export function writeJob(guess: JobGuess, frame: JobFrame): string {
+  const steps =
+    guess.number === undefined
+      ? writeContacts(guess, frame)
+      : [...writeSms(guess, guess.number, frame), '', ...writeContactsAsComment(guess, frame)];
+  return `${[...writeHead(guess, frame), 'steps:', ...steps].join('\n')}\n`;
+}
+
+function writeHead({ rows, notInAll }: JobGuess, { name, files }: JobFrame): string[] {
+  const from = files.length === 1 ? files[0] : countOf(files.length, 'file');
+  return [
+    `# Written by volley init from the first ${countOf(rows, 'row')} of ${writeInComment(from ?? '')}, which the figures below count.`,
+    '# It sends to the sandbox: no message leaves this machine. Every key: volley help job-file',
+    ...(notInAll.length === 0
+      ? []
+      : [
+          `# Not in all of the files, and so not used: ${writeInComment(notInAll.map((each) => JSON.stringify(each)).join(', '))}`,
+        ]),
+    '',
+    `name: ${writeScalar(name)}`,
+    '',
+    'service:',
+    '  sandbox: true',
+    '  # To send for real, put these in its place; the key itself stays in the environment:',
+    '  # region: asia',
+    '  # account: acme',
+    '  # credentials: { apiKey: { env: VOLLEY_API_KEY } }',
+    '',
+  ];
+}
+
+type SmsNumber = NonNullable<JobGuess['number']>;
+
+function writeSms(guess: JobGuess, number: SmsNumber, frame: JobFrame): string[] {
+  const { greeting } = guess;
+  const name = greeting && writeVariable(greeting.column, frame);
+  const hello = name === undefined ? 'Hello' : `Hi {{ ${name} | default: 'there' }}`;
+  return [
+    '  - kind: sms',
+    ...writeInput(guess, frame).map((line) => `    ${line}`),
+    ...remark(`    destination: ${writeScalar(number.column)}`, describeNumber(number, guess)),
+    '    template:',
+    ...remark('      source: ACME', 'what the phone shows as sender: 11 letters or digits at most'),
+    ...(greeting === undefined || name === undefined
+      ? []
+      : [`      # ${writeInComment(JSON.stringify(greeting.column))} is ${describeFilled(greeting, guess)}`]),
+    `      text: ${writeQuoted(`${hello}, this is a message from ACME. Reply STOP to opt out.`)}`,
+    ...(frame.optOuts.length === 0
+      ? ['    # suppress: { files: [opt-outs.csv] }   # a list of numbers that must get no message']
+      : remark(`    suppress: { files: ${writeList(frame.optOuts)} }`, 'nothing is sent to the numbers in it')),
+  ];
+}
+
+/** A column in a text: `first_name` for "First Name" where no other column is named so; undefined where no text can name it. */
+function writeVariable(column: string, { columns, findColumn }: JobFrame): string | undefined {
+  const short = column
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  const found = /^[a-z]/.test(short) ? findColumn(columns, short) : undefined;
+  if (found !== undefined && columns[found.index] === column) return short;
+  return /["\\\p{C}]/u.test(column) ? undefined : `["${column}"]`;
+}
+
+function writeInput(guess: JobGuess, frame: JobFrame): string[] {
+  const { number } = guess;
+  return [
+    'input:',
+    `  files: ${writeList(frame.files)}`,
+    ...(frame.encoding === undefined
+      ? []
+      : remark(`  encoding: ${frame.encoding}`, 'the file is not UTF-8: look at names with accents in the preview')),
+    ...(number === undefined ? [] : writeCountry(number)),
+    ...writeWhere(guess),
+  ];
+}
+
+function writeCountry(number: SmsNumber): string[] {
+  const { country, countryColumn, tried } = number;
+  const why = describeCountry(number) ?? '';
+  const column = countryColumn === undefined ? [] : [`  countryColumn: ${writeScalar(countryColumn)}`];
+  if (tried !== undefined && country === undefined) {
+    return [
+      ...column,
+      '  # Numbers without + are rejected until this names their country: write its two letters, and remove the #.',
+      `  # ${why}`,
+      '  # country: XX',
+    ];
+  }
+  if (country !== undefined) return [...column, ...remark(`  country: ${country}`, why)];
+  return countryColumn === undefined ? [] : remark(column.join(''), why);
+}
+
+function writeWhere(guess: JobGuess): string[] {
+  const usable = guess.consent.filter(({ value, isBlank }) => isBlank || value !== undefined);
+  const [first] = usable;
+  if (guess.consent.length === 0) return [];
+  const said = guess.consent.map(
+    (each) => `  # ${writeInComment(JSON.stringify(each.column))}: ${describeConsent(each, guess)}`,
+  );
+  if (first === undefined) return ['  # Who agreed to get messages? No row says yes:', ...said];
+  const value = first.isBlank ? 'blank' : writeQuoted(first.value ?? '');
+  return [
+    '  # Who agreed to get messages? Remove the # in front of where to write to those alone.',
+    ...said,
+    `  # where: { ${writeScalar(first.column)}: ${value} }`,
+  ];
+}
+
+function writeContacts(guess: JobGuess, frame: JobFrame): string[] {
+  return [
+    '  - kind: contacts',
+    ...writeInput(guess, frame).map((line) => `    ${line}`),
+    ...remark(
+      `    fields: ${writeMap(Object.entries(guess.fields))}`,
+      guess.number === undefined ? 'no column holds numbers, so there is no SMS to send' : '',
+    ),
+  ];
+}
+
+function writeContactsAsComment(guess: JobGuess, frame: JobFrame): string[] {
+  const lines = writeContacts({ ...guess, consent: [] }, frame).map((line) => `  #${line.slice(1)}`);
+  return ['  # To put the rows into the contact book as well, remove the # of these lines:', ...lines];
+}
+
+/** A line with a comment behind it. */
+function remark(line: string, comment: string): string[] {
+  return [comment === '' ? line : `${line}   # ${comment}`];
+}

@@ -1,0 +1,38 @@
+import type { ByteSource } from './byte-source.js';
+import { readContent } from './byte-source.js';
+import { createDecoder, createUtf8Decoder } from './decoder.js';
+import { chooseEncoding } from './encoding.js';
+
+/** Enough for thousands of rows. */
+const HEAD_BYTES = 1024 * 1024;
+/** What the languages of western Europe write beyond ASCII, and currency and quotes of their office programs. */
+const WESTERN = /^[äöüÄÖÜßàâáãåæçèéêëìíîïñòóôõøœùúûÿÀÂÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕØŒÙÚÛŸ€£§°´’‘“”„–…·ºª«»¿¡]$/;
+
+/**
+ * Windows-1252 for a file that can be nothing else but a spreadsheet's in a language of western Europe; undefined for
+ * UTF-8, for a file with a byte order mark, and where it is unclear. To be written into a job, where a person sees it: no
+ * reader guesses. In encodings with two bytes a character, and in Cyrillic ones, the bytes beyond ASCII stand in a row.
+ */
+export async function guessEncoding(source: ByteSource): Promise<'windows-1252' | undefined> {
+  const head = await readHead(source);
+  const { name, markBytes } = chooseEncoding(head.subarray(0, 4), undefined, source.shown);
+  if (markBytes > 0 || name !== 'utf-8' || createUtf8Decoder().decode(head) !== undefined) return undefined;
+  const decoder = await createDecoder({ name: 'windows-1252', markBytes: 0, notice: undefined });
+  const text = decoder.decode(head)?.toString('utf8');
+  if (text === undefined) return undefined;
+  const beyond = text.match(/[^\0-\x7f]/g) ?? [];
+  const isWestern = beyond.every((character) => WESTERN.test(character));
+  const alone = text.match(/(?<![^\0-\x7f])[^\0-\x7f](?![^\0-\x7f])/g) ?? [];
+  return isWestern && alone.length >= 0.9 * beyond.length ? 'windows-1252' : undefined;
+}
+
+async function readHead(source: ByteSource): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of readContent(source)) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= HEAD_BYTES) break;
+  }
+  return Buffer.concat(pieces).subarray(0, HEAD_BYTES);
+}

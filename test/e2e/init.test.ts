@@ -1,0 +1,189 @@
+import { statSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+
+const PEOPLE = `Name;Handy;Land;Newsletter\n${Array.from(
+  { length: 30 },
+  (_, index) => `Person ${index};+65 9100 ${1000 + index};Singapur;${index < 20 ? 'Ja' : 'nein'}\n`,
+).join('')}`;
+
+let workspace: Workspace;
+beforeAll(async () => {
+  workspace = await aWorkspaceInProcess();
+});
+
+const volley = (...args: string[]) => workspace.volley(...args);
+const errorOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout).error;
+
+test('init writes a job that can be checked, planned and run as it is', async () => {
+  workspace.write('a/people.csv', PEOPLE);
+
+  const init = await volley('init', 'a/people.csv');
+
+  expect(init.code).toBe(0);
+  expect(JSON.parse(init.stdout)).toMatchObject({
+    job: 'people',
+    path: workspace.path('a/people.yaml'),
+    kind: 'sms',
+    rows: 30,
+    destination: 'Handy',
+    validNumbers: 30,
+    greeting: 'Name',
+    consent: [{ column: 'Newsletter', value: 'ja', rows: 20 }],
+    exitCode: 0,
+    error: null,
+  });
+  expect((await volley('check', 'a/people.yaml')).code).toBe(0);
+  expect(JSON.parse((await volley('plan', 'a/people.yaml')).stdout).steps).toMatchObject([
+    { kind: 'sms', counts: { read: 30, planned: 30, rejected: 0 } },
+  ]);
+  expect((await volley('run', 'a/people.yaml')).summary.balance).toMatchObject({ accepted: 30 });
+});
+
+test('no cell of the file stands in the job', async () => {
+  workspace.write('b/people.csv', PEOPLE);
+  await volley('init', 'b/people.csv');
+
+  expect(workspace.read('b/people.yaml')).not.toMatch(/Person|9100|Singapur/);
+});
+
+test('the same file gives the same job, byte for byte', async () => {
+  for (const name of ['c', 'd']) {
+    workspace.write(`${name}/people.csv`, PEOPLE);
+    await volley('init', `${name}/people.csv`);
+  }
+
+  expect(workspace.read('c/people.yaml')).toBe(workspace.read('d/people.yaml'));
+});
+
+test('a job that exists is not overwritten', async () => {
+  workspace.write('e/people.csv', PEOPLE);
+  workspace.write('e/people.yaml', 'mine');
+
+  const init = await volley('init', 'e/people.csv');
+
+  expect(init.code).toBe(2);
+  expect(errorOf(init).message).toContain('e/people.yaml: it exists');
+  expect(workspace.read('e/people.yaml')).toBe('mine');
+  expect((await volley('init', 'e/people.csv', '--output', 'e/other.yaml')).code).toBe(0);
+});
+
+test('on a terminal init says what it found, shows a message and the next commands', async () => {
+  workspace.write('f/people.csv', PEOPLE);
+
+  const { stdout } = await volley('init', 'f/people.csv', '--no-json');
+
+  expect(stdout).toContain('number   Handy: a valid number in 30 of 30 rows');
+  expect(stdout).toContain('+65******00      │ Hi Person 0, this is a message from ACME.');
+  expect(stdout).toMatch(/check f\/people\.yaml\n.*plan f\/people\.yaml\n.*run f\/people\.yaml\n$/);
+});
+
+test('an opt-out list beside the file is suppressed, and is not written to when it is named with the others', async () => {
+  workspace.write('g/people.csv', PEOPLE);
+  workspace.write('g/opt-outs.csv', 'mobile\n+6591001003\n');
+  await volley('init', 'g/people.csv', 'g/opt-outs.csv');
+
+  expect(JSON.parse((await volley('plan', 'g/people.yaml')).stdout).steps).toMatchObject([
+    { inputs: [{ file: 'people.csv' }], counts: { read: 30, planned: 29, skipped: 1 } },
+  ]);
+});
+
+test('with where taken in from its comment, those who did not agree are filtered', async () => {
+  workspace.write('h/people.csv', PEOPLE);
+  await volley('init', 'h/people.csv');
+  workspace.write('h/people.yaml', workspace.read('h/people.yaml').replace('# where:', 'where:'));
+
+  expect(JSON.parse((await volley('plan', 'h/people.yaml')).stdout).steps).toMatchObject([
+    { counts: { planned: 20, skipped: 10 } },
+  ]);
+});
+
+test('volley run on a data file offers volley init', async () => {
+  workspace.write('people.csv', PEOPLE);
+  workspace.write('my people.csv', PEOPLE);
+
+  expect(errorOf(await volley('run', 'people.csv')).hint).toBe('Write a job from it: volley init people.csv');
+  expect(errorOf(await volley('run', 'my people.csv')).hint).toBe("Write a job from it: volley init 'my people.csv'");
+});
+
+test.each([
+  ['no.csv', undefined, 'there is no such file'],
+  ['empty.csv', '', 'the file is empty'],
+  ['blank.csv', '\n\n', 'it holds only blank lines'],
+  ['header.csv', 'name,mobile\n', 'it holds no row that can be read'],
+  ['numbers.csv', '+6591001000\n+6591001001\n', 'column 1 of its first line is a number'],
+  ['mails.csv', 'Ann,ann@example.com\nBen,ben@example.com\n', 'column 2 of its first line is an e-mail address'],
+  ['binary.csv', Uint8Array.from({ length: 2000 }, (_, index) => (index * 131) % 256), 'NUL'],
+  ['book.csv', Buffer.from('PK\u0003\u0004 and more'), 'it is a workbook'],
+  ['words.csv', 'a,b\n1,2\n', 'no column holds phone numbers or e-mail addresses'],
+  ['opt-outs.csv', 'mobile\n+6591001000\n', 'it lists people who must get no message'],
+  ['results.csv', '_step,_file,_line,_row,_status,mobile\n1,a.csv,2,1,accepted,+6591001000\n', 'an output of Volley'],
+])('%s is refused: %s', async (name, content, reason) => {
+  if (content !== undefined) workspace.write(`hostile/${name}`, content);
+
+  const init = await volley('init', `hostile/${name}`);
+
+  expect(init.code).toBe(2);
+  expect(errorOf(init).message).toContain(reason);
+  expect(() => statSync(workspace.path('hostile/no.yaml'))).toThrow('ENOENT');
+});
+
+test('a directory is refused', async () => {
+  workspace.write('folder/people.csv', PEOPLE);
+
+  expect(errorOf(await volley('init', 'folder')).message).toContain('it is a directory');
+});
+
+test('two files are one job, in the columns that both have', async () => {
+  workspace.write('two/a.csv', 'Name,Mobile,Town\nAnn,+6591001000,Ulm\n');
+  workspace.write('two/b.csv', 'mobile;name\n+6591001001;Ben\n');
+  await volley('init', 'two/a.csv', 'two/b.csv');
+
+  expect(workspace.read('two/a.yaml')).toContain('# Not in all of the files, and so not used: "Town"');
+  expect(JSON.parse((await volley('plan', 'two/a.yaml')).stdout).steps).toMatchObject([{ counts: { planned: 2 } }]);
+});
+
+test('two files without a common column of numbers are refused', async () => {
+  workspace.write('apart/a.csv', 'Name,Mobile\nAnn,+6591001000\n');
+  workspace.write('apart/b.csv', 'Name,Telefon\nBen,+6591001001\n');
+
+  const init = await volley('init', 'apart/a.csv', 'apart/b.csv');
+
+  expect(init.code).toBe(2);
+  expect(errorOf(init).message).toContain('no column');
+});
+
+test('names of columns do no harm in the job', async () => {
+  const names = [
+    '"a\nsteps: []\n# b"',
+    '"#"',
+    "'",
+    '"{{ x }}"',
+    '"say ""hi"""',
+    'yes',
+    '"- x: y"',
+    '"\u202e"',
+    '"full name"',
+  ];
+  workspace.write('odd/people.csv', `${names.join(',')},"Mo: [bile"\n${'x,'.repeat(names.length)}+6591001000\n`);
+  const init = await volley('init', 'odd/people.csv');
+
+  expect(JSON.parse(init.stdout)).toMatchObject({ destination: 'Mo: [bile', validNumbers: 1 });
+  expect(JSON.parse((await volley('plan', 'odd/people.yaml')).stdout).steps).toMatchObject([
+    { counts: { planned: 1 } },
+  ]);
+});
+
+test.each([
+  [['--country', 'Atlantis'], 'is not a country'],
+  [['--destination', 'Fax'], "no column matches 'Fax'"],
+  [['--output', 'x.csv'], 'expected a name that ends in .yaml'],
+  [['--output', 'nowhere/x.yaml'], 'its directory is not there'],
+])('%j is refused', async (args, reason) => {
+  workspace.write('i/people.csv', PEOPLE);
+
+  const init = await volley('init', 'i/people.csv', ...args);
+
+  expect(init.code).toBe(2);
+  expect(errorOf(init).message).toContain(reason);
+});
