@@ -60,7 +60,7 @@ async function listFaults(
 }
 
 /** Refuses a line that is damaged; passes over those that were never whole. */
-async function readRegistry(files: Files, path: string): Promise<{ state: RegistryState; isTorn: boolean }> {
+export async function readRegistry(files: Files, path: string): Promise<{ state: RegistryState; isTorn: boolean }> {
   const state = new RegistryState();
   let isTorn = false;
   if ((await files.stat(path)) === undefined) return { state, isTorn };

@@ -12,6 +12,7 @@ import { logOptions, readLogging } from './log-flags.js';
 import { addApplyVerb } from './run/apply-verb.js';
 import { addReportVerb } from './run/report-verb.js';
 import { addRetryVerb } from './run/retry-verb.js';
+import { addRunsVerb } from './run/runs-verb.js';
 import { addSettleVerb } from './run/settle-verb.js';
 import { addStatusVerb } from './run/status-verb.js';
 import { addSchemaVerb } from './schema.js';
@@ -66,6 +67,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addPlanVerb,
   addApplyVerb,
   addStatusVerb,
+  addRunsVerb,
   addReportVerb,
   addSettleVerb,
   addRetryVerb,
@@ -80,7 +82,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 ];
 
 export const VERBS = [
-  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'report', 'settle', 'retry'],
+  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 

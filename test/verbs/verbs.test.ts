@@ -44,6 +44,7 @@ const NAMES = [
   'plan',
   'apply',
   'status',
+  'runs',
   'report',
   'settle',
   'retry',

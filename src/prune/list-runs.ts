@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import type { Balance } from '../domain/row.js';
+import { readRunState } from '../journal/state-reader.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import type { KnownRun, RegistryState } from '../registry/registry-state.js';
+import { balanceOf } from '../report/row-balance.js';
+import { addBalances, type Summary } from '../report/summary.js';
+import { SUMMARY_FILE } from '../report/write-report.js';
+import type { Files } from '../storage/files.js';
+
+/** `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
+export type ListedState = Summary['state'] | 'gone' | 'unreadable';
+
+/** A run or an unstarted plan of a job. */
+export interface ListedRun {
+  readonly run: string;
+  readonly directory: string;
+  readonly state: ListedState;
+  /** Null where it was never begun, or nothing says so. */
+  readonly plannedAt: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly exitCode: number | null;
+  /** The run whose rows it retries. */
+  readonly retryOf: string | null;
+  /** As the job names them, each once. */
+  readonly files: readonly string[];
+  /** Rows by outcome; null where nothing says so. */
+  readonly balance: Balance | null;
+  /** On disk. */
+  readonly bytes: number;
+  readonly problem: string | null;
+}
+
+/** All plans and runs of a job, by its registry and its directory, the newest first. Writes nothing, and needs no lock. */
+export async function listRuns(
+  files: Files,
+  { jobDirectory, registry }: { jobDirectory: string; registry: RegistryState },
+): Promise<ListedRun[]> {
+  const names = new Set(registry.runs.keys());
+  for (const name of await files.list(jobDirectory)) {
+    const isPlan = (await files.stat(join(jobDirectory, name, PLAN_FILE)).catch(() => undefined)) !== undefined;
+    if (!name.startsWith('.') && isPlan) names.add(name);
+  }
+  const runs: ListedRun[] = [];
+  for (const run of names) runs.push(await describeRun(files, { directory: join(jobDirectory, run), run, registry }));
+  const atOf = ({ startedAt, plannedAt }: ListedRun) => Date.parse(startedAt ?? plannedAt ?? '') || 0;
+  return runs.sort((one, other) => atOf(other) - atOf(one));
+}
+
+async function describeRun(
+  files: Files,
+  { directory, run, registry }: { directory: string; run: string; registry: RegistryState },
+): Promise<ListedRun> {
+  const known = registry.runs.get(run);
+  const planned = await files.stat(join(directory, PLAN_FILE));
+  const facts = { ...factsOf(known), run, directory, bytes: await countBytes(files, directory), problem: null };
+  if (planned === undefined) return { ...facts, state: 'gone' };
+  const plannedAt = new Date(planned.modifiedMs).toISOString();
+  try {
+    return { ...facts, plannedAt, ...(await readFacts(files, directory)) };
+  } catch (error) {
+    if (!(error instanceof Error) || 'syscall' in error) throw error;
+    return { ...facts, plannedAt, state: 'unreadable', problem: error.message };
+  }
+}
+
+/** What the registry knows of a run. */
+function factsOf(known: KnownRun | undefined): Omit<ListedRun, 'run' | 'directory' | 'state' | 'bytes' | 'problem'> {
+  const { begun, ended } = known ?? {};
+  return {
+    plannedAt: null,
+    startedAt: ended?.startedAt ?? (begun === undefined ? null : new Date(begun.at).toISOString()),
+    endedAt: ended?.endedAt ?? null,
+    exitCode: ended?.exitCode ?? null,
+    retryOf: begun?.retryOf ?? null,
+    files: [...new Set(begun?.files.map(({ file }) => file))],
+    balance: ended === undefined ? null : (ended.counts as unknown as Balance),
+  };
+}
+
+/** What its own files say of a run: the summary of a finished one, else its plan and its journal. */
+async function readFacts(
+  files: Files,
+  directory: string,
+): Promise<Pick<ListedRun, 'state' | 'startedAt' | 'endedAt' | 'exitCode' | 'retryOf' | 'files' | 'balance'>> {
+  const plan = await readPlan(files, directory);
+  const about = { retryOf: plan.retryOf?.run ?? null, files: listFiles(plan) };
+  const summary = await readSummary(files, directory);
+  if (summary?.state === 'finished') {
+    const { state, startedAt, endedAt, exitCode, balance } = summary;
+    return { ...about, state, startedAt, endedAt, exitCode, balance };
+  }
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  const { firstOpen, lastClose } = state;
+  const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
+  const timeOf = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
+  return {
+    ...about,
+    state: firstOpen === undefined ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
+    startedAt: timeOf(firstOpen?.at),
+    endedAt: timeOf(lastClose?.at),
+    exitCode: lastClose === undefined ? null : (summary?.exitCode ?? null),
+    balance: addBalances(plan.steps.map((step) => balanceOf(step, state))),
+  };
+}
+
+async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
+  const text = await files.readText(join(directory, SUMMARY_FILE));
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Summary);
+  } catch {
+    // `volley report` writes it again.
+    return undefined;
+  }
+}
+
+function listFiles({ steps }: Plan): string[] {
+  return [...new Set(steps.flatMap(({ inputs }) => inputs.map(({ file }) => file)))];
+}
+
+/** Of the files directly in a directory; 0 where there is none. */
+export async function countBytes(files: Files, directory: string): Promise<number> {
+  let bytes = 0;
+  for (const name of await files.list(directory)) {
+    const found = await files.stat(join(directory, name));
+    if (found?.isFile === true) bytes += found.bytes;
+  }
+  return bytes;
+}
