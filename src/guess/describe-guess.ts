@@ -20,6 +20,7 @@ export function describeCountry({ country, countryColumn, tried, withPlus, valid
   if (tried.found === undefined) {
     return best === undefined ? `${of} none is valid in any country` : `${of}, so many would be valid: ${named}`;
   }
+  if (tried.isOfOthers) return `as most other numbers; valid for ${format(tried.found.valid)} ${of}`;
   const next = tried.best.find((each) => each.country !== tried.found?.country);
   const others = next === undefined ? '' : `; next: ${next.country} ${format(next.valid)}`;
   return `valid for ${format(tried.found.valid)} ${of}${others}`;
@@ -29,7 +30,10 @@ export function describeFilled({ filled }: NamedColumn, { rows }: Pick<JobGuess,
   return `not blank in ${format(filled)} of ${countOf(rows, 'row')}`;
 }
 
-export function describeConsent({ value, isBlank, rows: of }: ConsentGuess, { rows }: Pick<JobGuess, 'rows'>): string {
+export function describeConsent(
+  { value, isBlank, rows: of, isOfMail }: ConsentGuess,
+  { rows }: Pick<JobGuess, 'rows'>,
+): string {
   const said = isBlank ? 'blank' : value === undefined ? 'a yes' : JSON.stringify(value);
-  return `${said} in ${format(of)} of ${countOf(rows, 'row')}`;
+  return `${said} in ${format(of)} of ${countOf(rows, 'row')}${isOfMail ? ', but that is about e-mail' : ''}`;
 }

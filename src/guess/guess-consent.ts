@@ -9,15 +9,17 @@ export interface ConsentGuess {
   readonly isBlank: boolean;
   /** Rows that have it. */
   readonly rows: number;
+  /** It is about e-mail, not about messages to a phone. */
+  readonly isOfMail: boolean;
 }
 
 const REFUSAL =
   /\b(do not|dont|unsubscribed?|opted out|opt out|optout|no (sms|call|contact|marketing)|blocked|suppressed|abgemeldet|widerspruch|desabonne|baja|disiscritto|opt outs?)\b/;
 const CONSENT =
   /\b(consent|opt in|optin|opted in|opt ins?|permission|gdpr|subscribed|subscription|subscriber status|accepts|agreed|newsletter|marketing|einwilligung|zustimmung|werbung|werbeeinwilligung|consentement|abonne|consentimiento|suscrito|consenso|iscritto|consentimento|inscrito|toestemming|nieuwsbrief|zgoda|samtycke|persetujuan|berlangganan|izin|kebenaran|dong y)\b|ยินยอม|同意|订阅|承諾|購読/;
-/** A column that asks for messages to a phone comes before one that asks in general, and that before one for e-mail. */
+/** A column about messages to a phone comes before one that asks in general; one about e-mail says nothing of SMS. */
 const OF_PHONES = /\b(sms|text|texts|mobile|phone|whatsapp|messages?)\b/;
-const OF_MAILS = /\b(e ?mails?|mailing|newsletter|nieuwsbrief)\b/;
+const OF_MAILS = /\be ?mails?\b/;
 
 const YES =
   'yes, y, true, 1, x, ja, j, oui, o, sí, s, sim, sì, si, tak, subscribed, confirmed, opted in, opted-in, opted_in, opt-in, optin, in, granted, given, agreed, accepted, allowed, active, enabled, checked, on, wahr, vrai, verdadero, verdadeiro, vero, ya, iya, có, ใช่, ยินยอม, 是, 同意, 已同意, はい, 承諾, 네, 예'.split(
@@ -34,15 +36,21 @@ export function guessConsent(sample: SampledRows): ConsentGuess[] {
     const name = spellOut(column);
     const isRefusal = REFUSAL.test(name);
     if (!isRefusal && !CONSENT.test(name)) return [];
-    const guess = readValues(sample, index, isRefusal);
-    if (guess === undefined) return [];
-    return [{ rank: OF_PHONES.test(name) ? 0 : OF_MAILS.test(name) ? 2 : 1, guess }];
+    const values = readValues(sample, index, isRefusal);
+    if (values === undefined) return [];
+    const isOfPhones = OF_PHONES.test(name);
+    const isOfMail = !isOfPhones && OF_MAILS.test(name);
+    return [{ rank: isOfPhones ? 0 : isOfMail ? 2 : 1, guess: { ...values, isOfMail } }];
   });
   return found.toSorted((a, b) => a.rank - b.rank).map(({ guess }) => guess);
 }
 
 /** Undefined where most cells say neither yes nor no. The value is one of the words above, never another cell of the file. */
-function readValues(sample: SampledRows, index: number, isRefusal: boolean): ConsentGuess | undefined {
+function readValues(
+  sample: SampledRows,
+  index: number,
+  isRefusal: boolean,
+): Omit<ConsentGuess, 'isOfMail'> | undefined {
   const cells = listFilled(sample, index).map((cell) => cell.trim().toLowerCase());
   const allowing = countWords(cells, isRefusal ? NO : YES);
   const refusing = countWords(cells, isRefusal ? YES : NO);

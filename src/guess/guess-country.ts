@@ -16,6 +16,8 @@ export interface TriedCountry {
 export interface DefaultCountry {
   readonly tried: number;
   readonly found: TriedCountry | undefined;
+  /** Most other numbers are of `found`. */
+  readonly isOfOthers: boolean;
   /** The best ones; of those in which as many are valid, first the one in which most are mobile. */
   readonly best: readonly TriedCountry[];
 }
@@ -30,28 +32,29 @@ const MOST_NAMED = 5;
 
 /**
  * The country that numbers without + are dialled in, where the evidence is clear: at least 90 % of them are numbers there,
- * and 20 points more than in any country of another calling code; or 90 % of the numbers with + are of that country.
+ * and 20 points more than in any country of another calling code; or 90 % of the other numbers, with
+ * + or beside a country, are of it.
  */
-export function guessDefaultCountry(local: readonly string[], plusCountries: readonly string[]): DefaultCountry {
+export function guessDefaultCountry(local: readonly string[], sureCountries: readonly string[]): DefaultCountry {
   const step = Math.max(1, Math.ceil(local.length / MOST_TRIED));
   const numbers = local.filter((_, index) => index % step === 0);
-  const best = rankCountries(numbers, plusCountries);
+  const best = rankCountries(numbers, sureCountries);
   const [first, second] = best;
-  const usual = findUsual(plusCountries);
-  const ofPlus = best.find(({ country }) => country === usual);
-  const isEnough = numbers.length >= LEAST_TRIED;
+  const usual = findUsual(sureCountries);
+  const ofOthers = best.find(({ country }) => country === usual);
   const isClear = (tried: TriedCountry | undefined) =>
-    isEnough && tried !== undefined && tried.valid >= CLEAR_SHARE * numbers.length;
-  const leads = (first?.valid ?? 0) - (second?.valid ?? 0) >= CLEAR_LEAD * numbers.length;
-  const found = isClear(first) && leads ? first : isClear(ofPlus) ? ofPlus : undefined;
-  return { tried: numbers.length, found, best: best.slice(0, MOST_NAMED) };
+    tried !== undefined && tried.valid >= CLEAR_SHARE * numbers.length;
+  const lead = (first?.valid ?? 0) - (second?.valid ?? 0);
+  const leads = numbers.length >= LEAST_TRIED && lead >= CLEAR_LEAD * numbers.length;
+  const found = leads && isClear(first) ? first : isClear(ofOthers) ? ofOthers : undefined;
+  return { tried: numbers.length, found, isOfOthers: found?.country === usual, best: best.slice(0, MOST_NAMED) };
 }
 
 /**
  * Countries that share a calling code read a number alike: all count as the one that most of the numbers are of. Most
- * numbers would be valid in several countries: those with + and the mobile ones say which is likely, not which it is.
+ * numbers would be valid in several countries: the other numbers and the mobile ones say which is likely, not which it is.
  */
-function rankCountries(numbers: readonly string[], plusCountries: readonly string[]): TriedCountry[] {
+function rankCountries(numbers: readonly string[], sureCountries: readonly string[]): TriedCountry[] {
   const ranked = new Map<string, TriedCountry>();
   for (const tried of [...alpha2Codes].toSorted()) {
     if (findNumberCountry(tried) === undefined) continue;
@@ -62,14 +65,17 @@ function rankCountries(numbers: readonly string[], plusCountries: readonly strin
     const mobile = valid < numbers.length / 2 ? 0 : accepted.filter(({ e164 }) => isMobileNumber(e164)).length;
     ranked.set(country, { country, valid, mobile });
   }
-  const plus = (country: string) => plusCountries.filter((each) => each === country).length;
+  const others = (country: string) => sureCountries.filter((each) => each === country).length;
   return [...ranked.values()].toSorted(
     (a, b) =>
-      b.valid - a.valid || plus(b.country) - plus(a.country) || b.mobile - a.mobile || (a.country < b.country ? -1 : 1),
+      b.valid - a.valid ||
+      others(b.country) - others(a.country) ||
+      b.mobile - a.mobile ||
+      (a.country < b.country ? -1 : 1),
   );
 }
 
-/** The country that 90 % of numbers with + are of. */
+/** The country that 90 % of the other numbers are of. */
 function findUsual(countries: readonly string[]): string | undefined {
   const mode = findMode(countries);
   if (mode === undefined || countries.length < LEAST_TRIED) return undefined;

@@ -34,8 +34,8 @@ export type NumberSearch =
 
 /** Points between two columns of which the better one is taken. */
 const CLEAR_LEAD = 0.2;
-/** A default country is looked for from so many numbers on, of all in a column. */
-const NEEDS_COUNTRY_SHARE = 0.1;
+/** Of so few numbers without + the job says nothing where their country is unclear. */
+const FEW_SHARE = 0.1;
 const LEAST_DIGITS = 7;
 
 /** The column with the highest share of valid numbers; a column that is named otherwise (ids, fax) only if it was chosen. */
@@ -81,18 +81,19 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
     return readCell(cells[index] ?? '', { own, country: known.country });
   });
   const count = (by: ReadCell['by']) => read.filter((cell) => cell.by === by).length;
-  const plusCountries = read.flatMap((cell) => (cell.by === 'plus' ? [cell.country] : []));
+  const sureCountries = read.flatMap((cell) => ('country' in cell ? [cell.country] : []));
   const local = read.flatMap((cell) => (cell.by === 'unknown' ? [cell.number] : []));
   const byColumn = count('column');
-  const sure = plusCountries.length + byColumn + count('country');
-  const isNeeded = local.length > NEEDS_COUNTRY_SHARE * (sure + local.length) && isPhoneName(column);
-  const tried = isNeeded ? guessDefaultCountry(local, plusCountries) : undefined;
-  const found = tried?.found?.country;
+  const sure = sureCountries.length;
+  const guessed = local.length > 0 && isPhoneName(column) ? guessDefaultCountry(local, sureCountries) : undefined;
+  const found = guessed?.found?.country;
+  const isFew = local.length <= FEW_SHARE * (sure + local.length);
+  const tried = found === undefined && isFew ? undefined : guessed;
   const byGuess = found === undefined ? 0 : local.filter((cell) => acceptNumber(cell, found) !== undefined).length;
   const guess = {
     column,
     valid: sure + byGuess,
-    withPlus: plusCountries.length,
+    withPlus: count('plus'),
     countryColumn: byColumn > 0 ? sample.columns[known.countries ?? -1] : undefined,
     country: known.country ?? found,
     tried,
@@ -102,9 +103,8 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
 }
 
 type ReadCell =
-  | { readonly by: 'plus'; readonly country: string }
-  /** Valid in the row's own country, or in the one that a person said. */
-  | { readonly by: 'column' | 'country' }
+  /** Valid by its own +, in the country that a column says, or in the one that a person said; `country` is its own. */
+  | { readonly by: 'plus' | 'column' | 'country'; readonly country: string }
   /** Without + and without a country. */
   | { readonly by: 'unknown'; readonly number: string }
   | { readonly by: 'nothing' };
@@ -116,7 +116,8 @@ function readCell(cell: string, { own, country }: { own: string; country: string
   if (cell.includes('+')) return { by: 'nothing' };
   const [by, of] = own === '' ? (['country', country] as const) : (['column', own] as const);
   if (of === undefined) return { by: 'unknown', number: cell };
-  return { by: acceptNumber(cell, of) === undefined ? 'nothing' : by };
+  const number = acceptNumber(cell, of);
+  return number === undefined ? { by: 'nothing' } : { by, country: number.country };
 }
 
 function mayBeNumber(cell: string): boolean {

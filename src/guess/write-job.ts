@@ -112,13 +112,13 @@ function writeCountry(number: SmsNumber): string[] {
 }
 
 function writeWhere(guess: JobGuess): string[] {
-  const usable = guess.consent.filter(({ value, isBlank }) => isBlank || value !== undefined);
+  const usable = guess.consent.filter(({ value, isBlank, isOfMail }) => !isOfMail && (isBlank || value !== undefined));
   const [first] = usable;
   if (guess.consent.length === 0) return [];
   const said = guess.consent.map(
     (each) => `  # ${writeInComment(JSON.stringify(each.column))}: ${describeConsent(each, guess)}`,
   );
-  if (first === undefined) return ['  # Who agreed to get messages? No row says yes:', ...said];
+  if (first === undefined) return ['  # Who agreed to get messages? No row says so:', ...said];
   const value = first.isBlank ? 'blank' : writeQuoted(first.value ?? '');
   return [
     '  # Who agreed to get messages? Remove the # in front of where to write to those alone.',

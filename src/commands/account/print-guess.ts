@@ -90,7 +90,9 @@ function listFacts({ guess, optOuts }: WrittenGuess): (readonly [string, string]
       ? []
       : ([['greeting', `${greeting.column}: ${describeFilled(greeting, guess)}`]] as const)),
     ...consent.map((each) => ['consent', `${each.column}: ${describeConsent(each, guess)}`] as const),
-    ...(consent.length > 0 ? ([['', 'a where for it stands in the job as a comment']] as const) : []),
+    ...(consent.some(({ isOfMail }) => !isOfMail)
+      ? ([['', 'a where for it stands in the job as a comment']] as const)
+      : []),
     ...optOuts.map((file) => ['opt-outs', `nothing is sent to the numbers in ${file}`] as const),
     ...(notInAll.length > 0 ? ([['not used', `not in all files: ${notInAll.join(', ')}`]] as const) : []),
   ];
