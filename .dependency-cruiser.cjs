@@ -4,18 +4,19 @@ const MAY_IMPORT = {
   normalize: ['domain'],
   template: ['domain', 'normalize'],
   ports: ['normalize'],
+  prices: ['domain', 'normalize'],
   storage: ['domain', 'ports'],
-  job: ['domain', 'template', 'storage'],
+  job: ['domain', 'template', 'prices', 'storage'],
   guess: ['domain', 'normalize'],
   throttle: ['ports', 'job'],
   service: ['domain', 'ports', 'job'],
-  kinds: ['domain', 'normalize', 'template', 'job', 'service'],
+  kinds: ['domain', 'normalize', 'template', 'prices', 'job', 'service'],
   filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
   input: ['domain', 'storage', 'job', 'kinds', 'filter'],
-  plan: ['domain', 'normalize', 'template', 'storage', 'job', 'kinds', 'filter', 'input'],
+  plan: ['domain', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'input', 'plan'],
   journal: ['domain', 'storage'],
-  report: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],
+  report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
@@ -35,7 +36,7 @@ const DOORS = {
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pino|fastify|bottleneck|cli-progress)(/|$)';
 const PURE =
-  '^src/(domain|normalize|template|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
+  '^src/(domain|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 
 const room = (folder, mayImport) => ({
   name: `${folder}-sees-only-what-is-below`,

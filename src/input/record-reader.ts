@@ -26,6 +26,8 @@ export interface RecordReader {
   readonly ownColumns: readonly (readonly string[])[];
   /** What was detected or ignored, a sentence each, without the file name; complete when `batches` has ended. */
   readonly notices: readonly string[];
+  /** What separates the fields; known after `open`, absent for NDJSON and where a thread reads. */
+  readonly delimiter?: string;
   /** Of the bytes read from disk; complete when `batches` has ended. */
   readonly sha256: string;
   /** Reads up to the CSV header; refuses all its faults at once. */

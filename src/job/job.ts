@@ -2,6 +2,7 @@ import type { Area } from '../domain/areas.js';
 import type { ContactField } from '../domain/contact-fields.js';
 import type { CampaignTarget, GatewayPaths } from '../domain/documented.js';
 import type { Where } from '../domain/where.js';
+import type { PriceSettings } from '../prices/price-settings.js';
 
 /**
  * A job as the code relies on it: every default filled, every path absolute, everything checked. What a person writes
@@ -13,6 +14,7 @@ export interface Job {
   readonly service: ServiceSettings;
   readonly steps: readonly Step[];
   readonly guards: Guards;
+  readonly prices?: PriceSettings<Input> | undefined;
   /** Which of the exit codes 1 (rejections) and 3 (in doubt) count. */
   readonly failOn: 'rejections' | 'in-doubt' | 'nothing';
   /** Whether a file that the job already took is taken again. */
@@ -90,6 +92,8 @@ export interface Guards {
   readonly maxRejectedPercent: number | undefined;
   readonly maxMessages: number | undefined;
   readonly maxSegments: number | undefined;
+  /** A decimal number in the currency of the price list, as written. */
+  readonly maxCost: string | undefined;
   /** Percent of the rows answered, per step; stops while sending, once 100 rows are answered. */
   readonly maxFailedPercent: number;
 }

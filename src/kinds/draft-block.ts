@@ -9,6 +9,8 @@ export interface DraftBlock {
   readonly numbers: Float64Array<ArrayBuffer>;
   /** Of each row, 0 where it has a rejection. Invariant: no message that can be sent has more than 255. */
   readonly segments: Uint8Array<ArrayBuffer>;
+  /** Of each row's segments, what UCS-2 adds; undefined if it adds none to any. */
+  readonly extraParts: Uint8Array<ArrayBuffer> | undefined;
   readonly fragments: Texts;
   /** JSON without brackets. */
   readonly facts: Texts;
@@ -46,6 +48,7 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const cells = new RowCells(block);
   const numbers = new Float64Array(count);
   const segments = new Uint8Array(count);
+  let extraParts: Uint8Array<ArrayBuffer> | undefined;
   const fragmentEnds = new Uint32Array(count);
   const factsEnds = new Uint32Array(count);
   const countries = new NameColumn(count);
@@ -63,6 +66,10 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
       if (draft.number !== undefined) {
         numbers[index] = draft.number;
         segments[index] = draft.segments;
+        if (draft.extraParts > 0) {
+          extraParts ??= new Uint8Array(count);
+          extraParts[index] = draft.extraParts;
+        }
         countries.set(index, draft.country);
         ucs2.set(index, draft.forcesUcs2);
         if (draft.replaced !== undefined) {
@@ -80,6 +87,7 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   return {
     numbers,
     segments,
+    extraParts,
     fragments: { bytes: text.fragment.copy(), ends: fragmentEnds },
     facts: { bytes: text.facts.copy(), ends: factsEnds },
     countries: countries.end(),

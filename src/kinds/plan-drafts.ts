@@ -26,14 +26,25 @@ export function planByDrafts(
     if (draft.number === undefined) return refuseDraft(draft);
     const refusal = drafts.refuse(draft.number, draft.rejection, ordinal);
     if (refusal !== undefined) return refusal;
-    const { segments, country, forcesUcs2, replaced } = draft;
+    const { number, segments, country, extraParts, forcesUcs2, replaced } = draft;
     const fragment = text.fragment.bytes.toString('utf8');
     const facts = JSON.parse(`[${text.facts.bytes.toString('utf8')}]`);
     const end = drafts.indexed === undefined ? '' : `${before}${index}${behind}`;
     const preview = () => drafts.preview(fragment);
     return {
       kind: 'planned',
-      row: { fragment: `${fragment}${end}`, facts, messages: 1, segments, country, forcesUcs2, replaced, preview },
+      row: {
+        fragment: `${fragment}${end}`,
+        facts,
+        messages: 1,
+        segments,
+        number,
+        country,
+        extraParts,
+        forcesUcs2,
+        replaced,
+        preview,
+      },
     };
   };
   return {

@@ -5,6 +5,7 @@ import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain/row.js';
 import type { RowStep, ServiceAddresses } from '../job/job.js';
 import type { Digits } from '../normalize/number/number-set.js';
+import type { PricedAs } from '../prices/price-list.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
 import type { TimeFault } from './schedule.js';
@@ -22,6 +23,8 @@ export interface StepKind<S extends RowStep = RowStep> {
   readonly resultColumns: readonly string[];
   /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
   resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
+  /** The prices of a list that its rows have; absent if they cost nothing. */
+  readonly pricedAs?: PricedAs;
   createPlanner(step: S, context: PlannerContext): RowPlanner;
   /** The part of planning that can run on the reading thread; absent if a kind has none. */
   createDrafter?(step: S): RowDrafter;
@@ -204,6 +207,8 @@ export interface MessageDraft {
   readonly rejection: Rejection | undefined;
   /** At least 1; 0 where it was rejected. */
   readonly segments: number;
+  /** Of those segments, what UCS-2 adds (segments.ts). */
+  readonly extraParts: number;
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
   /** Characters that were replaced in the text, each once; absent where none was. */
@@ -226,8 +231,12 @@ export interface PlannedRow {
   readonly facts: readonly string[];
   readonly messages: number;
   readonly segments: number;
+  /** The number's E.164 digits; undefined where there is none. */
+  readonly number: number | undefined;
   /** ISO alpha-2 of the number; undefined where there is none. */
   readonly country: string | undefined;
+  /** Of its segments, what UCS-2 adds. */
+  readonly extraParts: number;
   /** The first character that is not in GSM-7, for people; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
   /** Characters that were replaced in the text, each once; absent where none was. */

@@ -1,12 +1,14 @@
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
+import { formatMoney, readMicros } from '../prices/decimal.js';
+import { sumCost } from '../prices/sum-cost.js';
 import type { Plan } from './format/plan-file.js';
 
 /** Refuses a plan that violates a guard of the job, before anything is sent. Pure. */
-export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
+export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards): void {
   const problems: Problem[] = [];
-  const { maxRejectedPercent, maxMessages, maxSegments } = guards;
+  const { maxRejectedPercent, maxMessages, maxSegments, maxCost } = guards;
   for (const { number, kind, counts, skips } of plan.steps) {
     // Filtered rows do not count: they would hide the share of wrong ones.
     const considered = counts.read - (skips.filtered ?? 0);
@@ -28,6 +30,11 @@ export function checkGuards(plan: Pick<Plan, 'steps'>, guards: Guards): void {
   for (const [of, guard, most] of limits) {
     if (most === undefined || total(of) <= most) continue;
     problems.push({ where: 'plan', message: `${total(of)} ${of} would be sent, expected at most ${guard} ${most}` });
+  }
+  const cost = sumCost(plan.steps);
+  if (maxCost !== undefined && plan.prices !== undefined && readMicros(cost) > readMicros(maxCost)) {
+    const message = `${formatMoney(cost, plan.prices.currency)} would be spent, expected at most maxCost ${maxCost}`;
+    problems.push({ where: 'plan', message });
   }
   if (problems.length === 0) return;
   throw new UserError('guard', 'Cannot send: the plan fails a guard of the job', {

@@ -6,6 +6,7 @@ import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
+import { loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import type { RowOwners } from './reimport/reimported-rows.js';
 import { replaceDraft } from './replace-draft.js';
@@ -76,10 +77,10 @@ async function planSelection(
   await files.makeDirectory(scratch);
   try {
     const owners = options.ownersFor({ id });
-    const steps = await planSteps({ id, selection }, { deps, problems, scratch, directory, owners });
-    const repeats = listRepeats(steps, options.findTaken);
+    const planned = await planSteps({ job, id, selection }, { deps, problems, scratch, directory, owners });
+    const repeats = listRepeats(planned.steps, options.findTaken);
     if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
-    const plan = await writePlan({ job, id, occurrence, selection, steps }, { deps, scratch, directory });
+    const plan = await writePlan({ job, id, occurrence, selection, ...planned }, { deps, scratch, directory });
     await options.assertHeld();
     await replaceDraft(files, scratch, directory);
     return { made: { plan, directory }, leftOut };
@@ -111,24 +112,22 @@ export async function removeLeftovers(files: Files, jobDirectory: string): Promi
 }
 
 async function planSteps(
-  { id, selection }: { id: string; selection: Selection },
+  { job, id, selection }: { job: Job; id: string; selection: Selection },
   context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string; owners: RowOwners },
-): Promise<PlannedStep[]> {
+): Promise<Pick<Plan, 'steps' | 'prices'>> {
   const { deps, problems, scratch, owners } = context;
+  const prices = await loadPrices(job, { deps, problems });
   const steps: PlannedStep[] = [];
   for (const step of selection.steps) {
-    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems, owners });
+    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems, owners, prices });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }
   problems.throwIfAny();
-  return steps;
+  return { steps, ...(prices === undefined ? {} : { prices: prices.planned }) };
 }
 
 async function writePlan(
-  {
-    selection,
-    ...made
-  }: { job: Job; id: string; occurrence: string; selection: Selection; steps: readonly PlannedStep[] },
+  { selection, ...made }: { selection: Selection } & Omit<Plan, 'format'>,
   { deps, scratch, directory }: { deps: PlanDeps; scratch: string; directory: string },
 ): Promise<Plan> {
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));

@@ -11,6 +11,7 @@ import { checkGuards } from './guards.js';
 import { removeLeftovers } from './make-plan.js';
 import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
+import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
 import { type DigestedInput, digestFile, type StepSelection } from './select.js';
@@ -50,13 +51,16 @@ export async function makeRetryPlan(
   await files.makeDirectory(scratch);
   try {
     const problems = new ProblemList('retry the rows');
+    const prices = await loadPrices(job, { deps, problems });
     const steps: PlannedStep[] = [];
     for (const planned of source.plan.steps) {
       const step = job.steps[planned.number - 1];
-      if (step !== undefined) steps.push(await planRows(step, planned, { source, deps, problems, id, scratch }));
+      if (step !== undefined)
+        steps.push(await planRows(step, planned, { source, deps, problems, id, scratch, prices }));
     }
     problems.throwIfAny();
-    const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps, retryOf };
+    const priced = prices === undefined ? {} : { prices: prices.planned };
+    const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps, retryOf, ...priced };
     await writePlace(files, scratch, jobDirectory);
     await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
     await files.syncDirectory(scratch);
@@ -91,11 +95,18 @@ function assertTimes({ id, job, steps }: Plan, nowMs: number): void {
 async function planRows(
   step: Step,
   planned: PlannedStep,
-  context: { source: RetrySource; deps: PlanDeps; problems: ProblemList; id: string; scratch: string },
+  context: {
+    source: RetrySource;
+    deps: PlanDeps;
+    problems: ProblemList;
+    id: string;
+    scratch: string;
+    prices: LoadedPrices | undefined;
+  },
 ): Promise<PlannedStep> {
-  const { source, deps, problems, id, scratch } = context;
+  const { source, deps, problems, id, scratch, prices } = context;
   const { number } = planned;
-  const about = { planId: id, directory: scratch, problems };
+  const about = { planId: id, directory: scratch, problems, prices };
   if (!isRowStep(step)) return planStep({ step, number, inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };

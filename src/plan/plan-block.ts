@@ -1,6 +1,7 @@
 import type { DraftedBlock } from '../input/record-reader.js';
-import type { Names } from '../kinds/draft-block.js';
+import type { DraftBlock, Names } from '../kinds/draft-block.js';
 import type { DraftPlanner, RowRefusal } from '../kinds/step-kind.js';
+import type { CostTally } from '../prices/cost-tally.js';
 import { DraftedRow } from './format/drafted-row.js';
 import type { StepWriter } from './format/step-writer.js';
 import type { ExampleRow } from './reasons.js';
@@ -14,20 +15,22 @@ export interface PlanTarget {
   readonly rows: RowOrdinals;
   readonly tally: Tally;
   readonly writer: StepWriter;
+  /** Undefined for a step without prices. */
+  readonly costs: CostTally | undefined;
 }
 
 /** Plans drafted rows without creating strings: the bytes of planned rows are copied into the plan. */
 export function planBlock(
   block: DraftedBlock,
   planner: DraftPlanner,
-  { file, source, rows, tally, writer }: PlanTarget,
+  { file, source, rows, tally, writer, costs }: PlanTarget,
 ): void {
   const { drafts } = block;
   const { firstRow, lines } = block.rows;
   const drafted = new DraftedRow(block);
   const countries = new Uint32Array(drafts.countries.names.length + 1);
   const ucs2 = new Uint32Array(drafts.ucs2.names.length + 1);
-  const place = { file, line: 0, row: firstRow - 1 };
+  const place = { file, line: 0, row: firstRow - 1, costGroup: undefined as number | undefined };
   for (let index = 0; index < lines.length; index += 1) {
     place.line = lines[index] as number;
     place.row += 1;
@@ -49,10 +52,21 @@ export function planBlock(
     count(ucs2, drafts.ucs2.of[index]);
     if (drafts.replaced !== undefined) tally.addReplaced(nameAt(drafts.replaced, index));
     if (tally.lacksExamples) tally.addExample(planner.preview(drafted.fragment));
+    place.costGroup = costs && addCost(costs, drafts, index);
     writer.addDrafted(place, drafts.segments[index] as number, drafted);
   }
   tally.addNames('countries', drafts.countries, countries);
   tally.addNames('ucs2', drafts.ucs2, ucs2);
+}
+
+function addCost(costs: CostTally, drafts: DraftBlock, index: number): number {
+  return costs.add({
+    country: nameAt(drafts.countries, index),
+    number: drafts.numbers[index],
+    parts: drafts.segments[index] as number,
+    extraParts: drafts.extraParts?.[index] ?? 0,
+    character: nameAt(drafts.ucs2, index),
+  });
 }
 
 function count(counts: Uint32Array, at = 0): void {

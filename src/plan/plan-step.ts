@@ -3,7 +3,8 @@ import { createRowPlanner } from '../filter/filter-rows.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf } from '../kinds/kinds.js';
-import type { RowPlan, RowPlanner, RowReader } from '../kinds/step-kind.js';
+import type { PlannedRow, RowPlan, RowPlanner, RowReader } from '../kinds/step-kind.js';
+import type { CostTally } from '../prices/cost-tally.js';
 import { ColumnBinding } from './columns/bind-columns.js';
 import { FoldedNames } from './columns/folded-names.js';
 import { joinColumns } from './columns/join-columns.js';
@@ -11,6 +12,8 @@ import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { StepWriter } from './format/step-writer.js';
 import { planBlock } from './plan-block.js';
 import type { PlanDeps } from './plan-deps.js';
+import type { LoadedPrices } from './prices/load-prices.js';
+import { createCostTally, refuseMissing } from './prices/missing-prices.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
 import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
@@ -27,6 +30,8 @@ export interface PlanStepContext {
   readonly problems: ProblemList;
   /** For re-imported rows that other plans may have claimed; absent otherwise. */
   readonly owners?: RowOwners;
+  /** Absent where the job has no prices. */
+  readonly prices?: LoadedPrices | undefined;
 }
 
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
@@ -51,9 +56,11 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
   const describeRow = (row: number) => rows.describe(row);
   const reimported = context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow });
-  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, reimported });
+  const costs = context.prices && createCostTally(step, context.prices.list);
+  const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, reimported, costs });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
+  if (costs !== undefined) refuseMissing(costs, { number, kind }, context);
   if (problems.isEmpty) await writer.finish();
   else await writer.discard();
   const { columns, maps } = joinColumns(
@@ -99,6 +106,7 @@ class StepPlanning {
   readonly #rows: RowOrdinals;
   readonly #names: FoldedNames;
   readonly #reimported: ReimportedRows | undefined;
+  readonly #costs: CostTally | undefined;
   readonly #tally = new Tally();
   /** Of the current file. */
   #digest = new RowsDigest();
@@ -112,6 +120,7 @@ class StepPlanning {
     rows: RowOrdinals;
     names: FoldedNames;
     reimported: ReimportedRows | undefined;
+    costs: CostTally | undefined;
   }) {
     this.#number = parts.number;
     this.#step = parts.step;
@@ -121,6 +130,7 @@ class StepPlanning {
     this.#rows = parts.rows;
     this.#names = parts.names;
     this.#reimported = parts.reimported;
+    this.#costs = parts.costs;
   }
 
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
@@ -173,7 +183,14 @@ class StepPlanning {
     const blocks = reader.draftedBlocks?.(this.#step);
     if (drafts === undefined || blocks === undefined) return false;
     const source = { file: shown, path, columns: reader.columns };
-    const target = { file: index, source, rows: this.#rows, tally: this.#tally, writer: this.#writer };
+    const target = {
+      file: index,
+      source,
+      rows: this.#rows,
+      tally: this.#tally,
+      writer: this.#writer,
+      costs: this.#costs,
+    };
     for await (const block of blocks) {
       this.#checkSignal();
       this.#digest.addRows(block.rows.cells);
@@ -239,7 +256,7 @@ class StepPlanning {
     this.#tally.add(plan);
     if (plan.kind === 'planned') {
       if (from !== undefined) reimported?.notePlanned(from, ordinal);
-      writer.addPlanned(place, plan.row, cellsJson);
+      writer.addPlanned({ ...place, costGroup: this.#addCost(plan.row) }, plan.row, cellsJson);
     } else if (plan.kind === 'rejected') {
       const { shown: file, path } = source;
       this.#tally.addReason(plan.rejection, () => ({ file, path, line, row, columns, cells: record.cells }));
@@ -247,10 +264,15 @@ class StepPlanning {
     } else writer.addRow({ ...place, from: undefined, state: 'skipped', skip: plan.skip }, cellsJson);
   }
 
+  #addCost({ country, number, segments: parts, extraParts, forcesUcs2: character }: PlannedRow): number | undefined {
+    return this.#costs?.add({ country, number, parts, extraParts, character });
+  }
+
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
     const { planned, requests, messages, segments, seconds, files } = this.#writer;
     const { rejected, skipped, ...told } = this.#tally.figures();
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
-    return { counts, ...told, estimateSeconds: Math.ceil(seconds), files };
+    const cost = this.#costs === undefined ? {} : { cost: this.#costs.figures() };
+    return { counts, ...told, ...cost, estimateSeconds: Math.ceil(seconds), files };
   }
 }

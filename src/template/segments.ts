@@ -19,6 +19,8 @@ export interface SegmentCount {
   readonly segments: number;
   /** Septets (GSM-7, escapes included) or UTF-16 code units (UCS-2). */
   readonly units: number;
+  /** Of UCS-2: parts beyond those that as many code units, as one septet each, would take in GSM-7; else 0. */
+  readonly extraParts: number;
   /** The first character that GSM-7 does not have, as `’ (U+2019 …)`; undefined where GSM-7 has them all. */
   readonly firstUcs2Character: string | undefined;
 }
@@ -32,7 +34,7 @@ export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'):
   if (septets === undefined) return countUcs2(text, nameFirstUcs2(text));
   if (encoding === 'UCS2') return countUcs2(text, undefined);
   const segments = septets <= GSM7_SINGLE ? Math.min(septets, 1) : countGsm7Parts(text);
-  return { encoding: 'GSM7', segments, units: septets, firstUcs2Character: undefined };
+  return { encoding: 'GSM7', segments, units: septets, extraParts: 0, firstUcs2Character: undefined };
 }
 
 /** Escapes included; undefined for a text that GSM-7 does not have. */
@@ -67,7 +69,7 @@ export function findUcs2Character(text: string): { readonly character: string; r
 function countUcs2(text: string, firstUcs2Character: string | undefined): SegmentCount {
   const units = text.length;
   const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countUcs2Parts(text);
-  return { encoding: 'UCS2', segments, units, firstUcs2Character };
+  return { encoding: 'UCS2', segments, units, extraParts: countExtraParts(segments, units), firstUcs2Character };
 }
 
 function countGsm7Parts(text: string): number {
@@ -82,6 +84,11 @@ function countGsm7Parts(text: string): number {
     used += width;
   }
   return parts;
+}
+
+/** As `SegmentCount` has them, of a UCS-2 text. */
+export function countExtraParts(segments: number, units: number): number {
+  return segments - (units <= GSM7_SINGLE ? Math.min(units, 1) : Math.ceil(units / GSM7_PART));
 }
 
 /** Of a text of so many units without surrogates. */

@@ -9,7 +9,7 @@ import { isRowStep } from '../../src/job/job.js';
 import { loadJob } from '../../src/job/load.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../src/plan/format/plan-file.js';
 import { nodeFiles } from '../../src/storage/files.js';
-import { aContactsStep, aFolder, aNumber } from '../plan/a-plan.js';
+import { aContactsStep, aFolder, aNumber, anInput } from '../plan/a-plan.js';
 import { anyPeople, people, STEPS } from '../plan/any-people.js';
 
 type Planner = Pick<typeof import('../plan/a-plan.js'), 'makeAPlan'> &
@@ -88,6 +88,18 @@ it.each([...STEPS, ['contacts', CONTACTS] as const])(
     );
   },
 );
+
+it('gives the plan that the libraries give with prices, of prefixes as well', async () => {
+  const list = 'country,prefix,sms\nSG,,0.042\n,+6590,0.03\n,+65900000,0.02\nDE,,0.075\n';
+  const prices = { input: anInput({ files: ['prices.csv'] }), currency: 'EUR', onMissing: 'zero' } as const;
+  await fc.assert(
+    fc.asyncProperty(anyPeople, async (file) => {
+      const folder = aFolder({ 'people.csv': file, 'stop.csv': `mobile\n${aNumber(0)}\n`, 'prices.csv': list });
+      for (const [, step] of STEPS.slice(0, 3)) await expectTheSame(folder, [step], { prices });
+    }),
+    { numRuns: 4 },
+  );
+});
 
 it('gives the plan that the libraries give for the samples', async () => {
   const { steps } = await loadJob(fileURLToPath(new URL('../../jobs/spring-sale.yaml', import.meta.url)), nodeFiles);

@@ -106,7 +106,12 @@ export function aService(changes: Partial<ServiceSettings> = {}): ServiceSetting
 }
 
 export function aJob(changes: Partial<Job> = {}): Job {
-  const unguarded = { maxRejectedPercent: undefined, maxMessages: undefined, maxSegments: undefined };
+  const unguarded = {
+    maxRejectedPercent: undefined,
+    maxMessages: undefined,
+    maxSegments: undefined,
+    maxCost: undefined,
+  };
   return {
     name: 'sale',
     service: aService(),
@@ -171,7 +176,8 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       ? { ...placed, suppress: place(placed.suppress) }
       : placed;
   });
-  const job = { ...written, steps };
+  const { prices } = written;
+  const job = { ...written, steps, ...(prices && { prices: { ...prices, input: place(prices.input) } }) };
   const reader: InputReader = {
     ...{ listInputs, digestInput, digestContent, readRecords, findColumn },
     spoolStandardInput: async () => {

@@ -10,6 +10,13 @@ const { plan } = await aPlan({
   files: { 'people.csv': `${aCsvOf(3)}nope,x\n` },
 });
 
+const NO_COST = {
+  countries: {},
+  withoutPrice: {},
+  ucs2: { extraParts: 0, extraCost: '0.00', characters: {} },
+  groups: [],
+};
+
 function problemsOf(guards: Partial<Guards>): string[] {
   try {
     checkGuards(plan, { ...aJob().guards, ...guards });
@@ -42,6 +49,18 @@ describe('guards', () => {
     expect(problemsOf({ maxSegments: 11 })).toEqual([
       'plan: 12 segments would be sent, expected at most maxSegments 11',
     ]);
+  });
+
+  it('refuse a plan that costs more than they allow, in the currency of its list', () => {
+    const steps = plan.steps.map((step) => ({ ...step, cost: { ...NO_COST, total: '600.10' } }));
+    const prices = { file: 'prices.csv', path: '/prices.csv', sha256: '', currency: 'EUR', rows: 1 };
+    const check = (maxCost: string) => () => checkGuards({ steps, prices }, { ...aJob().guards, maxCost });
+    expect(check('1200.20')).not.toThrow();
+    expect(check('1200.199999')).toThrow(
+      expect.objectContaining({
+        problems: [{ where: 'plan', message: '1,200.20 EUR would be spent, expected at most maxCost 1200.199999' }],
+      }),
+    );
   });
 
   it('of zero let nothing pass', () => {

@@ -150,7 +150,10 @@ describe('the id of a plan', () => {
       'limits that bind no request',
       { steps: [anSmsStep({ limits: someLimits({ requestsPerSecond: 1, messagesPerSecond: 1000, concurrency: 1 }) })] },
     ],
-    ['guards', { guards: { maxRejectedPercent: 1, maxMessages: 1e6, maxSegments: 1e6, maxFailedPercent: 1 } }],
+    [
+      'guards',
+      { guards: { maxRejectedPercent: 1, maxMessages: 1e6, maxSegments: 1e6, maxCost: '1', maxFailedPercent: 1 } },
+    ],
     ['credentials', { service: aService({ credentials: { sms: { apiKey: { file: '/key' } } } }) }],
     ['time-outs', { service: aService({ timeouts: { connectSeconds: 1, answerSeconds: 1 }, giveUpAfterSeconds: 1 }) }],
     ['exit code that failures give', { failOn: 'nothing' }],

@@ -84,6 +84,7 @@ describe('countSegments', () => {
       encoding: 'UCS2',
       segments: 2,
       units: 71,
+      extraParts: 1,
       firstUcs2Character: undefined,
     });
   });

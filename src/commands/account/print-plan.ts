@@ -1,5 +1,7 @@
 import type { Job } from '../../job/job.js';
 import type { Plan, PlannedStep } from '../../plan/format/plan-file.js';
+import { formatMoney } from '../../prices/decimal.js';
+import { sumCost } from '../../prices/sum-cost.js';
 import { PLAIN_SCREEN, type Screen, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
@@ -16,7 +18,8 @@ export function summarizePlan(plan: Plan, directory: string, nowMs: number): obj
     inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
   }));
   const retryOf = plan.retryOf?.run ?? null;
-  return { plan: plan.id, job: plan.job.name, retryOf, directory, state: 'planned', steps };
+  const prices = plan.prices === undefined ? null : { ...plan.prices, total: sumCost(plan.steps) };
+  return { plan: plan.id, job: plan.job.name, retryOf, directory, state: 'planned', prices, steps };
 }
 
 /** What would happen, for a person. `isRefused`: a guard refuses it, which is reported elsewhere. */
@@ -28,8 +31,8 @@ export function formatPlan(
   const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
   const head = `Plan ${plan.id} of job ${plan.job.name}${retry}: nothing was sent.`;
   const table = formatFigures(COLUMNS, plan.steps.map(describeFigures), screen);
-  const to = wrapText(escapeText(`To ${describeService(plan.job)}.`), screen.columns);
-  const view = { job: plan.job, screen, nowMs };
+  const to = wrapText(escapeText(`To ${describeService(plan.job)}.${describeCost(plan)}`), screen.columns);
+  const view = { job: plan.job, screen, nowMs, currency: plan.prices?.currency };
   const account = (steps: string, isBrief: boolean) =>
     `${[formatHeadline(head, 'bold', screen), ...to].join('\n')}\n\n${table}\n\n${steps}\n${formatEnd(plan, directory, { screen, isRefused, isBrief })}`;
   const whole = account(plan.steps.map((step) => formatPlannedStep(step, view)).join('\n'), false);
@@ -63,6 +66,11 @@ function describeFigures({ number, kind, counts, inputs, examples }: PlannedStep
 function describeService({ service }: Job): string {
   if (service.sandbox) return 'the sandbox: no message leaves this machine';
   return `account ${service.account}, subaccount ${service.subAccountId}`;
+}
+
+function describeCost({ steps, prices }: Plan): string {
+  if (prices === undefined) return '';
+  return ` It costs ${formatMoney(sumCost(steps), prices.currency)} by ${prices.file}.`;
 }
 
 /** Whether anything would be sent; a step without rows does one thing. */

@@ -10,16 +10,20 @@ import { formatSeconds } from '../terminal/progress-line.js';
 import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { widthOf, wrapText } from '../terminal/text-width.js';
+import { describeCost } from './describe-cost.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
 
 interface StepView {
   readonly job: Job;
   readonly screen: Screen;
   readonly nowMs: number;
+  /** Of the price list; undefined without one. */
+  readonly currency: string | undefined;
 }
 
 /** A step of a plan, for a person: who, what, when, how many, what it skips and why, three messages as a phone shows them. */
-export function formatPlannedStep(step: PlannedStep, { job, screen, nowMs }: StepView): string {
+export function formatPlannedStep(step: PlannedStep, view: StepView): string {
+  const { job, screen, nowMs } = view;
   const { number, kind, counts, inputs, examples } = step;
   const written = job.steps[number - 1];
   const name = `${number} ${kind}`;
@@ -60,6 +64,7 @@ export function formatPlannedStep(step: PlannedStep, { job, screen, nowMs }: Ste
           ),
         ]
       : []),
+    ...describeCost(step, view, MOST_COUNTRIES).map((cost) => formatParts('   ', [cost], screen)),
     ...examples.map((example) => formatExample(example, screen)),
     ...(counts.rejected > 0 ? [formatRejected(step, screen)] : []),
     ...(counts.skipped > 0
@@ -75,11 +80,12 @@ export function formatPlannedStep(step: PlannedStep, { job, screen, nowMs }: Ste
  */
 export function formatPlannedStepBriefly(
   step: PlannedStep,
-  { job, screen, nowMs, mostExamples }: StepView & { readonly mostExamples: number },
+  { mostExamples, ...view }: StepView & { readonly mostExamples: number },
 ): string {
+  const { job, screen, nowMs } = view;
   const { number, kind, counts, inputs, countries, ucs2, replaced = {}, examples } = step;
   const written = job.steps[number - 1];
-  if (written !== undefined && !isRowStep(written)) return formatPlannedStep(step, { job, screen, nowMs });
+  if (written !== undefined && !isRowStep(written)) return formatPlannedStep(step, view);
   const first = listFirstRows(step);
   const facts = [
     ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
@@ -90,6 +96,7 @@ export function formatPlannedStepBriefly(
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_BRIEF)}`] : []),
     ...(Object.keys(ucs2).length > 0 ? [`UCS-2 for ${listCounts(shortenNames(ucs2), MOST_BRIEF)}`] : []),
     ...(Object.keys(replaced).length > 0 ? [`replaced: ${listCounts(shortenNames(replaced), MOST_BRIEF)}`] : []),
+    ...describeCost(step, view, MOST_BRIEF),
   ];
   const notSent = [
     ...(counts.rejected > 0 ? [`${format(counts.rejected)} rejected: ${listReasons(step)}`] : []),

@@ -68,6 +68,10 @@ export class CsvReader implements RecordReader {
     return this.#notices;
   }
 
+  get delimiter(): Delimiter {
+    return this.#delimiter;
+  }
+
   get sha256(): string {
     return this.#digest.sha256;
   }

@@ -12,8 +12,9 @@ export interface AheadBlock {
 export function listBuffers({ rows, drafts }: AheadBlock): ArrayBuffer[] {
   const columns = [rows.cells, rows.ends, rows.lines];
   if (drafts === undefined) return columns.map(({ buffer }) => buffer);
-  const { numbers, segments, fragments, facts, countries, ucs2, omitted, replaced } = drafts;
+  const { numbers, segments, extraParts, fragments, facts, countries, ucs2, omitted, replaced } = drafts;
   const texts = [fragments.bytes, fragments.ends, facts.bytes, facts.ends];
   const names = [countries, ucs2, omitted, replaced].flatMap((each) => (each === undefined ? [] : [each.of]));
-  return [...columns, numbers, segments, ...texts, ...names].map(({ buffer }) => buffer);
+  const parts = extraParts === undefined ? [segments] : [segments, extraParts];
+  return [...columns, numbers, ...parts, ...texts, ...names].map(({ buffer }) => buffer);
 }

@@ -1,5 +1,6 @@
 import { type Finding, isSecret, namePath, type Path } from '../explain/finding.js';
 import { checkChatTexts } from './chat.js';
+import { checkCost } from './check-cost.js';
 import { checkSharedLimits } from './check-limits.js';
 import { checkSteps } from './check-steps.js';
 import { requireAccess } from './require-access.js';
@@ -13,6 +14,7 @@ export function findBrokenRules(job: unknown): Finding[] {
   return [
     ...refuseReferences(job, []),
     ...requireAccess(job),
+    ...checkCost(job),
     ...checkSharedLimits(job),
     ...checkSteps(job),
     ...checkSmsTexts(job),

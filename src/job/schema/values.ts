@@ -1,5 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { parseDecimal } from '../../prices/decimal.js';
 import { findEncodingName } from '../encoding-name.js';
 import { isLoopback } from '../regions.js';
 import { isLocalTime, isTimeZone, readLocalTime } from './local-time.js';
@@ -56,6 +57,17 @@ export function countryCode() {
     })
     .meta({ examples: ['SG'] });
 }
+
+/** ISO 4217 in either case. */
+export function currencyCode() {
+  return z
+    .string()
+    .regex(/^[A-Za-z]{3}$/, EXPECTED_CURRENCY)
+    .refine((code) => Intl.supportedValuesOf('currency').includes(code.toUpperCase()), EXPECTED_CURRENCY)
+    .meta({ examples: ['EUR'] });
+}
+
+const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 4217), such as EUR';
 
 /** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`; or a local time and its zone, which become that. */
 export function instant() {
@@ -141,6 +153,18 @@ export function within({ min, max }: { readonly min: number; readonly max: numbe
 export function percent() {
   return z.number().min(0).max(100);
 }
+
+/** An amount of money: a decimal number in quotes or without, of at most 6 decimals. */
+export function amount() {
+  return z.union([z.string(), z.number()], { error: EXPECTED_AMOUNT }).superRefine((written, context) => {
+    const amount = parseDecimal(String(written));
+    // As many digits as a number in YAML certainly keeps.
+    const isLong = typeof written === 'number' && String(written).length > 15;
+    if (!amount.ok || isLong) context.addIssue({ code: 'custom', message: EXPECTED_AMOUNT });
+  });
+}
+
+const EXPECTED_AMOUNT = 'expected an amount with a point and at most 6 decimals, such as "120.00"';
 
 /** The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
 function findSourceFault(source: string): string | undefined {

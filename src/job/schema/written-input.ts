@@ -22,6 +22,10 @@ const readLimits = z
   })
   .describe('Limits for what is read. A file that exceeds them is refused.');
 
+export function delimiter() {
+  return z.enum([',', ';', '\t', '|', 'tab']);
+}
+
 /** Files, and how they are to be read: those of a suppression list. */
 export const writtenList = z
   .strictObject({
@@ -33,8 +37,7 @@ export const writtenList = z
     encoding: encodingLabel()
       .optional()
       .describe('Encoding of the files. By default that of the byte order mark, or else strict UTF-8.'),
-    delimiter: z
-      .enum([',', ';', '\t', '|', 'tab'])
+    delimiter: delimiter()
       .optional()
       .describe('What separates the fields of a CSV file; by default it is detected from the header.'),
     country: countryCode()

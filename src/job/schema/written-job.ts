@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME } from '../defaults.js';
 import { writtenService } from './service.js';
 import { writtenStep } from './steps.js';
-import { count, instant, pathText, percent } from './values.js';
+import { amount, count, currencyCode, encodingLabel, instant, pathText, percent } from './values.js';
+import { delimiter } from './written-input.js';
 import { writtenLimits } from './written-limits.js';
 
 const writtenGuards = z
@@ -12,11 +13,31 @@ const writtenGuards = z
       .describe('Highest share of rejected rows in a step, in percent of the rows read. Above it, nothing is sent.'),
     maxMessages: count().optional().describe('Largest number of messages in the job. Above it, nothing is sent.'),
     maxSegments: count().optional().describe('Largest number of SMS parts in the job. Above it, nothing is sent.'),
+    maxCost: amount()
+      .optional()
+      .describe('Highest cost of the job, in the currency of its price list. Above it, nothing is sent.'),
     maxFailedPercent: percent()
       .default(DEFAULT_MAX_FAILED_PERCENT)
       .describe('Highest share of refused rows in a step, in percent of the rows answered. Above it, sending stops.'),
   })
   .describe('When the job stops, so that a person can look.');
+
+const writtenPrices = z
+  .strictObject({
+    file: pathText().describe(
+      'Price list: a CSV file with the columns country or prefix, sms, and if need be contact.',
+    ),
+    currency: currencyCode().describe('Currency of its prices, ISO 4217.'),
+    onMissing: z
+      .enum(['refuse', 'zero'])
+      .default('refuse')
+      .describe('What a country without a price does: the plan is refused, or its messages count as costing nothing.'),
+    encoding: encodingLabel()
+      .optional()
+      .describe('Encoding of the file. By default that of the byte order mark, or else strict UTF-8.'),
+    delimiter: delimiter().optional().describe('What separates the fields; by default it is detected from the header.'),
+  })
+  .describe('What messages cost: the plan and the report say it.');
 
 const writtenOutput = z
   .union(
@@ -48,6 +69,7 @@ export const writtenJob = z
     limits: writtenLimits.optional(),
     steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
     guards: writtenGuards.prefault({}),
+    prices: writtenPrices.optional(),
     failOn: z
       .enum(['rejections', 'in-doubt', 'nothing'])
       .default('rejections')

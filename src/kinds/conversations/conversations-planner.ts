@@ -63,7 +63,9 @@ function planConversation(
       facts: [target ?? ''],
       messages: 0,
       segments: 0,
+      number: undefined,
       country,
+      extraParts: 0,
       forcesUcs2: undefined,
       preview: () => ({
         to: target === undefined ? "the channel's own queue" : `queue ${target}`,

@@ -122,25 +122,26 @@ function rejectRendering({ variable: field, code, reason }: RenderFault): Reject
 
 function endMessage(
   { digits, country }: NumberDigits,
-  { segments, firstUcs2Character: forcesUcs2, replaced }: CountedText,
+  { segments, extraParts, firstUcs2Character: forcesUcs2, replaced }: CountedText,
   { facts }: DraftText,
 ): MessageDraft {
   appendNumber(facts, digits);
   facts.appendShort(',"');
   facts.appendInteger(segments);
   facts.appendShort('"');
-  if (replaced === undefined) return { number: digits, country, rejection: undefined, segments, forcesUcs2 };
+  const message = { number: digits, country, rejection: undefined, segments, extraParts, forcesUcs2 };
+  if (replaced === undefined) return message;
   facts.append(`,${JSON.stringify(replaced)}`);
-  return { number: digits, country, rejection: undefined, segments, forcesUcs2, replaced };
+  return { ...message, replaced };
 }
 
-interface CountedText extends Pick<SegmentCount, 'segments' | 'firstUcs2Character'> {
+interface CountedText extends Omit<SegmentCount, 'encoding' | 'units'> {
   /** Characters that were replaced, each once. */
   readonly replaced?: string | undefined;
 }
 
 function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {
-  return { number: digits, country, rejection, segments: 0, forcesUcs2: undefined };
+  return { number: digits, country, rejection, segments: 0, extraParts: 0, forcesUcs2: undefined };
 }
 
 /** With the faults of the text as well. */

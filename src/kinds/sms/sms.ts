@@ -26,6 +26,7 @@ export const smsKind: StepKind<SmsStep> = {
     row.facts[1] ?? '',
     outcome?.verdict.reason ?? '',
   ],
+  pricedAs: 'sms',
   createPlanner: createSmsPlanner,
   createDrafter: createSmsDrafter,
   call: smsBatchRequest,

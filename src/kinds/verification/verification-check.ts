@@ -155,7 +155,9 @@ function planRow(step: VerificationCheckStep, { sessionId, code, destination }: 
       facts: destination === undefined ? [sessionId] : [sessionId, destination],
       messages: 0,
       segments: 0,
+      number: undefined,
       country: undefined,
+      extraParts: 0,
       forcesUcs2: undefined,
       preview: () => ({
         to: `session ${sessionId}`,

@@ -36,6 +36,7 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
     outcome?.ids[2] ?? '',
     outcome?.ids[3] ?? '',
   ],
+  pricedAs: 'sms',
   createPlanner,
   createDrafter,
   call: sessionRequest,
@@ -78,7 +79,7 @@ function createDrafter(step: VerificationStartStep): RowDrafter {
         appendDestination(fragment, digits);
         fragment.append(`,${shared.slice(1)}`);
         appendNumber(facts, digits);
-        return { number: digits, country, rejection: undefined, segments: 1, forcesUcs2: undefined };
+        return { number: digits, country, rejection: undefined, segments: 1, extraParts: 0, forcesUcs2: undefined };
       };
     },
   };

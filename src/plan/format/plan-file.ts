@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
+import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
 import type { Files } from '../../storage/files.js';
 import type { Reason } from '../reasons.js';
 import { planDamaged } from './plan-damaged.js';
@@ -17,7 +18,7 @@ import { readSealed, sealJson } from './sealed-json.js';
  *                           `crc` is the CRC-32, in 8 hex digits, of what stands before it and of the body
  *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
- *                           or s (skipped; about: [code, reason]); file is an index into the step's inputs; a row that is
+ *                           or s (skipped; about: [code, reason]); of a step with `cost` a number behind the facts is the row's group there; file is an index into the step's inputs; a row that is
  *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped;
  *                           its length and CRC-32 stand in plan.json
  *
@@ -41,6 +42,8 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   /** The run whose rows it retries, and which of them; it may be sent only after the registry records the claim. */
   readonly retryOf?: RetryOf;
+  /** Absent where the job has no prices. */
+  readonly prices?: PlannedPrices;
 }
 
 export interface RetryOf {
@@ -70,6 +73,8 @@ export interface PlannedStep {
   readonly ucs2: Readonly<Record<string, number>>;
   /** Messages by the character that `smartReplace` replaced in them; absent where it replaced none. */
   readonly replaced?: Readonly<Record<string, number>>;
+  /** Absent where its rows have no prices. */
+  readonly cost?: StepCost;
   readonly examples: readonly { readonly to: string; readonly text: string }[];
   /** Least time that the limits allow. */
   readonly estimateSeconds: number;

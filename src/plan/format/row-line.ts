@@ -14,7 +14,13 @@ export type RowHead = {
   /** Its id in the run that it was re-imported from. */
   readonly from?: string | undefined;
 } & (
-  | { readonly state: 'planned'; readonly request: number; readonly facts: readonly string[] }
+  | {
+      readonly state: 'planned';
+      readonly request: number;
+      readonly facts: readonly string[];
+      /** Index of its group in the step's cost (step-cost.ts); absent where the step has none. */
+      readonly costGroup?: number | undefined;
+    }
   | { readonly state: 'rejected'; readonly rejection: Rejection }
   | { readonly state: 'skipped'; readonly skip: Skip }
 );
@@ -31,7 +37,7 @@ function encodeRowStart(head: RowHead): string {
   const place = `${head.file},${head.line},${head.row}`;
   switch (head.state) {
     case 'planned':
-      return `["p",${place},[${head.request}${encodeFacts(head.facts)}],`;
+      return `["p",${place},[${head.request}${encodeFacts(head.facts)}${encodeCostGroup(head.costGroup)}],`;
     case 'rejected': {
       const { stage, field, code, reason } = head.rejection;
       return `["r",${place},${JSON.stringify([stage, field, code, reason])},`;
@@ -39,6 +45,10 @@ function encodeRowStart(head: RowHead): string {
     case 'skipped':
       return `["s",${place},${JSON.stringify([head.skip.code, head.skip.reason])},`;
   }
+}
+
+function encodeCostGroup(costGroup: number | undefined): string {
+  return costGroup === undefined ? '' : `,${costGroup}`;
 }
 
 /** Where a row stands; `file` is the index of its file. */
@@ -65,6 +75,12 @@ export function appendRequest(text: TextBuffer, request: number, row: DraftedRow
   text.appendInteger(request);
   text.appendShort(',');
   row.appendFacts(text);
+}
+
+/** Behind the facts. */
+export function appendCostGroup(text: TextBuffer, costGroup: number): void {
+  text.appendShort(',');
+  text.appendInteger(costGroup);
 }
 
 export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
@@ -104,7 +120,9 @@ function decodeValues([state, file, line, row, about, written]: RowValues): RowL
   const cells = written.includes(null) ? written.map((cell: string | null) => cell ?? undefined) : written;
   if (state === 'p') {
     const [request, ...facts] = about;
-    return { state: 'planned', file, line, row, cells, request, facts };
+    const planned = { state: 'planned', file, line, row, cells, request, facts } as const;
+    // Facts are texts.
+    return typeof facts.at(-1) === 'number' ? { ...planned, costGroup: facts.pop() } : planned;
   }
   if (state === 's') return { state: 'skipped', file, line, row, cells, skip: { code: about[0], reason: about[1] } };
   const [stage, field, code, reason] = about;

@@ -9,6 +9,7 @@ import type { DraftedRow } from './drafted-row.js';
 import { encodeRequestLine, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
 import { formatCrc32 } from './planned-files.js';
 import {
+  appendCostGroup,
   appendRefusal,
   appendRequest,
   appendRowEnd,
@@ -21,6 +22,11 @@ import {
 const FLUSH_BYTES = 1 << 20;
 /** In UTF-16 units; longer texts would survive a garbage collection as many fragments. */
 const ENCODE_UNITS = 1 << 14;
+
+/** Where a planned row stands, and the index of its group where its step has prices (step-cost.ts). */
+export interface PlannedPlace extends RowPlace {
+  readonly costGroup: number | undefined;
+}
 
 /** Gathers planned rows into requests, and writes both files of a step. */
 export class StepWriter {
@@ -78,16 +84,16 @@ export class StepWriter {
     });
   }
 
-  addPlanned(place: Pick<RowHead, 'file' | 'line' | 'row' | 'from'>, row: PlannedRow, cellsJson: string): void {
+  addPlanned({ costGroup, ...place }: PlannedPlace & Pick<RowHead, 'from'>, row: PlannedRow, cellsJson: string): void {
     const { facts, fragment } = row;
     const seam = this.#beginRow(row.messages, row.segments);
-    this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts }, cellsJson);
+    this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts, costGroup }, cellsJson);
     this.#fragments += `${seam}${fragment}`;
     this.#endRow();
   }
 
   /** Like `addPlanned`, for a drafted row. */
-  addDrafted(place: RowPlace, segments: number, row: DraftedRow): void {
+  addDrafted(place: PlannedPlace, segments: number, row: DraftedRow): void {
     this.#encode();
     const seam = this.#beginRow(1, segments);
     this.#body.appendShort(seam);
@@ -100,6 +106,7 @@ export class StepWriter {
     }
     appendRowStart(this.#rows.text, 'planned', place);
     appendRequest(this.#rows.text, this.requests + 1, row);
+    if (place.costGroup !== undefined) appendCostGroup(this.#rows.text, place.costGroup);
     appendRowEnd(this.#rows.text, row);
     this.#endRow();
   }

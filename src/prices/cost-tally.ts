@@ -1,0 +1,146 @@
+import { formatDecimal } from './decimal.js';
+import type { PricedAs, PriceList, PriceRow } from './price-list.js';
+import type { CostGroup, StepCost, Ucs2CharacterCost } from './step-cost.js';
+
+/** A planned row, as far as its price depends on it. */
+export interface PricedRow {
+  /** ISO alpha-2; undefined where there is no number. */
+  readonly country: string | undefined;
+  /** Its E.164 digits. */
+  readonly number: number | undefined;
+  readonly parts: number;
+  /** Of a UCS-2 message, as `Ucs2Cost` counts them; else 0. */
+  readonly extraParts: number;
+  /** That forces UCS-2; undefined where none does. */
+  readonly character: string | undefined;
+}
+
+interface Group {
+  readonly country: string;
+  readonly parts: number;
+  /** Of a part, or of a contact. */
+  readonly price: bigint | undefined;
+  rows: number;
+}
+
+/** More than a message has parts. */
+const EXTRA_PARTS = 16;
+
+/** Counts the planned rows of a step by what they cost. Only counts are kept: the sums are exact, and made at the end. */
+export class CostTally {
+  readonly #list: PriceList;
+  readonly #pricedAs: PricedAs;
+  readonly #groups: Group[] = [];
+  /** Of each country and price row the indexes of its groups, by parts. */
+  readonly #indexes = new Map<string, Map<PriceRow | undefined, number[]>>();
+  /** Of each character the messages by group and extra parts, as one key. */
+  readonly #extras = new Map<string, Map<number, number>>();
+
+  constructor(list: PriceList, pricedAs: PricedAs) {
+    this.#list = list;
+    this.#pricedAs = pricedAs;
+  }
+
+  /** The index of the row's group. */
+  add({ country = '', number, parts, extraParts, character = '' }: PricedRow): number {
+    const row = this.#list.find(country, number);
+    const indexes = this.#indexesOf(country, row);
+    let index = indexes[parts];
+    if (index === undefined) {
+      index = this.#groups.push({ country, parts, price: row?.[this.#pricedAs], rows: 0 }) - 1;
+      indexes[parts] = index;
+    }
+    (this.#groups[index] as Group).rows += 1;
+    if (extraParts > 0) this.#addExtra(character, index * EXTRA_PARTS + extraParts);
+    return index;
+  }
+
+  #indexesOf(country: string, row: PriceRow | undefined): number[] {
+    const ofCountry = this.#indexes.get(country) ?? new Map<PriceRow | undefined, number[]>();
+    const indexes = ofCountry.get(row) ?? [];
+    if (indexes.length === 0) this.#indexes.set(country, ofCountry.set(row, indexes));
+    return indexes;
+  }
+
+  #addExtra(character: string, key: number): void {
+    const counts = this.#extras.get(character) ?? new Map<number, number>();
+    this.#extras.set(character, counts);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+
+  /** Rows by country that have no price. */
+  get withoutPrice(): Record<string, number> {
+    const counts = new Map<string, number>();
+    for (const { country, price, rows } of this.#groups) {
+      if (price === undefined) counts.set(country, (counts.get(country) ?? 0) + rows);
+    }
+    return Object.fromEntries([...counts].sort(byMost(([, count]) => BigInt(count))));
+  }
+
+  figures(): StepCost {
+    const countries = new Map<string, { rows: number; parts: number; micros: bigint }>();
+    let total = 0n;
+    for (const group of this.#groups) {
+      const micros = rowMicros(group) * BigInt(group.rows);
+      total += micros;
+      const known = countries.get(group.country) ?? { rows: 0, parts: 0, micros: 0n };
+      const { rows, parts } = known;
+      const sum = { rows: rows + group.rows, parts: parts + group.parts * group.rows, micros: known.micros + micros };
+      countries.set(group.country, sum);
+    }
+    const sorted = [...countries].sort(byMost(([, { micros }]) => micros));
+    return {
+      total: formatDecimal(total),
+      countries: Object.fromEntries(
+        sorted.map(([country, { rows, parts, micros }]) => [country, { rows, parts, cost: formatDecimal(micros) }]),
+      ),
+      withoutPrice: this.withoutPrice,
+      ucs2: this.#sumExtras(),
+      groups: this.#groups.map(describeGroup),
+    };
+  }
+
+  #sumExtras(): StepCost['ucs2'] {
+    const sums = [...this.#extras].map(([character, counts]) => {
+      const sum = { character, rows: 0, parts: 0, micros: 0n };
+      for (const [key, count] of counts) {
+        const extra = (key % EXTRA_PARTS) * count;
+        sum.rows += count;
+        sum.parts += extra;
+        sum.micros += BigInt(extra) * (this.#groups[Math.floor(key / EXTRA_PARTS)]?.price ?? 0n);
+      }
+      return sum;
+    });
+    const characters = sums
+      .map(({ character, rows, parts, micros }) => ({ name: character, rows, parts, micros }))
+      .sort((one, other) => compare(other.micros, one.micros) || other.parts - one.parts);
+    return {
+      extraParts: sums.reduce((sum, { parts }) => sum + parts, 0),
+      extraCost: formatDecimal(sums.reduce((sum, { micros }) => sum + micros, 0n)),
+      characters: Object.fromEntries(
+        characters.map(({ name, rows, parts, micros }): [string, Ucs2CharacterCost] => [
+          name,
+          { rows, extraParts: parts, extraCost: formatDecimal(micros) },
+        ]),
+      ),
+    };
+  }
+}
+
+/** A contact has no parts, and is priced once. */
+function rowMicros({ price = 0n, parts }: Group): bigint {
+  return price * BigInt(parts === 0 ? 1 : parts);
+}
+
+function describeGroup(group: Group): CostGroup {
+  const { country, parts, price, rows } = group;
+  return { country, parts, rowCost: price === undefined ? null : formatDecimal(rowMicros(group)), rows };
+}
+
+function byMost<T>(amountOf: (entry: T) => bigint): (one: T, other: T) => number {
+  return (one, other) => compare(amountOf(other), amountOf(one));
+}
+
+function compare(one: bigint, other: bigint): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,65 @@
+/**
+ * Amounts of money are exact: a decimal number with at most 6 decimals is a BigInt of millionths ("micros"), never a
+ * floating-point number.
+ */
+const DECIMALS = 6;
+/** Digits before the point; no price of a message has more. */
+const MOST_DIGITS = 12;
+/** An amount is shown with as many decimals at least. */
+const SHOWN_DECIMALS = 2;
+
+export type ReadDecimal =
+  | { readonly ok: true; readonly micros: bigint }
+  /** Completes "<what was read> …, expected …"; of the text only a number with a comma is quoted. */
+  | { readonly ok: false; readonly fault: string; readonly expected: string };
+
+/** Reads `120`, `0.05` or, with `isCommaDecimal`, `0,05`. Blanks around it are allowed, thousands separators are not. */
+export function parseDecimal(text: string, { isCommaDecimal = false } = {}): ReadDecimal {
+  const trimmed = text.trim();
+  const written = isCommaDecimal ? trimmed.replace(',', '.') : trimmed;
+  const [whole, integer, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(written) ?? [];
+  if (whole === undefined || integer === undefined) return explain(trimmed, isCommaDecimal);
+  const decimals = fraction.replace(/0+$/, '');
+  if (decimals.length > DECIMALS) return refuse(`has ${decimals.length} decimals`, `at most ${DECIMALS}`);
+  const digits = integer.replace(/^0+/, '');
+  if (digits.length > MOST_DIGITS)
+    return refuse(`has ${digits.length} digits before the point`, `at most ${MOST_DIGITS}`);
+  return { ok: true, micros: BigInt(`${digits}${decimals.padEnd(DECIMALS, '0')}`) };
+}
+
+function explain(text: string, isCommaDecimal: boolean): ReadDecimal {
+  if (/^[-−]/.test(text)) return refuse('is negative', 'zero or more');
+  if (!isCommaDecimal && /^\d+,\d+$/.test(text)) {
+    return refuse('has a comma, which may separate decimals or thousands', `a point: ${text.replace(',', '.')}`);
+  }
+  return refuse('is no decimal number', 'digits and a point, such as 0.05');
+}
+
+function refuse(fault: string, expected: string): ReadDecimal {
+  return { ok: false, fault, expected };
+}
+
+/** `0.05`, `12.50`, `-3.00`: at least two decimals, and as many more as there are. */
+export function formatDecimal(micros: bigint): string {
+  const digits = (micros < 0n ? -micros : micros).toString().padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '').padEnd(SHOWN_DECIMALS, '0');
+  return `${micros < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}.${fraction}`;
+}
+
+/** Of an amount that `formatDecimal` wrote. */
+export function readMicros(decimal: string): bigint {
+  const isNegative = decimal.startsWith('-');
+  const [integer = '', fraction = ''] = decimal.replace('-', '').split('.');
+  const micros = BigInt(`${integer}${fraction.padEnd(DECIMALS, '0')}`);
+  return isNegative ? -micros : micros;
+}
+
+/** For people, with thousands separated: `1,234.50`. */
+export function formatAmount(decimal: string): string {
+  return decimal.replace(/\B(?=(?:\d{3})+\.)/g, ',');
+}
+
+/** `1,234.50 EUR`. */
+export function formatMoney(decimal: string, currency: string): string {
+  return `${formatAmount(decimal)} ${currency}`;
+}

@@ -1,0 +1,143 @@
+import { countOf } from '../domain/count-of.js';
+import type { Problem } from '../domain/errors.js';
+import type { FindColumn } from '../domain/find-column.js';
+import type { Cell } from '../domain/row.js';
+import { normalizeCountry } from '../normalize/country.js';
+import { explainMissingColumn } from '../normalize/explain-missing-column.js';
+import { planByCountry, plansByCallingCode } from '../normalize/number/numbering-plan.js';
+import { parseDecimal } from './decimal.js';
+import type { PriceRow } from './price-list.js';
+
+/** Columns of a price list; of `country` and `prefix` it has at least one. Others are ignored. */
+const COLUMNS = ['country', 'prefix', 'sms', 'contact'] as const;
+type Column = (typeof COLUMNS)[number];
+
+/** More are counted only. */
+const MOST_PROBLEMS = 50;
+
+/**
+ * Reads the rows of a price list, and finds all their faults: no country or prefix, an unknown one, no price, one that is
+ * no decimal number or negative, two rows for the same numbers.
+ */
+export class PriceListParser {
+  readonly rows: PriceRow[] = [];
+  readonly #shown: string;
+  readonly #isCommaDecimal: boolean;
+  readonly #indexes: Partial<Record<Column, number>> = {};
+  readonly #problems: Problem[] = [];
+  #others = 0;
+  /** Line of the row with each country and prefix. */
+  readonly #lines = new Map<string, number>();
+
+  constructor(
+    columns: readonly string[],
+    { shown, findColumn, isCommaDecimal }: { shown: string; findColumn: FindColumn; isCommaDecimal: boolean },
+  ) {
+    this.#shown = shown;
+    this.#isCommaDecimal = isCommaDecimal;
+    for (const name of COLUMNS) {
+      const found = findColumn(columns, name);
+      if (found !== undefined) this.#indexes[name] = found.index;
+      // A reader numbers columns of one name.
+      const isRepeated = columns.some((column) => column.toLowerCase().startsWith(`${name} (`));
+      if (isRepeated) this.refuse(1, `several columns are named ${name}, expected one`);
+    }
+    if (this.#indexes.sms === undefined) this.#refuseColumn('sms', columns);
+    if (this.#indexes.country === undefined && this.#indexes.prefix === undefined)
+      this.#refuseColumn('country', columns);
+  }
+
+  #refuseColumn(name: Column, columns: readonly string[]): void {
+    const { message } = explainMissingColumn(name, columns);
+    const hint = 'A price list has the columns country or prefix, and sms; contact may be added.';
+    this.#problems.push({ where: `${this.#shown}:1`, message, hint });
+  }
+
+  get problems(): readonly Problem[] {
+    if (this.#others === 0) return this.#problems;
+    return [...this.#problems, { where: this.#shown, message: `and ${countOf(this.#others, 'more fault')}` }];
+  }
+
+  /** Without the columns, only these are reported. */
+  get hasColumns(): boolean {
+    const { country, prefix, sms } = this.#indexes;
+    return sms !== undefined && (country !== undefined || prefix !== undefined);
+  }
+
+  add(cells: readonly Cell[], line: number): void {
+    const faults = new Faults();
+    const country = this.#readCountry(this.#cellOf(cells, 'country'), faults);
+    const prefix = this.#readPrefix(this.#cellOf(cells, 'prefix'), faults);
+    const sms = this.#readPrice('sms', cells, faults);
+    const contact = this.#readPrice('contact', cells, faults);
+    const row = { line, country, prefix, sms, contact };
+    if (faults.list.length === 0) this.#findFault(row, faults);
+    for (const fault of faults.list) this.refuse(line, fault);
+    if (faults.list.length === 0) this.rows.push(row);
+  }
+
+  #findFault(row: PriceRow, faults: Faults): void {
+    const fault = findFault(row);
+    if (fault !== undefined) {
+      faults.add(fault);
+      return;
+    }
+    const key = `${row.country} ${row.prefix}`;
+    const twin = this.#lines.get(key);
+    if (twin === undefined) this.#lines.set(key, row.line);
+    else faults.add(`the row is for the same numbers as line ${twin}, expected one price for them`);
+  }
+
+  refuse(line: number, message: string, hint?: string): void {
+    if (this.#problems.length < MOST_PROBLEMS) {
+      this.#problems.push({ where: `${this.#shown}:${line}`, message, ...(hint === undefined ? {} : { hint }) });
+    } else this.#others += 1;
+  }
+
+  #cellOf(cells: readonly Cell[], name: Column): string {
+    const index = this.#indexes[name];
+    return index === undefined ? '' : (cells[index] ?? '').trim();
+  }
+
+  #readCountry(cell: string, faults: Faults): string | undefined {
+    if (cell === '') return undefined;
+    const found = normalizeCountry(cell);
+    return found.ok ? found.country : faults.add(found.reason.replace(/\.$/, ''));
+  }
+
+  #readPrefix(cell: string, faults: Faults): string | undefined {
+    if (cell === '') return undefined;
+    const digits = cell.replace(/^\+/, '').replace(/[ ().-]/g, '');
+    if (!/^[1-9]\d{0,14}$/.test(digits)) {
+      return faults.add('the prefix does not begin a number, expected calling code and digits, such as +65');
+    }
+    const isKnown = [...plansByCallingCode.keys()].some((code) => code.startsWith(digits) || digits.startsWith(code));
+    return isKnown ? digits : faults.add('no country has numbers that begin with the prefix');
+  }
+
+  #readPrice(name: 'sms' | 'contact', cells: readonly Cell[], faults: Faults): bigint | undefined {
+    const cell = this.#cellOf(cells, name);
+    if (cell === '') return undefined;
+    const price = parseDecimal(cell, { isCommaDecimal: this.#isCommaDecimal });
+    return price.ok ? price.micros : faults.add(`${name} ${price.fault}, expected ${price.expected}`);
+  }
+}
+
+/** Of one row. */
+class Faults {
+  readonly list: string[] = [];
+
+  add(fault: string): undefined {
+    this.list.push(fault);
+  }
+}
+
+function findFault({ country, prefix, sms, contact }: PriceRow): string | undefined {
+  if (country === undefined && prefix === undefined)
+    return 'the row has no country and no prefix, expected one of them';
+  if (sms === undefined && contact === undefined) return 'the row has no price, expected one in sms';
+  const code = country === undefined ? undefined : planByCountry.get(country)?.callingCode;
+  if (prefix === undefined || code === undefined || prefix.startsWith(code) || code.startsWith(prefix))
+    return undefined;
+  return `numbers of ${country} begin with +${code}, not with the prefix +${prefix.slice(0, code.length)}`;
+}
