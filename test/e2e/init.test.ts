@@ -153,6 +153,13 @@ test('two files without a common column of numbers are refused', async () => {
   expect(errorOf(init).message).toContain('no column');
 });
 
+test('two files of different encodings are refused', async () => {
+  workspace.write('codes/a.csv', 'Name,Mobile\nJürgen,+6591001000\n');
+  workspace.write('codes/b.csv', Buffer.from('Name,Mobile\nSören,+6591001001\n', 'latin1'));
+
+  expect(errorOf(await volley('init', 'codes/a.csv', 'codes/b.csv')).message).toContain('it is not UTF-8');
+});
+
 test('names of columns do no harm in the job', async () => {
   const names = [
     '"a\nsteps: []\n# b"',

@@ -5,8 +5,12 @@ import { chooseEncoding } from './encoding.js';
 
 /** Enough for thousands of rows. */
 const HEAD_BYTES = 1024 * 1024;
-/** What the languages of western Europe write beyond ASCII, and currency and quotes of their office programs. */
-const WESTERN = /^[äöüÄÖÜßàâáãåæçèéêëìíîïñòóôõøœùúûÿÀÂÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕØŒÙÚÛŸ€£§°´’‘“”„–…·ºª«»¿¡]$/;
+/**
+ * What the languages of western Europe write beyond ASCII, and currency and quotes of their office programs. Not some rarer
+ * letters, whose bytes are common ones of Czech or Polish in windows-1250; nor an ø beside an accent, which is a Czech ř.
+ */
+const WESTERN = /^[äöüÄÖÜßàâáãåæçèéêëíîñóôõøúûÀÂÁÃÅÆÇÉÊËÍÎÑÓÔÕØÚÛ€§°´’‘“”„–…·ºª«»¡]$/;
+const isCzech = (text: string) => /[øØ]/.test(text) && /[áíèýú]/.test(text);
 
 /**
  * Windows-1252 for a file that can be nothing else but a spreadsheet's in a language of western Europe; undefined for
@@ -21,7 +25,7 @@ export async function guessEncoding(source: ByteSource): Promise<'windows-1252' 
   const text = decoder.decode(head)?.toString('utf8');
   if (text === undefined) return undefined;
   const beyond = text.match(/[^\0-\x7f]/g) ?? [];
-  const isWestern = beyond.every((character) => WESTERN.test(character));
+  const isWestern = beyond.every((character) => WESTERN.test(character)) && !isCzech(text);
   const alone = text.match(/(?<![^\0-\x7f])[^\0-\x7f](?![^\0-\x7f])/g) ?? [];
   return isWestern && alone.length >= 0.9 * beyond.length ? 'windows-1252' : undefined;
 }
