@@ -125,10 +125,11 @@ export interface ActedEntry {
 
 /**
  * Rows that were in doubt have a verdict; `by` says its source: `receipt`, `export …` with its digest, `person …` with
- * the operator.
+ * the operator, `cancel …` with the operator too. A cancel first puts rows that were accepted in doubt: they are `from` there.
  */
 export interface SettleEntry {
   readonly type: 'settle';
+  readonly from?: 'accepted';
   readonly step: number;
   readonly at: number;
   readonly by: string;

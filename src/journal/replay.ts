@@ -279,11 +279,11 @@ export function halvesOf(open: OpenRequest): [OpenRequest, OpenRequest] {
 }
 
 /** Writers settle only rows that are in doubt. */
-function settleRows({ verdicts, rows }: SettleEntry, counts: RowCounts): void {
+function settleRows({ from, verdicts, rows }: SettleEntry, counts: RowCounts): void {
   for (const [, index] of rows) {
     const verdict = verdicts[index];
     if (verdict === undefined) continue;
-    counts['in-doubt'] -= 1;
+    counts[from ?? 'in-doubt'] -= 1;
     counts[verdict.status] += 1;
   }
 }

@@ -29,10 +29,28 @@ const ENTRIES_AT_ONCE = 500;
  * Appends entries, durably and in their order, to the journal of a run that nobody runs. A run that had ended ends as it did
  * before. A process that dies in the middle leaves the first so many of them.
  */
-export async function appendToRun(
-  { directory, plan, state, end }: ReadRun,
+export function appendToRun(
+  run: ReadRun,
   { entries, lock }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock },
   deps: AppendDeps,
+): Promise<void> {
+  return extendRun(run, { lock, deps }, async (append) => {
+    let waiting: JournalEntry[] = [];
+    for await (const entry of entries) {
+      waiting.push(entry);
+      if (waiting.length < ENTRIES_AT_ONCE) continue;
+      await append(waiting);
+      waiting = [];
+    }
+    await append(waiting);
+  });
+}
+
+/** The same for a task that appends bit by bit: what it appended is durable once that call returns. */
+export async function extendRun(
+  { directory, plan, state, end }: ReadRun,
+  { lock, deps }: { lock: Lock; deps: AppendDeps },
+  task: (append: (entries: readonly JournalEntry[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await lock.assertHeld();
   const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, lockEpoch: lock.epoch });
@@ -43,17 +61,10 @@ export async function appendToRun(
       const { host, pid } = deps.owner;
       await writer.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     }
-    let waiting: JournalEntry[] = [];
-    const flush = async () => {
+    await task(async (entries) => {
       await lock.assertHeld();
-      await Promise.all(waiting.map((entry) => writer.append(entry)));
-      waiting = [];
-    };
-    for await (const entry of entries) {
-      waiting.push(entry);
-      if (waiting.length >= ENTRIES_AT_ONCE) await flush();
-    }
-    await flush();
+      await Promise.all(entries.map((entry) => writer.append(entry)));
+    });
     if (lastClose !== undefined) await writer.append(lastClose);
   } finally {
     await writer.close();

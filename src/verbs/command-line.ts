@@ -10,6 +10,7 @@ import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { addApplyVerb } from './run/apply-verb.js';
+import { addCancelVerb } from './run/cancel-verb.js';
 import { addReportVerb } from './run/report-verb.js';
 import { addRetryVerb } from './run/retry-verb.js';
 import { addRunsVerb } from './run/runs-verb.js';
@@ -71,6 +72,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addReportVerb,
   addSettleVerb,
   addRetryVerb,
+  addCancelVerb,
   addVerifyVerbs,
   addCampaignVerbs,
   addChatVerbs,
@@ -82,7 +84,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 ];
 
 export const VERBS = [
-  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
+  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry', 'cancel'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 

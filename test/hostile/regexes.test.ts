@@ -35,6 +35,8 @@ const BUILT: Readonly<Record<string, string>> = {
   'ports/log.ts': 'alternatives of plain text: no repetition',
   'normalize/number/national-prefix.ts':
     'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
+  'normalize/number/digit-pattern.ts':
+    'the same patterns, pinned with their library: digits only, and numbers of at most 17 digits',
   'template/date-input.ts':
     'digits of fixed number, one after the other, in a format of at most 50 characters: no repetition',
   'service/scrub-answers.ts': 'letters of secrets, each in a few writings: no repetition',

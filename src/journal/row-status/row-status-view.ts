@@ -83,6 +83,11 @@ export class RowStatusView {
     return this.#movedTo.get(step)?.find(row);
   }
 
+  /** Also where a person decided so. */
+  isAccepted(step: number, row: number): boolean {
+    return this.#endOf(step, row)?.status === 'accepted';
+  }
+
   isInDoubt(step: number, row: number): boolean {
     return this.#endOf(step, row)?.status === 'in-doubt';
   }

@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
 import type { ServiceAddresses } from '../../job/job.js';
 import { readJsonBody } from '../answer.js';
-import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from '../endpoint.js';
+import { type Endpoint, encodeJson, encodePathId, getRequest, jsonRequest, type WireRequest } from '../endpoint.js';
 import { readId } from '../json-value.js';
 
 /** A batch as it is posted. Contract: "SMS batch request body". */
@@ -37,6 +37,26 @@ export const sendBatch: Endpoint<SmsBatch, SmsBatchAnswer> = {
   cost: ({ messages }) => ({ messages: messages.length, segments: messages.length }),
   request: (service, batch) => smsBatchRequest(service, encodeJson(batch)),
   read: (response) => readSmsBatchAnswer(readJsonBody(response)),
+};
+
+/**
+ * Endpoint "Cancel batch": takes back what is scheduled and not sent yet. A second call cannot tell what the first one took back:
+ * it is not repeated.
+ */
+export const cancelBatch: Endpoint<{ readonly batchId: string }, { readonly cancelledCount: number }> = {
+  name: 'cancel an SMS batch',
+  area: 'sms',
+  isRepeatable: () => false,
+  request: ({ bases, subAccountId }, { batchId }) => {
+    const batch = encodePathId(batchId, 'the id of a batch');
+    const path = `/api/v1/subaccounts/${encodeURIComponent(subAccountId)}/messages/batch/${batch}`;
+    return { ...getRequest({ base: bases.sms, path }), method: 'DELETE' };
+  },
+  read: (response) => {
+    const body = readJsonBody(response);
+    const cancelledCount = isObject(body) ? countOf(body.cancelledCount) : undefined;
+    return cancelledCount === undefined ? undefined : { cancelledCount };
+  },
 };
 
 /** How a batch is posted, from its JSON text. Contract: endpoint 3. */

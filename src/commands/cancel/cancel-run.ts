@@ -1,0 +1,214 @@
+import { dirname } from 'node:path';
+import { countOf } from '../../domain/count-of.js';
+import { ServiceError, UserError } from '../../domain/errors.js';
+import type { SmsStep } from '../../job/job.js';
+import type { Plan } from '../../plan/format/plan-file.js';
+import { assertPlanWhole } from '../../plan/format/planned-files.js';
+import { type Log, withFields } from '../../ports/log.js';
+import { EXIT } from '../../report/exit-code.js';
+import { checkNames } from '../../report/name-check.js';
+import { readRunRows } from '../../report/read-run-rows.js';
+import type { Summary } from '../../report/summary.js';
+import { writeReport } from '../../report/write-report.js';
+import { AreaUse } from '../../run/send/area-use.js';
+import { callOnLane } from '../../run/send/call-on-lane.js';
+import { StopSwitch } from '../../run/stop.js';
+import { cancelBatch } from '../../service/areas/sms.js';
+import type { CallService } from '../../service/endpoint.js';
+import { type CancelAnswer, type CancelCounts, cancelBatches } from '../../settle/cancel-batches.js';
+import { acquireLock, isLockLost, type Lock } from '../../storage/lock.js';
+import { type Host, openLog, runtimeOf } from '../support/deps.js';
+import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
+import { openService } from '../support/open-service.js';
+import { namePerson } from '../support/person.js';
+import { openNamedRun } from '../support/run-directory.js';
+import { lockDepsOf } from '../support/runtime.js';
+import { openJobRegistry } from '../support/session.js';
+import { placeDiskErrors } from '../terminal/disk-error.js';
+import { drainOnSignal } from '../terminal/drain-on-signal.js';
+import { printResult } from '../terminal/print.js';
+import { SecretKeeper } from '../terminal/terminal.js';
+
+export interface CancelFlags {
+  readonly run: string;
+  /** Accepts a job directory that was copied or restored. */
+  readonly adopt?: boolean;
+  readonly json: boolean | undefined;
+}
+
+/** A step whose messages wait at the service for their time. */
+interface WaitingStep {
+  readonly number: number;
+  readonly step: SmsStep;
+}
+
+/**
+ * `volley cancel RUN`: takes back what the service has accepted and not yet sent, and writes the run's outputs again. Sends no
+ * message. Returns 0 when all was taken back, 1 when some was sent before, 3 when some is in doubt.
+ */
+export function cancelRun(flags: CancelFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'cancel', directory: flags.run }, (name) => cancelNamed(flags, { host, name }));
+}
+
+async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
+  const { files, clock } = runtimeOf(host);
+  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
+  name({ job: plan.job.name, run: plan.id });
+  const waiting = findWaiting(plan, clock.now());
+  const { counts, summary, failure } = await placeDiskErrors(dirname(directory), () =>
+    cancelBehindLock({ directory, plan, waiting, adopt: flags.adopt }, host),
+  );
+  const { batches, cancelled, kept, inDoubt, refusals } = counts;
+  name({ cancelled, kept, inDoubt });
+  if (failure !== undefined) throw failure;
+  const exitCode = inDoubt > 0 ? EXIT.inDoubt : kept > 0 ? EXIT.rejected : EXIT.ok;
+  const state = inDoubt > 0 ? 'in-doubt' : kept > 0 ? 'partly-cancelled' : 'cancelled';
+  const json = { job: plan.job.name, plan: plan.id, directory, state, exitCode, error: null, batches, cancelled, kept };
+  await printResult(host, flags, {
+    json: { ...json, inDoubt, refusals, balance: summary.balance },
+    text: formatCancelled(plan.id, counts),
+  });
+  return { exitCode, reason: `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back` };
+}
+
+function formatCancelled(id: string, { batches, cancelled, kept, inDoubt, refusals }: CancelCounts): string {
+  if (batches === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
+  const why = Object.entries(refusals).map(
+    ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
+  );
+  return [
+    `Run ${id}: ${countOf(cancelled, 'message')} taken back before they were sent.\n`,
+    ...(kept > 0
+      ? [`  ${countOf(kept, 'message')} could not be taken back: the service has sent them, or refused.\n`]
+      : []),
+    ...why,
+    ...(inDoubt > 0
+      ? [
+          `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
+        ]
+      : []),
+    ...(cancelled > 0
+      ? ['To send them after all, as they are or under a corrected job: volley retry RUN --only not-sent\n']
+      : []),
+  ].join('');
+}
+
+/** Refuses a run of which nothing can wait at the service. */
+function findWaiting({ id, job, steps }: Plan, nowMs: number): WaitingStep[] {
+  const scheduled = steps.flatMap(({ number }): (WaitingStep & { at: string })[] => {
+    const step = job.steps[number - 1];
+    const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
+    return step?.kind === 'sms' && at !== undefined ? [{ number, step, at }] : [];
+  });
+  const waiting = scheduled.filter(({ at }) => Date.parse(at) > nowMs);
+  if (waiting.length > 0) return waiting;
+  const [first] = scheduled;
+  const why =
+    first === undefined
+      ? 'no step of it has template.scheduled, so the service sent at once what it accepted'
+      : `its messages were to be sent at ${first.at}, which has passed`;
+  throw new UserError('bad-plan', `Cannot cancel run ${id}: ${why}`, {
+    hint: 'Only what waits at the service for its time can be taken back. A run that is still sending stops with SIGTERM or Ctrl-C.',
+  });
+}
+
+async function cancelBehindLock(
+  run: { directory: string; plan: Plan; waiting: readonly WaitingStep[]; adopt: boolean | undefined },
+  host: Host,
+): Promise<{ counts: CancelCounts; summary: Summary; failure: unknown }> {
+  const { directory, plan } = run;
+  const runtime = runtimeOf(host);
+  const { files, clock } = runtime;
+  const jobDirectory = dirname(directory);
+  const secrets = new SecretKeeper();
+  const log = withFields(openLog(host, secrets), () => ({ job: plan.job.name, run: plan.id }));
+  const stop = new StopSwitch();
+  const stopListening = drainOnSignal(host, { log, stop, clock });
+  try {
+    const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+    try {
+      const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: run.adopt });
+      await registry.assertOwn(plan.id);
+      await assertPlanWhole(files, directory, plan);
+      const outputs = checkNames(files, () => lock.assertHeld());
+      const ended = await callAndCancel({ ...run, jobDirectory, lock, log, stop, secrets }, host);
+      const summary = await writeReport(outputs, directory, plan);
+      await registry.noteEnded(summary);
+      return { ...ended, summary };
+    } finally {
+      await lock.release();
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+async function callAndCancel(
+  context: {
+    directory: string;
+    jobDirectory: string;
+    plan: Plan;
+    waiting: readonly WaitingStep[];
+    lock: Lock;
+    log: Log;
+    stop: StopSwitch;
+    secrets: SecretKeeper;
+  },
+  host: Host,
+): Promise<{ counts: CancelCounts; failure: unknown }> {
+  const { directory, jobDirectory, plan, waiting, lock, log, stop, secrets } = context;
+  const runtime = runtimeOf(host);
+  const { files, clock, random, owner, snapshotEveryBytes } = runtime;
+  const read = await readRunRows(files, { directory, plan }, {});
+  const service = await openService(plan.job, { host, secrets, jobDirectory, signal: stop.nothingNew });
+  const deps = {
+    files,
+    clock,
+    random,
+    owner,
+    snapshotEveryBytes,
+    transport: service.transport,
+    authorize: service.authorize,
+    createLane: await runtime.loadLane(),
+    onProgress: () => {},
+    onNotice: (notice: string) => log.warn(notice),
+  };
+  const areas = new AreaUse(clock, { state: read.state, host: owner.host, othersSentMsAgo: lock.lastOwnedMsAgo });
+  const lane = { area: 'sms', service: service.settings, deps, lock, stop, areas, signal: stop.nothingNew } as const;
+  let failure: unknown;
+  const cancel = async (call: CallService, batchId: string): Promise<CancelAnswer> => {
+    try {
+      const { cancelledCount } = await call(cancelBatch, { batchId });
+      return { kind: 'cancelled', count: cancelledCount };
+    } catch (error) {
+      if (isLockLost(error)) throw error;
+      if (error instanceof ServiceError && error.code === 'in-doubt') return { kind: 'unknown' };
+      const isOfBatch = error instanceof ServiceError && error.code === 'refused';
+      if (!isOfBatch) {
+        // The next one would fail as well.
+        failure ??= error;
+        stop.request('interrupted', 'the cancel failed');
+      }
+      return { kind: 'refused', reason: error instanceof Error ? error.message : String(error) };
+    }
+  };
+  try {
+    const [first] = waiting;
+    if (first === undefined) throw new UserError('bad-plan', `Cannot cancel run ${plan.id}: nothing of it waits`);
+    const counts = await callOnLane({ ...lane, limits: first.step.limits }, (call) =>
+      cancelBatches(
+        { ...read, lock },
+        {
+          person: namePerson(runtime),
+          steps: new Set(waiting.map(({ number }) => number)),
+          cancel: (batchId) => cancel(call, batchId),
+          signal: stop.nothingNew,
+        },
+        { files, clock, owner },
+      ),
+    );
+    return { counts, failure };
+  } finally {
+    await service.close();
+  }
+}

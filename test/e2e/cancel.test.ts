@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+/** Thirty messages in batches of ten, accepted by the service for a time tomorrow. */
+async function aScheduledRun(scheduled = inHours(24)) {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(30));
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance.accepted]).toEqual([0, 30]);
+  return { workspace, summary };
+}
+
+const cancelledNumbers = async (workspace: Workspace) =>
+  (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt !== null).map(({ destination }) => destination);
+
+test('a scheduled run is taken back: its rows are cancelled, and a retry under a corrected job sends each once', async () => {
+  const { workspace, summary } = await aScheduledRun();
+
+  const { code, stdout } = await workspace.volley('cancel', 'job.yaml');
+
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ state: 'cancelled', batches: 3, cancelled: 30, kept: 0, inDoubt: 0 });
+  expect(await cancelledNumbers(workspace)).toEqual(numbersOf(30));
+  const rows = readOutput(summary, 1, 'unprocessed');
+  expect(rows.map(({ _code }) => _code)).toEqual(Array(30).fill('cancelled'));
+  expect((await workspace.volley('status', 'job.yaml')).code).toBe(0);
+
+  workspace.writeJob(aJob(workspace), 'corrected.yaml');
+  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'corrected.yaml'];
+  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  const applied = await workspace.volley('apply', plan.directory);
+  expect([applied.code, applied.summary.balance.accepted]).toEqual([0, 30]);
+  const sent = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
+  expect(sent.map(({ destination }) => destination)).toEqual(numbersOf(30));
+
+  const again = await workspace.volley('cancel', summary.directory);
+  expect([again.code, JSON.parse(again.stdout).batches]).toEqual([0, 0]);
+});
+
+test('a cancel without an answer leaves its rows in doubt, and the others are taken back: exit 3', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 2 });
+
+  const { code, stdout } = await workspace.volley('cancel', summary.directory);
+
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({ state: 'in-doubt', cancelled: 20, inDoubt: 10 });
+  expect(readOutput(summary, 1, 'in-doubt').map(({ _code, _destination }) => [_code, _destination])).toEqual(
+    numbersOf(10, 11).map((number) => ['cancelling', number]),
+  );
+  // The second cancel of a batch cannot tell what the first one did.
+  const again = await workspace.volley('cancel', summary.directory);
+  expect(JSON.parse(again.stdout)).toMatchObject({ batches: 0, cancelled: 0 });
+});
+
+test('a batch that the service does not take back stays accepted, with the reason: exit 1', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  workspace.setFaults({ kind: 'status-404', area: 'sms', nth: 1 });
+
+  const { code, stdout } = await workspace.volley('cancel', summary.directory, '--no-json');
+
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/20 messages taken back before they were sent/);
+  expect(stdout).toMatch(/10 messages could not be taken back[\s\S]*1 batch: Cannot cancel an SMS batch/);
+  expect(readOutput(summary, 1, 'results').map(({ _destination, _umid }) => [_destination, _umid !== ''])).toEqual(
+    numbersOf(10).map((number) => [number, true]),
+  );
+});
+
+test('a key that is refused ends the cancel at once; what was not taken back stays accepted: exit 4', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 2 });
+
+  const { code, stderr } = await workspace.volley('cancel', summary.directory);
+
+  expect(code).toBe(4);
+  expect(stderr).toContain('Cannot cancel an SMS batch');
+  expect(await cancelledNumbers(workspace)).toEqual(numbersOf(10));
+  expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
+});
+
+test('what was sent at once, or whose time has passed, is refused: exit 2, and no call is made', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  await workspace.run();
+  const before = workspace.requests().length;
+
+  const { code, stderr } = await workspace.volley('cancel', 'job.yaml');
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('no step of it has template.scheduled');
+  expect(workspace.requests()).toHaveLength(before);
+});
