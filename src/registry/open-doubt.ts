@@ -16,8 +16,8 @@ export interface Scope {
 
 /**
  * Which runs of a job hold rows in doubt, and how many. Writes nothing, and needs no lock. Costs one small file a run: the
- * summary of a finished run holds the figure, and whoever settles rows withdraws it first. The journal is read of a run
- * without such a summary alone. What only the sandbox took is no person's: it counts for jobs on the sandbox alone.
+ * summary of a finished run holds the figure, and is withdrawn before rows are settled. Only of a run without a summary is
+ * the journal read. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages.
  */
 export async function readOpenDoubt(
   files: Files,
@@ -29,7 +29,7 @@ export async function readOpenDoubt(
     if (name.startsWith('.')) continue;
     const directory = join(jobDirectory, name);
     const inDoubt = await countInDoubt(files, directory, { isSandbox, isRunning }).catch((error: unknown) => {
-      // A disk that fails is told; what stands on it, and cannot be read, is no reason to hide the other runs.
+      // A failing disk is an error; a run that cannot be read is no reason to hide the others.
       if (error instanceof UserError || error instanceof InternalError) return null;
       throw error;
     });

@@ -71,7 +71,7 @@ export class ReceivedRows {
   }
 }
 
-/** Whether all rows that a plan has from other runs were refused there: such alone are fed back. */
+/** Whether all rows that a plan has from other runs were refused there: only those are re-imported. */
 export function isOfRefused({ retryOf }: Pick<Plan, 'retryOf'>): boolean {
   return retryOf === undefined || retryOf.only === 'rejected';
 }

@@ -49,11 +49,11 @@ interface RetriedRun {
  * can have them. In this order, each durable before the next, so that a process may die at any moment:
  *
  *   1. the plan gets its name; without 3 nobody may send it
- *   2. the run gives up what it had not reached, where that is chosen; it goes on with the rest
+ *   2. the run gives up what it had not reached, where that is chosen; the rest stays its own
  *   3. one entry in the registry claims all of the rows for the plan
  *   4. the run's journal notes what was claimed, for its outputs
  *
- * The same command after 1 or 2 makes the same plan again and goes on. After 3 it notes what is not noted yet; then there is nothing left
+ * The same command after 1 or 2 makes the same plan again and continues. After 3 it notes what is not noted yet; then there is nothing left
  * to choose, and it makes the plan anew as long as it was never begun: its suppression lists may be others by now.
  */
 export async function retryRun(
@@ -98,7 +98,7 @@ async function retryRows(
   const request = { directory, plan, lock, claims, choice, received, job };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
-    // Its run cannot go on with them, and nobody else is to send them.
+    // Their run cannot send them, and no other plan is to.
     if (isGivingUp && leftOut > 0) await giveUpAll(run, lock, deps);
     return { made: undefined, anew: await makeAnew(request, deps), ...told };
   }

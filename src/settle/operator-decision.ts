@@ -4,7 +4,7 @@ import type { AppendDeps } from '../registry/append-to-run.js';
 import { countUnderWay } from '../registry/count-under-way.js';
 import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
-export interface Word {
+export interface OperatorDecision {
   readonly assume: 'sent' | 'not-sent';
   /** How many rows the operator believes to be in doubt. */
   readonly confirm: number;
@@ -17,7 +17,11 @@ export interface Word {
  * doubt differs, and while requests in flight at the end of a process have no outcome: they have not been reported
  * yet.
  */
-export async function settleByDecision(run: LockedRun, word: Word, deps: AppendDeps): Promise<SettledCounts> {
+export async function settleByDecision(
+  run: LockedRun,
+  decision: OperatorDecision,
+  deps: AppendDeps,
+): Promise<SettledCounts> {
   const { plan, rows, state } = run;
   const underWay = countUnderWay(state, plan);
   const count = rows.countInDoubt();
@@ -30,19 +34,19 @@ export async function settleByDecision(run: LockedRun, word: Word, deps: AppendD
       },
     );
   }
-  if (count !== word.confirm) {
+  if (count !== decision.confirm) {
     throw new UserError(
       'bad-flag',
-      `Cannot settle run ${plan.id}: --confirm says ${word.confirm}, expected ${count}, the number of its rows in doubt`,
+      `Cannot settle run ${plan.id}: --confirm says ${decision.confirm}, expected ${count}, the number of its rows in doubt`,
       { hint: 'Review the in-doubt files of the run again; nothing was settled.' },
     );
   }
-  const proof = proofOf(word, new Date(deps.clock.now()).toISOString());
-  const by = `${PERSON} ${word.person}`;
+  const proof = proofOf(decision, new Date(deps.clock.now()).toISOString());
+  const by = `${PERSON} ${decision.person}`;
   return settleRows(run, { by, findProof: async () => proof }, deps);
 }
 
-function proofOf({ assume, person }: Word, at: string): Proof {
+function proofOf({ assume, person }: OperatorDecision, at: string): Proof {
   if (assume === 'sent') {
     const reason = `${person} said at ${at} that it was sent`;
     return { verdict: { status: 'accepted', code: 'ASSUMED', reason }, ids: [] };

@@ -45,9 +45,6 @@ const COMMENT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bfacts: [A-Z]/, 'the contract, or "documented"'],
 ];
 
-/** Folders whose comments are still to be revised. */
-const UNREVISED = ['!src/registry/**', '!src/retry/**', '!src/plan/reimport/**'];
-
 /** Names that a newcomer could not guess. */
 const ODD_NAMES =
   /\b(laters|unknowns|lastLook|LastLook|NoteLate|noteLate|OF_THE_WAY|shareNext|keepGiven|settleByWord|giveAllRows|lookFirst|settleByAsking|whyItStays|befallen|misfortune|createDoor|switchboard|gravestOf)\b/i;
@@ -131,9 +128,7 @@ test('pages use plain words', () => {
 });
 
 test('comments use plain words', () => {
-  const passages = globSync(['src/**/*.ts', ...UNREVISED], { cwd: ROOT })
-    .sort()
-    .flatMap(listComments);
+  const passages = globSync('src/**/*.ts', { cwd: ROOT }).sort().flatMap(listComments);
   expect(findOddWords(passages, COMMENT_WORDS)).toEqual([]);
 });
 

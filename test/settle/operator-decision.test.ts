@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/report/write-report.js';
-import { settleByDecision, type Word } from '../../src/settle/operator-decision.js';
+import { type OperatorDecision, settleByDecision } from '../../src/settle/operator-decision.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
 import { depsOf, lockedRun, withLock } from './export/an-export.js';
@@ -15,7 +15,7 @@ async function aRunInDoubt(): Promise<MadePlan> {
   return made;
 }
 
-const settle = (made: MadePlan, word: Pick<Word, 'assume' | 'confirm'>) => {
+const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm'>) => {
   const said = { ...word, person: 'ann on desk-7' };
   return withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), said, depsOf(made)));
 };

@@ -5,9 +5,9 @@ const OF_SKIPPED: readonly string[] = [...PLACE_COLUMNS, ...REASON_COLUMNS];
 const OUTSIDE = 'Rows in it that really are new are read once the columns that begin with _ are removed from the file.';
 
 /**
- * Why an output of ours is not input of a kind of step, from those of its columns that begin as ours do: its rows were sent, or may
- * have been, or their run still has them. Undefined for rejections, and for results of other kinds of step, through which its rows
- * may have gone one after the other. Results of which nothing says whose they are, since columns are gone, are not taken either.
+ * Why an output of Volley is not input of a kind of step, by its columns: its rows were sent, or may have been, or belong to their
+ * run. Undefined for rejections, and for results of another kind of step, which may be chained. Results without the columns that
+ * say of which kind they are, are refused too.
  */
 export function findRefusal(
   own: readonly string[],
