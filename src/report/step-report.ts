@@ -8,6 +8,7 @@ import type { RowOutcome } from '../kinds/step-kind.js';
 import { type Plan, type PlannedStep, rowsFile } from '../plan/format/plan-file.js';
 import { assertPlanWhole, readRowLines } from '../plan/format/planned-files.js';
 import { decodeRowLine } from '../plan/format/row-line.js';
+import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
 import type { Files } from '../storage/files.js';
 import { escapeServiceText } from './escape-service-text.js';
 import type { OutcomeReader, PlacedOutcome } from './outcome-reader.js';
@@ -21,7 +22,7 @@ const WORDS_COLUMN = '_description';
 export async function writeStepReport(
   files: Files,
   source: { plan: Plan; planned: PlannedStep; directory: string; rows: RowStatusView; reader: OutcomeReader },
-): Promise<StepReport> {
+): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
   const { plan, planned, directory, rows } = source;
   const step = plan.job.steps[planned.number - 1];
   if (step === undefined || !isRowStep(step))
@@ -45,6 +46,7 @@ export async function writeStepReport(
     const resultCells = words === undefined ? cells : cells.with(wordsAt, escapeServiceText(words));
     return describeVerdict(verdict, { resultCells, id });
   };
+  const cost = planned.cost && new AcceptedCost(planned.cost);
   let plannedRows = 0;
   let rejectedRows = 0;
   try {
@@ -56,12 +58,14 @@ export async function writeStepReport(
         rejectedRows += 1;
       } else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
       else {
-        outputs.add(row, await describePlanned({ facts: row.facts, request: row.request, index: plannedRows }));
+        const described = await describePlanned({ facts: row.facts, request: row.request, index: plannedRows });
+        outputs.add(row, described);
+        if (described.output === 'results') cost?.add(row.costGroup);
         plannedRows += 1;
       }
       if (outputs.isFull) await outputs.flush();
     }
-    return await outputs.finish();
+    return { ...(await outputs.finish()), cost: cost?.figures() };
   } catch (error) {
     await outputs.discard();
     // A mismatch is not a bug if the rows file differs from the plan.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Balance } from '../domain/row.js';
+import type { StepCostSummary } from '../prices/accepted-cost.js';
 
 const count = z.number().int().nonnegative();
 
@@ -13,6 +14,13 @@ const balance = z.strictObject({
 }) satisfies z.ZodType<Balance>;
 
 const counts = z.record(z.string(), count);
+
+const stepCost = z.strictObject({
+  planned: z.string(),
+  accepted: z.string(),
+  /** Accepted rows without a price. */
+  withoutPrice: count,
+}) satisfies z.ZodType<StepCostSummary>;
 
 /** The figures of a run: `summary.json`, and what `run` and `apply` print on stdout. */
 export const summarySchema = z.strictObject({
@@ -37,6 +45,16 @@ export const summarySchema = z.strictObject({
    * another service.
    */
   notDelivered: count.nullable(),
+  /** Absent for a job without prices. */
+  cost: z
+    .strictObject({
+      currency: z.string(),
+      file: z.string(),
+      sha256: z.string(),
+      planned: z.string(),
+      accepted: z.string(),
+    })
+    .optional(),
   steps: z.array(
     z.strictObject({
       number: count,
@@ -46,6 +64,8 @@ export const summarySchema = z.strictObject({
       requests: z.strictObject({ planned: count, settled: count }),
       messages: count,
       segments: count,
+      /** By the price list; absent where its rows have no prices. */
+      cost: stepCost.optional(),
       /** Rows by code, of the plan and of the service together. */
       rejections: counts,
       skips: counts,

@@ -4,6 +4,7 @@ import { isRowStep } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { sumCost } from '../prices/sum-cost.js';
 import type { Files } from '../storage/files.js';
 import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
@@ -123,8 +124,18 @@ function summarizeRun(
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
     exitCode: exitCodeOf({ reason: lastClose?.reason, balance, actions }, plan.job.failOn),
     balance,
+    ...summarizeCost(plan, steps),
     steps,
   };
+}
+
+function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Pick<Summary, 'cost'> {
+  if (prices === undefined) return {};
+  const { currency, file, sha256 } = prices;
+  const costs = steps.map(({ cost }) => cost);
+  const sum = (key: 'planned' | 'accepted') =>
+    sumCost(costs.map((cost) => (cost === undefined ? {} : { cost: { total: cost[key] } })));
+  return { cost: { currency, file, sha256, planned: sum('planned'), accepted: sum('accepted') } };
 }
 
 function summarizeStep(
@@ -142,6 +153,7 @@ function summarizeStep(
     requests: { planned: counts.requests, settled: state.step(number).settledRequests },
     messages: counts.messages,
     segments: counts.segments,
+    ...(report.cost === undefined ? {} : { cost: report.cost }),
     rejections: report.rejections,
     skips: retried === 0 ? { ...skips } : { ...skips, retried },
     reasons: [...report.reasons],

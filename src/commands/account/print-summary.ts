@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { formatMoney } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from '../terminal/screen.js';
@@ -46,7 +47,14 @@ function formatAccount(
 function formatHead(summary: Summary, screen: Screen): string {
   const { read, accepted } = summary.balance;
   const headline = formatHeadline(describeState(summary), styleOf(summary), screen);
-  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.\n`;
+  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.${describeCost(summary)}\n`;
+}
+
+/** By the price list: what was planned to cost. */
+function describeCost({ cost }: Summary): string {
+  if (cost === undefined) return '';
+  const { planned, accepted, currency } = cost;
+  return ` They cost ${formatMoney(accepted, currency)} of ${formatMoney(planned, currency)} planned.`;
 }
 
 function styleOf({ exitCode, state, balance }: Summary): Style {
