@@ -3,6 +3,7 @@ import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { Plan } from '../../plan/format/plan-file.js';
+import { formatAmount } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
 import { formatShare, OUTCOMES } from './outcome-bar.js';
@@ -120,6 +121,28 @@ export function renderDeliveries({ deliveries, balance }: Summary): Html {
   return html`<h2>Delivery</h2>
 <p>${countOf(received, 'message')} of ${format(balance.accepted)} accepted rows have a delivery receipt.</p>
 ${renderTable({ name: 'Messages by delivery state', columns }, rows)}`;
+}
+
+/** By the price list of the job, of what was planned and of what was accepted. */
+export function renderCost({ cost, steps }: Summary): Html {
+  if (cost === undefined) return NOTHING;
+  const columns = [
+    { title: 'step' },
+    { title: `planned, ${cost.currency}`, isNumber: true },
+    { title: `accepted, ${cost.currency}`, isNumber: true },
+    { title: 'rows without a price', isNumber: true },
+  ];
+  const amounts = (of: { readonly planned: string; readonly accepted: string }) => [
+    formatAmount(of.planned),
+    formatAmount(of.accepted),
+  ];
+  const priced = steps.flatMap((step) => (step.cost === undefined ? [] : [{ name: nameOf(step), cost: step.cost }]));
+  const rows = priced.map(({ name, cost }) => [name, ...amounts(cost), cost.withoutPrice]);
+  const without = priced.reduce((sum, { cost }) => sum + cost.withoutPrice, 0);
+  const total = rows.length > 1 ? ['total', ...amounts(cost), without] : undefined;
+  return html`<h2>Cost</h2>
+${renderTable({ name: 'Cost by step', columns }, rows, total)}<p class="dim">By the price list ${cutName(cost.file)}, SHA-256 <code>${cost.sha256}</code>.</p>
+`;
 }
 
 /** Where messages go, and what makes them longer than they look. */

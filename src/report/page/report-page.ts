@@ -4,6 +4,7 @@ import { renderOutcomeBar } from './outcome-bar.js';
 import {
   type PageSource,
   renderAudience,
+  renderCost,
   renderDeliveries,
   renderExamples,
   renderRates,
@@ -27,6 +28,7 @@ export function formatReportPage(source: PageSource): string {
     renderRates(source),
     renderReasons(summary),
     renderDeliveries(summary),
+    renderCost(summary),
     renderAudience(plan),
     renderExamples(plan),
     renderSource(summary, plan),

@@ -78,6 +78,24 @@ test('whatever a run holds, the page stays below 150 KB', async () => {
   expect(Buffer.byteLength(page)).toBeLessThan(150_000);
 });
 
+test('what it cost by the price list stands by step, planned and accepted; without a list there is nothing of it', async () => {
+  const run = await aFinishedRun();
+  expect(pageOf(run)).not.toContain('Cost');
+  const [step] = run.summary.steps;
+  const cost = { currency: 'EUR', file: 'prices.csv', sha256: 'f00', planned: '1.25', accepted: '1.20' };
+  const steps = [1, 2].map((number) => ({
+    ...step!,
+    number,
+    cost: { planned: '0.625', accepted: '0.60', withoutPrice: number },
+  }));
+  const cells = [
+    ...(/Cost by step[\s\S]*?<\/table>/.exec(pageOf(run, { cost, steps }))?.[0] ?? '').matchAll(
+      /<td class="n">(0\.6[^<]*|1\.2[^<]*|[123])<\/td>/g,
+    ),
+  ];
+  expect(cells.map(([, cell]) => cell)).toEqual(['0.625', '0.60', '1', '0.625', '0.60', '2', '1.25', '1.20', '3']);
+});
+
 test('each way to end has its sentence', async () => {
   const run = await aFinishedRun();
   const balance = { ...run.summary.balance, accepted: 20, inDoubt: 3, unprocessed: 2 };
