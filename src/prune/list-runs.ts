@@ -8,8 +8,8 @@ import { addBalances, type Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
-/** `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
-export type ListedState = Summary['state'] | 'gone' | 'unreadable';
+/** `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
+export type ListedState = Summary['state'] | 'gone' | 'pruned' | 'unreadable';
 
 /** A run or an unstarted plan of a job. */
 export interface ListedRun {
@@ -55,6 +55,7 @@ async function describeRun(
   const known = registry.runs.get(run);
   const planned = await files.stat(join(directory, PLAN_FILE));
   const facts = { ...factsOf(known), run, directory, bytes: await countBytes(files, directory), problem: null };
+  if (known?.pruned !== undefined) return { ...facts, state: 'pruned' };
   if (planned === undefined) return { ...facts, state: 'gone' };
   const plannedAt = new Date(planned.modifiedMs).toISOString();
   try {

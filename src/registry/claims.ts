@@ -45,23 +45,29 @@ export class Claim {
 export class Claims {
   /** By the kind of the step that claims them, and their `from`: a step of another kind does something else with a row. */
   readonly #claims = new Map<string, Claim[]>();
-  /** By plan, how many rows it has claimed. */
-  readonly #counts = new Map<string, number>();
+  /** By plan. */
+  readonly #entries = new Map<string, ClaimedEntry[]>();
 
   apply(entry: ClaimedEntry): void {
-    this.#counts.set(entry.plan, this.countOf(entry.plan) + entry.count);
+    this.#entries.set(entry.plan, [...this.entriesOf(entry.plan), entry]);
     for (const { kind, from, rows } of entry.rows) {
       this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(entry, rows)]);
     }
   }
 
+  /** What a plan has claimed. */
+  entriesOf(plan: string): readonly ClaimedEntry[] {
+    return this.#entries.get(plan) ?? [];
+  }
+
+  /** How many rows a plan has claimed. */
   countOf(plan: string): number {
-    return this.#counts.get(plan) ?? 0;
+    return this.entriesOf(plan).reduce((sum, { count }) => sum + count, 0);
   }
 
   /** Ids of plans that have claimed rows. */
   get plans(): Iterable<string> {
-    return this.#counts.keys();
+    return this.#entries.keys();
   }
 
   listOf(kind: string, from: string): readonly Claim[] {

@@ -7,6 +7,7 @@ import { restoreTaken } from '../plan/replace-draft.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines, splitLines } from '../storage/split-lines.js';
+import { PRUNED_FILE } from './registry-entry.js';
 
 export interface PastRun {
   readonly directory: string;
@@ -25,7 +26,7 @@ export async function isReported(files: Files, run: PastRun): Promise<boolean> {
   }
 }
 
-/** Every plan and run of a job, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
+/** Every plan and run of a job whose rows are not pruned, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
 export async function readHistory(files: Files, jobDirectory: string): Promise<PastRun[]> {
   const runs: PastRun[] = [];
   for (const name of await files.list(jobDirectory)) {
@@ -43,6 +44,7 @@ export async function readHistory(files: Files, jobDirectory: string): Promise<P
 /** Where a run has begun, its plan must be there: without it, its files would be taken for new ones. */
 async function holdsPlan(files: Files, directory: string): Promise<boolean> {
   const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
+  if (await isThere(PRUNED_FILE)) return false;
   if ((await isThere(PLAN_FILE)) || (await restoreTaken(files, directory))) return true;
   return isThere(JOURNAL_FILE);
 }

@@ -79,7 +79,9 @@ export class OwnerLookup implements RowOwners {
   #explainOwner(plan: string, what: string): RowRefusal {
     return this.#known.has(plan)
       ? skip(`Claimed by plan ${plan}, which reports what became of it`)
-      : rejectSent(`plan ${plan} ${what}, is gone, and may have sent it`);
+      : rejectSent(
+          `plan ${plan} ${what}, ${this.#prunedAt(plan) === undefined ? 'is gone' : 'was pruned'}, and may have sent it`,
+        );
   }
 
   /** Another run that took the file of a refused row, and did not refuse it, or is gone. */
@@ -99,7 +101,19 @@ export class OwnerLookup implements RowOwners {
     return owner === undefined ? undefined : this.#explainOwner(owner, 'took the file in which the row stands');
   }
 
+  /** The day; undefined for a run that is not pruned. */
+  #prunedAt(run: string): string | undefined {
+    const { pruned } = this.#sources.registry.runs.get(run) ?? {};
+    return pruned === undefined ? undefined : new Date(pruned.at).toISOString().slice(0, 10);
+  }
+
   async #askRun(step: Step, row: RowId): Promise<RowRefusal | undefined> {
+    const prunedAt = this.#prunedAt(row.run);
+    if (prunedAt !== undefined) {
+      return rejectUnknown(
+        `run ${row.run} was pruned on ${prunedAt}, and nothing shows any more what became of its rows`,
+      );
+    }
     const run = this.#runs.get(row.run);
     if (run === undefined) return undefined;
     const { plan, state } = run;

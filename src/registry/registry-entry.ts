@@ -14,8 +14,10 @@ import type { Identity } from '../storage/identity.js';
  */
 export const REGISTRY_VERSION = 2;
 export const REGISTRY_FILE = 'registry.ndjson';
+/** In the directory of a pruned run: the lines of the registry that speak of it, in place of its plan and its rows. */
+export const PRUNED_FILE = 'pruned.ndjson';
 
-export type RegistryEntry = MadeEntry | BegunEntry | ClaimedEntry | EndedEntry | AdoptedEntry;
+export type RegistryEntry = MadeEntry | BegunEntry | ClaimedEntry | EndedEntry | AdoptedEntry | PrunedEntry;
 
 /** The first: where the registry was made. One more where an older one was brought to this version. */
 export interface MadeEntry {
@@ -98,6 +100,15 @@ export interface EndedEntry {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly journalBytes: number;
+}
+
+/** The rows of a finished run are deleted. Durable before the first of its files is; what it took and claimed stays so. */
+export interface PrunedEntry {
+  readonly type: 'pruned';
+  readonly at: number;
+  readonly plan: string;
+  /** Who had it pruned. */
+  readonly by: string;
 }
 
 /** A person has said that the directory, which is not the one that was known or was changed, is the job's from now on. */

@@ -1,12 +1,14 @@
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { Identity } from '../storage/identity.js';
 import { type ClaimScope, Claims } from './claims.js';
-import type { BegunEntry, EndedEntry, RegistryEntry } from './registry-entry.js';
+import type { BegunEntry, EndedEntry, PrunedEntry, RegistryEntry } from './registry-entry.js';
 
 /** A run as the registry knows it. */
 export interface KnownRun {
   readonly begun: BegunEntry;
   readonly ended: EndedEntry | undefined;
+  /** Its rows are deleted, or are about to be. */
+  readonly pruned: PrunedEntry | undefined;
   /** Where it is now; undefined where a person adopted a directory without it. */
   readonly directory: Identity | undefined;
   /** Undefined: it is to begin anew. */
@@ -48,12 +50,17 @@ export class RegistryState {
     this.#lastAt = Math.max(this.#lastAt, entry.at);
     if (entry.type === 'begun') {
       const { directory, journal } = entry;
-      this.#runs.set(entry.plan, { begun: entry, ended: undefined, directory, journal });
+      this.#runs.set(entry.plan, { begun: entry, ended: undefined, pruned: undefined, directory, journal });
       return;
     }
     if (entry.type === 'ended') {
       const run = this.#runs.get(entry.plan);
       if (run !== undefined) this.#runs.set(entry.plan, { ...run, ended: entry });
+      return;
+    }
+    if (entry.type === 'pruned') {
+      const run = this.#runs.get(entry.plan);
+      if (run !== undefined) this.#runs.set(entry.plan, { ...run, pruned: entry });
       return;
     }
     if (entry.type === 'claimed') {

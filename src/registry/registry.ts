@@ -11,6 +11,7 @@ import type { Lock } from '../storage/lock.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
 import { type Fault, findRunFaults } from './find-faults.js';
 import type { PastRun } from './history.js';
+import { refusePruned } from './pruned/pruned-run.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -105,6 +106,7 @@ export class Registry {
   async assertOwn(plan: string): Promise<void> {
     const run = this.find(plan);
     if (run === undefined) return;
+    if (run.pruned !== undefined) throw refusePruned(join(this.#jobDirectory, plan), run.pruned);
     const faults = await this.#findFaults(run);
     if (faults.length === 0) return;
     const found = await identifyRun(this.#deps.files, join(this.#jobDirectory, plan));

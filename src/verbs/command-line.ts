@@ -11,6 +11,7 @@ import { addRunVerb } from './job/run-verb.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { addApplyVerb } from './run/apply-verb.js';
 import { addCancelVerb } from './run/cancel-verb.js';
+import { addPruneVerb } from './run/prune-verb.js';
 import { addReportVerb } from './run/report-verb.js';
 import { addRetryVerb } from './run/retry-verb.js';
 import { addRunsVerb } from './run/runs-verb.js';
@@ -73,6 +74,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addSettleVerb,
   addRetryVerb,
   addCancelVerb,
+  addPruneVerb,
   addVerifyVerbs,
   addCampaignVerbs,
   addChatVerbs,
@@ -84,21 +86,23 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 ];
 
 export const VERBS = [
-  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry', 'cancel'],
+  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
+  ...['cancel', 'prune'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 
 /** What people who know other tools look for. */
 const MISSED: Readonly<Record<string, string>> = {
-  clean: 'There is no volley clean: runs record what was sent; without that record it would be sent again',
+  clean:
+    'There is no volley clean: volley prune <job> deletes the rows of old runs, and keeps the record of what was sent',
   send: 'There is no volley send: volley run <job> plans and sends',
   validate: 'There is no volley validate: volley check <job> checks the job file, volley plan <job> its rows too',
 };
 
 /** A verb that there is not, or a flag that would take the job file for its value. */
 export function findMisuse(args: readonly string[]): string | undefined {
-  if (args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;
   const [verb = '-'] = args;
+  if (verb !== 'prune' && args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;
   if (verb.startsWith('-') || VERBS.includes(verb)) return undefined;
   if (Object.hasOwn(MISSED, verb)) return MISSED[verb];
   if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';

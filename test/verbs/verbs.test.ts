@@ -48,6 +48,7 @@ const NAMES = [
   'report',
   'settle',
   'retry',
+  'prune',
   'verify',
   'verify start',
   'verify check',

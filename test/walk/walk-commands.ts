@@ -93,6 +93,9 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('feed an output of', 'in doubt', (walk, run, { seed }) =>
       walk.feedOutput(run, OTHER_OUTPUTS[seed % OTHER_OUTPUTS.length]!),
     ),
+    onJob('prune', async (walk, death) => {
+      await walk.prune(death);
+    }),
     fc.constant(new WalkCommand('deliver', async (walk) => walk.deliver())),
     fc
       .constantFrom(MINUTE, 40 * MINUTE, 2 * HOUR, 26 * HOUR)

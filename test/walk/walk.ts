@@ -2,6 +2,7 @@ import { applyRun } from '../../src/commands/apply-run.js';
 import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
+import { pruneJob } from '../../src/commands/runs/prune-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
 import { lockDepsOf } from '../../src/commands/support/runtime.js';
@@ -25,7 +26,7 @@ const REFUSALS = ['plan-mismatch', 'bad-flag', 'bad-plan', 'lock-held', 'interru
 
 export const NO_COUNTS = {
   ...{ commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 },
-  ...{ drafts: 0, forgotten: 0, late: 0 },
+  ...{ drafts: 0, forgotten: 0, late: 0, pruned: 0 },
 };
 
 /** What a person, or a night, does with one job; and the law that no row is accepted twice, whatever that is. */
@@ -149,6 +150,14 @@ export class Walk {
     this.world.tables.set(`/in/${this.#files}.csv`, table);
     this.#files += 1;
     this.counts.fed += 1;
+  }
+
+  /** The rows of runs that ended an hour ago are deleted. */
+  async prune(death?: Death): Promise<Ended> {
+    const flags = { job: JOB, olderThan: '1h', keepLast: undefined, dryRun: false, adopt: this.#adopts, json: true };
+    const ended = await this.#give('prune', (host) => pruneJob(flags, host), death);
+    if (ended.exitCode === 0) this.counts.pruned += JSON.parse(ended.stdout).pruned.length;
+    return ended;
   }
 
   /** Somebody deletes the directory of a run that has claimed rows: the registry alone knows of them then. */

@@ -4,6 +4,8 @@ import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
 import { assertOwnName, assertOwnPlace } from '../../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
+import { readPrunedRun, refusePruned } from '../../registry/pruned/pruned-run.js';
+import { PRUNED_FILE } from '../../registry/registry-entry.js';
 import { type Files, nodeFiles } from '../../storage/files.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { jobDirectoryOf } from './job-directory.js';
@@ -59,7 +61,7 @@ export async function openNamedRun(
 async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   const names = await files.list(path);
   return names.some(
-    (name) => name === PLAN_FILE || name === JOURNAL_FILE || /^\d+-.*\.(rows|requests)\.ndjson$/.test(name),
+    (name) => [PLAN_FILE, JOURNAL_FILE, PRUNED_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson$/.test(name),
   );
 }
 
@@ -72,7 +74,7 @@ async function findNewest(
   for (const name of await placeDiskErrors(jobDirectory, () => files.list(jobDirectory))) {
     const directory = join(jobDirectory, name);
     const plan = name.startsWith('.') ? undefined : await files.stat(join(directory, PLAN_FILE));
-    if (plan === undefined) continue;
+    if (plan === undefined || (await files.stat(join(directory, PRUNED_FILE))) !== undefined) continue;
     const isBegun = !begun || (await files.stat(join(directory, JOURNAL_FILE))) !== undefined;
     const isNewer = newest === undefined || (isBegun === newest.isBegun ? plan.modifiedMs >= newest.atMs : isBegun);
     if (isNewer) newest = { directory, isBegun, atMs: plan.modifiedMs };
@@ -88,6 +90,9 @@ async function findNewest(
 }
 
 async function openRun(directory: string, files: Files, adopt: boolean): Promise<OpenedRun> {
+  for (const entry of await placeDiskErrors(dirname(directory), () => readPrunedRun(files, directory))) {
+    if (entry.type === 'pruned') throw refusePruned(directory, entry);
+  }
   const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
   assertOwnName(directory, plan);
   const jobDirectory = dirname(directory);

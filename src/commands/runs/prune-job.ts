@@ -1,0 +1,114 @@
+import { basename, resolve } from 'node:path';
+import { countOf } from '../../domain/count-of.js';
+import { UserError } from '../../domain/errors.js';
+import { loadJob } from '../../job/load.js';
+import { withFields } from '../../ports/log.js';
+import { type PruneEnd, pruneRuns } from '../../prune/prune-runs.js';
+import { EXIT } from '../../report/exit-code.js';
+import type { Files } from '../../storage/files.js';
+import { acquireLock } from '../../storage/lock.js';
+import { type Host, openLog, runtimeOf } from '../support/deps.js';
+import { jobDirectoryOf } from '../support/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
+import { namePerson } from '../support/person.js';
+import { lockDepsOf } from '../support/runtime.js';
+import { openJobRegistry } from '../support/session.js';
+import { placeDiskErrors } from '../terminal/disk-error.js';
+import { printResult } from '../terminal/print.js';
+import { escapeText, SecretKeeper } from '../terminal/terminal.js';
+import { formatBytes } from './run-table.js';
+
+export interface PruneFlags {
+  /** A job file, or the directory of a job. */
+  readonly job: string;
+  /** As typed: `90d`. */
+  readonly olderThan: string;
+  readonly keepLast: string | undefined;
+  readonly dryRun: boolean;
+  readonly adopt?: boolean;
+  readonly json: boolean | undefined;
+}
+
+/**
+ * `volley prune JOB`: deletes the rows of runs that ended long ago, behind the job's lock; what they sent stays known. Of a prune that
+ * was cut short, the next one does the rest.
+ */
+export function pruneJob(flags: PruneFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'prune', file: flags.job }, (name) => pruneNamed(flags, { host, name }));
+}
+
+async function pruneNamed(flags: PruneFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
+  const runtime = runtimeOf(host);
+  const { files, clock } = runtime;
+  const beforeMs = clock.now() - readAge(flags.olderThan);
+  const choice = { beforeMs, keepLast: readKeepLast(flags.keepLast), isDryRun: flags.dryRun };
+  const jobDirectory = await findJob(flags.job, files);
+  const job = basename(jobDirectory);
+  name({ job });
+  const end = await placeDiskErrors(jobDirectory, async () => {
+    const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+    try {
+      const log = withFields(openLog(host, new SecretKeeper()), () => ({ job }));
+      const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: flags.adopt });
+      return await pruneRuns(
+        { jobDirectory, registry, lock },
+        { ...choice, by: namePerson(runtime) },
+        { files, clock },
+      );
+    } finally {
+      await lock.release();
+    }
+  });
+  const state = end.pruned.length === 0 ? 'nothing-to-prune' : flags.dryRun ? 'dry-run' : 'pruned';
+  const bytes = end.pruned.reduce((sum, run) => sum + run.bytes, 0);
+  const before = new Date(beforeMs).toISOString();
+  const json = { job, directory: jobDirectory, state, exitCode: EXIT.ok, error: null, before, bytes, ...end };
+  await printResult(host, flags, { json, text: formatEnd(end, json) });
+  name({ state, runs: end.pruned.length, bytes });
+  const did = flags.dryRun ? 'would be pruned' : 'pruned';
+  return { exitCode: EXIT.ok, reason: `${countOf(end.pruned.length, 'run')} ${did}, ${formatBytes(bytes)}` };
+}
+
+/** As for a run: a job's file, or its directory in the output. */
+async function findJob(written: string, files: Files): Promise<string> {
+  const path = resolve(written);
+  const found = await files.stat(path);
+  return found?.isDirectory === true ? path : jobDirectoryOf(await loadJob(written));
+}
+
+const HOUR_MS = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
+
+function readAge(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (UNITS[unit] ?? 0);
+  throw new UserError(
+    'bad-flag',
+    `Cannot prune: --older-than is ${JSON.stringify(text)}, expected a number of hours, days or weeks, such as 90d`,
+  );
+}
+
+function readKeepLast(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new UserError('bad-flag', `Cannot prune: --keep-last is ${JSON.stringify(text)}, expected a number of runs`);
+}
+
+function formatEnd(
+  { pruned, skipped, kept }: PruneEnd,
+  { job, state, bytes }: { job: string; state: string; bytes: number },
+): string {
+  const did = state === 'dry-run' ? 'would be pruned' : 'pruned';
+  const lines = [
+    state === 'nothing-to-prune'
+      ? `Nothing to prune in job ${job}.`
+      : `Job ${job}: ${countOf(pruned.length, 'run')} ${did}, ${formatBytes(bytes)}.`,
+    ...pruned.map(({ run, endedAt, bytes }) => {
+      const when = endedAt === null ? 'its pruning had begun' : `ended ${endedAt.slice(0, 10)}`;
+      return `  ${run}  ${when}  ${formatBytes(bytes)}`;
+    }),
+    ...(skipped.length === 0 ? [] : ['Not pruned:', ...skipped.map(({ run, reason }) => `  ${run}  ${reason}`)]),
+    ...(kept === 0 ? [] : [`Kept, as too young or among the last: ${countOf(kept, 'run')}.`]),
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}

@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { JOURNAL_FILE, PLAN_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import type { Registry } from '../registry/registry.js';
+import { encodeRegistryLine, PRUNED_FILE, type RegistryEntry } from '../registry/registry-entry.js';
+import type { RegistryState } from '../registry/registry-state.js';
+import { SANDBOX_FILE } from '../report/not-delivered.js';
+import type { Summary } from '../report/summary.js';
+import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
+import type { Files } from '../storage/files.js';
+import type { Lock } from '../storage/lock.js';
+
+export interface PruneDeps {
+  readonly files: Files;
+  readonly clock: { now(): number };
+}
+
+/** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
+const ROWS =
+  /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv)|deliveries\.(?:csv|ndjson)|stdin|.*\.part|\.plan\.json\.taken)$/;
+const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, 'place.json'];
+
+/** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
+export async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {
+  const found: { name: string; bytes: number }[] = [];
+  for (const name of await files.list(directory)) {
+    if (!NAMES.includes(name) && !ROWS.test(name)) continue;
+    const facts = await files.stat(join(directory, name));
+    if (facts?.isFile === true) found.push({ name, bytes: facts.bytes });
+  }
+  return found.sort((one, other) => Number(other.name === PLAN_FILE) - Number(one.name === PLAN_FILE));
+}
+
+/**
+ * Deletes the rows of a run, in this order, each durable before the next, so that a process may die at any moment:
+ *
+ *   1. the registry has an entry `pruned`: nobody sends, settles or retries rows of the run from now on
+ *   2. its directory has a copy of the registry's lines on it, for a registry that is lost: it is a run no more
+ *   3. the summary loses its examples, and one file after the other goes
+ *
+ * The same again goes on from where it was. What the run took and claimed stays in the registry.
+ */
+export async function pruneRun(
+  {
+    run,
+    directory,
+    registry,
+    lock,
+    by,
+  }: { run: string; directory: string; registry: Registry; lock: Lock; by: string },
+  { files, clock }: PruneDeps,
+): Promise<void> {
+  if (registry.find(run)?.pruned === undefined) {
+    await registry.append({ type: 'pruned', at: clock.now(), plan: run, by });
+  }
+  await lock.assertHeld();
+  const path = join(directory, PRUNED_FILE);
+  const lines = Buffer.concat(listEntries(run, registry.state).map(encodeRegistryLine)).toString('utf8');
+  if ((await files.readText(path)) !== lines) await files.writeWhole(path, lines);
+  await removeExamples(files, directory);
+  for (const { name } of await listPrunable(files, directory)) {
+    await lock.assertHeld();
+    await files.remove(join(directory, name));
+    if (name === PLAN_FILE) await files.syncDirectory(directory);
+  }
+  await files.syncDirectory(directory);
+}
+
+function listEntries(run: string, { runs, claims }: RegistryState): RegistryEntry[] {
+  const { begun, ended, pruned } = runs.get(run) ?? {};
+  return [begun, ended, ...claims.entriesOf(run), pruned].flatMap((entry) => (entry === undefined ? [] : [entry]));
+}
+
+/** Cells of people; its output files are gone. */
+async function removeExamples(files: Files, directory: string): Promise<void> {
+  const path = join(directory, SUMMARY_FILE);
+  const text = await files.readText(path);
+  const summary = text === undefined ? undefined : readSummary(text);
+  if (summary === undefined) return files.remove(path);
+  const steps = summary.steps.map((step) => ({ ...step, reasons: [], files: {} }));
+  const bare = `${JSON.stringify({ ...summary, steps }, undefined, 2)}\n`;
+  if (bare !== text) await files.writeWhole(path, bare);
+}
+
+function readSummary(text: string): Summary | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
