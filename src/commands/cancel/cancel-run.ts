@@ -17,6 +17,7 @@ import { cancelBatch } from '../../service/areas/sms.js';
 import type { CallService } from '../../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches } from '../../settle/cancel-batches.js';
 import { acquireLock, isLockLost, type Lock } from '../../storage/lock.js';
+import { formatNextStep } from '../account/account-lines.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
 import { openService } from '../support/open-service.js';
@@ -27,6 +28,7 @@ import { openJobRegistry } from '../support/session.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { printResult } from '../terminal/print.js';
+import { type Screen, screenOf, showCommand, showPath } from '../terminal/screen.js';
 import { SecretKeeper } from '../terminal/terminal.js';
 
 export interface CancelFlags {
@@ -66,12 +68,16 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
   const json = { job: plan.job.name, plan: plan.id, directory, state, exitCode, error: null, batches, cancelled, kept };
   await printResult(host, flags, {
     json: { ...json, inDoubt, refusals, balance: summary.balance },
-    text: formatCancelled(plan.id, counts),
+    text: formatCancelled(plan.id, counts, { screen: screenOf(host), directory }),
   });
   return { exitCode, reason: `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back` };
 }
 
-function formatCancelled(id: string, { batches, cancelled, kept, inDoubt, refusals }: CancelCounts): string {
+function formatCancelled(
+  id: string,
+  { batches, cancelled, kept, inDoubt, refusals }: CancelCounts,
+  { screen, directory }: { screen: Screen; directory: string },
+): string {
   if (batches === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
   const why = Object.entries(refusals).map(
     ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
@@ -88,7 +94,15 @@ function formatCancelled(id: string, { batches, cancelled, kept, inDoubt, refusa
         ]
       : []),
     ...(cancelled > 0
-      ? ['To send them after all, as they are or under a corrected job: volley retry RUN --only not-sent\n']
+      ? [
+          formatNextStep(
+            {
+              what: 'to send them after all; --job JOB does so under a corrected job',
+              command: showCommand(screen, 'retry', showPath(screen, directory), '--only', 'not-sent'),
+            },
+            screen,
+          ),
+        ]
       : []),
   ].join('');
 }

@@ -30,11 +30,18 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
           `${countOf(balance.inDoubt, 'row')} in doubt: each may or may not have been sent, and Volley does not send it again on its own.`,
         ]
       : []),
-    ...(balance.unprocessed > 0 && state !== 'planned' ? [`${countOf(balance.unprocessed, 'row')} not sent.`] : []),
+    ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary)] : []),
     ...(stop === null ? [] : [`The run stopped before its end (${stop.reason}: ${stop.detail}).`]),
     ...(state === 'unfinished' ? ['The run has not ended: it is at work, or its process died.'] : []),
     ...(state === 'finished' && balance.inDoubt === 0 ? ['Every row is accounted for.'] : []),
   ];
+}
+
+function describeNotSent({ balance, steps }: Summary): string {
+  const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
+  const cancelled = reasons.reduce((sum, { rows }) => sum + rows, 0);
+  const before = cancelled === 0 ? '' : `, ${format(cancelled)} of them taken back before they were sent`;
+  return `${countOf(balance.unprocessed, 'row')} not sent${before}.`;
 }
 
 function describeSending(summary: Summary, plan: Plan): string {

@@ -108,5 +108,9 @@ test('each way to end has its sentence', async () => {
   expect(pageOf(run, { state: 'stopped', stop })).toContain(
     'The run stopped before its end (guard: too many were refused).',
   );
+  const example = { file: 'a', path: '/a', line: 2, row: 1, field: '', value: '' };
+  const reason = { output: 'unprocessed' as const, code: 'cancelled', rows: 2, said: '', example };
+  const steps = run.summary.steps.map((step) => ({ ...step, reasons: [reason] }));
+  expect(pageOf(run, { balance, steps })).toContain('2 rows not sent, 2 of them taken back before they were sent.');
   expect(pageOf(run, { state: 'unfinished' })).toContain('The run has not ended');
 });
