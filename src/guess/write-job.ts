@@ -76,7 +76,7 @@ function writeVariable(column: string, { columns, findColumn }: JobFrame): strin
     .trim()
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^_+|_+$/g, '');
+    .replace(/^_|_$/g, '');
   const found = /^[a-z]/.test(short) ? findColumn(columns, short) : undefined;
   if (found !== undefined && columns[found.index] === column) return short;
   return /["\\\p{C}]/u.test(column) ? undefined : `["${column}"]`;

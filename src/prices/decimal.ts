@@ -1,3 +1,5 @@
+import { trimEndOf } from '../domain/trim-end.js';
+
 /**
  * Amounts of money are exact: a decimal number with at most 6 decimals is a BigInt of millionths ("micros"), never a
  * floating-point number.
@@ -19,7 +21,7 @@ export function parseDecimal(text: string, { isCommaDecimal = false } = {}): Rea
   const written = isCommaDecimal ? trimmed.replace(',', '.') : trimmed;
   const [whole, integer, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(written) ?? [];
   if (whole === undefined || integer === undefined) return explain(trimmed, isCommaDecimal);
-  const decimals = fraction.replace(/0+$/, '');
+  const decimals = trimEndOf(fraction, '0');
   if (decimals.length > DECIMALS) return refuse(`has ${decimals.length} decimals`, `at most ${DECIMALS}`);
   const digits = integer.replace(/^0+/, '');
   if (digits.length > MOST_DIGITS)
@@ -42,7 +44,7 @@ function refuse(fault: string, expected: string): ReadDecimal {
 /** `0.05`, `12.50`, `-3.00`: at least two decimals, and as many more as there are. */
 export function formatDecimal(micros: bigint): string {
   const digits = (micros < 0n ? -micros : micros).toString().padStart(DECIMALS + 1, '0');
-  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '').padEnd(SHOWN_DECIMALS, '0');
+  const fraction = trimEndOf(digits.slice(-DECIMALS), '0').padEnd(SHOWN_DECIMALS, '0');
   return `${micros < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}.${fraction}`;
 }
 
@@ -56,7 +58,8 @@ export function readMicros(decimal: string): bigint {
 
 /** For people, with thousands separated: `1,234.50`. */
 export function formatAmount(decimal: string): string {
-  return decimal.replace(/\B(?=(?:\d{3})+\.)/g, ',');
+  const [integer = '', fraction = ''] = decimal.replace('-', '').split('.');
+  return `${decimal.startsWith('-') ? '-' : ''}${BigInt(integer).toLocaleString('en-US')}.${fraction}`;
 }
 
 /** `1,234.50 EUR`. */
