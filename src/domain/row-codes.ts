@@ -80,7 +80,7 @@ export const NOT_SENT_CODES = {
   'not-in-export': words('was in doubt; not in the export', 'see "Next"'),
   'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
   'given-up': words('claimed by an interrupted retry', 'run volley retry again'),
-  cancelled: words('taken back before it was sent', 'volley retry sends it after all'),
+  cancelled: words('taken back before it was sent', 'volley retry can send it'),
 } as const;
 
 /** Why a row is in doubt. */
@@ -94,7 +94,7 @@ export const DOUBT_CODES = {
   contradiction: words('the answer contradicts itself', 'see "Next"'),
   'unknown-status': words('a status that Volley does not know', 'see "Next"'),
   cancelling: words('a cancel was sent, and no answer came', 'see "Next"'),
-  'partly-cancelled': words('the cancel took back a part of the batch', 'see "Next"'),
+  'partly-cancelled': words('a cancel took back a part of its batch', 'see "Next"'),
 } as const;
 
 /** What became of a step without rows. */

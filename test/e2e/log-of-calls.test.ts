@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/command-line.js';
 import { aService, KEYS } from '../commands/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
-import { aJob, people } from './a-job.js';
+import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { expectSaid, type SaidEnd } from './log-lines.js';
 
@@ -11,7 +11,10 @@ async function anEvening(): Promise<Workspace> {
   const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
   workspace.write('people.csv', people(3));
   const { account, credentials, bases } = aService(workspace.sandbox.origin);
-  workspace.writeJob(aJob(workspace, { service: { account, credentials, bases } }));
+  // Tomorrow, so that it can be taken back.
+  const scheduled = new Date(Date.now() + 86_400_000).toISOString();
+  const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];
+  workspace.writeJob(aJob(workspace, { steps, service: { account, credentials, bases } }));
   return workspace;
 }
 
@@ -37,6 +40,7 @@ const SAID: Readonly<Record<string, Said>> = {
   },
   retry: { args: ['job.yaml', '--only', 'not-sent'], reason: /planned 3 rows/ },
   apply: { args: ['PLAN'], reason: /every row accepted/ },
+  cancel: { args: ['PLAN'], reason: /3 messages of 1 batch taken back/, fields: { cancelled: 3, kept: 0, inDoubt: 0 } },
   'verify start': { args: [NUMBER, ...JOB], reason: /a code was sent, the session is WAITING/ },
   'verify check': {
     args: ['SESSION', 'WRONG', ...JOB],
@@ -52,10 +56,11 @@ const SAID: Readonly<Record<string, Said>> = {
   'gateway channel': { args: ['desk', '--webhook', 'WEBHOOK', '--queue', '101', ...JOB], reason: /made channel / },
   'gateway update': { args: ['CONVERSATION', '--queue', '102', ...JOB], reason: /took the change of conversation / },
   'gateway send': { args: ['CONVERSATION', 'Still there?', ...JOB], reason: /sent into conversation / },
+  prune: { args: ['job.yaml', '--older-than', '0d'], reason: /pruned/ },
 };
 
-/** They read; listen and sandbox serve until a signal, and listen is below. */
-const OTHERS = ['status', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help'];
+/** They read, or write a job file; listen and sandbox serve until a signal, and listen is below. */
+const OTHERS = ['status', 'runs', 'init', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help'];
 
 /** What stands for an id or a code that is known once another verb has made it. */
 type Made = Record<string, string>;
