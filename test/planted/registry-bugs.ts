@@ -48,6 +48,6 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/describe-claims.ts',
     find: '    for (const name of names) rows.add(kind, name);\n',
     replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
-    tests: ['test/registry/owner-lookup.property.test.ts'],
+    tests: ['test/e2e/rows-stay-owned.test.ts'],
   },
 ];
