@@ -50,7 +50,8 @@ async function* readToNewlines(
 ): AsyncGenerator<{ bytes: Buffer; offset: number; end: number; isLast: boolean }> {
   let rest: Buffer = Buffer.alloc(0);
   for (let position = start; ; ) {
-    const chunk = await file.read(position, CHUNK_BYTES);
+    // A line longer than a read: twice as much each time, since what is there is copied with each.
+    const chunk = await file.read(position, Math.max(CHUNK_BYTES, rest.length));
     const offset = position - rest.length;
     position += chunk.length;
     if (chunk.length === 0) {

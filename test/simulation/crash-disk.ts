@@ -12,6 +12,17 @@ interface NameChange {
 /** Of each directory, by inode: name → inode. */
 type Names = Map<number, Map<string, number>>;
 
+/** What tells a file or directory from its copy. */
+interface SimIdentity {
+  readonly inode: number;
+  readonly bornMs: number;
+}
+
+interface FileTimes {
+  readonly modifiedMs: number;
+  readonly changedMs: number;
+}
+
 /** Those of one directory, to be changed. */
 export function namesIn(names: Names, directory: number): Map<string, number> {
   const own = names.get(directory) ?? new Map<string, number>();
@@ -29,7 +40,10 @@ export class CrashDisk {
   #durableBytes = new Map<number, Buffer>();
   #durableNames: Names = new Map();
   #pending: NameChange[] = [];
-  readonly #modifiedMs = new Map<number, number>();
+  readonly #times = new Map<number, FileTimes>();
+  /** By the inode of memfs, which gives others after a power cut: the one that the file has for good, and when it was made. */
+  #identities = new Map<number, SimIdentity>();
+  #nextInode = 1000;
 
   constructor(files: Readonly<Record<string, string>>) {
     this.volume.mkdirSync('/out', { recursive: true });
@@ -49,12 +63,31 @@ export class CrashDisk {
     this.#pending.push({ directories: inodes, apply: (names) => apply(names, inodes) });
   }
 
-  noteModified(inode: number, atMs: number): void {
-    this.#modifiedMs.set(inode, atMs);
+  identityOf(inode: number): SimIdentity {
+    const known = this.#identities.get(inode);
+    if (known !== undefined) return known;
+    // memfs gives the number of a file that is gone to another.
+    return this.noteBorn(inode, 0);
   }
 
-  modifiedMsOf(inode: number): number {
-    return this.#modifiedMs.get(inode) ?? 0;
+  noteBorn(inode: number, bornMs: number): SimIdentity {
+    this.#nextInode += 1;
+    const identity = { inode: this.#nextInode, bornMs };
+    this.#identities.set(inode, identity);
+    return identity;
+  }
+
+  noteModified(inode: number, atMs: number): void {
+    this.#times.set(this.identityOf(inode).inode, { modifiedMs: atMs, changedMs: atMs });
+  }
+
+  /** Its name is another. */
+  noteChanged(inode: number, atMs: number): void {
+    this.#times.set(this.identityOf(inode).inode, { modifiedMs: this.timesOf(inode).modifiedMs, changedMs: atMs });
+  }
+
+  timesOf(inode: number): FileTimes {
+    return this.#times.get(this.identityOf(inode).inode) ?? { modifiedMs: 0, changedMs: 0 };
   }
 
   syncFile(inode: number, content: Buffer): void {
@@ -89,6 +122,7 @@ export class CrashDisk {
     const names = this.#durableNames;
     this.volume = new Volume();
     const kept = this.#durableBytes;
+    const identities = new Map<number, SimIdentity>();
     const restore = (inode: number, path: string): void => {
       for (const [name, child] of names.get(inode) ?? []) {
         const childPath = path === '/' ? `/${name}` : `${path}/${name}`;
@@ -99,9 +133,11 @@ export class CrashDisk {
           const bytes = tear(kept.get(child) ?? Buffer.alloc(0), contents.get(child), random);
           this.volume.writeFileSync(childPath, bytes);
         }
+        identities.set(this.inodeOf(childPath), this.identityOf(child));
       }
     };
     restore(root, '/');
+    this.#identities = identities;
     this.#durableBytes = new Map();
     this.#durableNames = new Map();
     this.#syncAll('/');

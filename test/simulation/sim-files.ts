@@ -14,7 +14,10 @@ export function createSimFiles(
   perform: Perform,
   options: { pid: number; nowMs: () => number; onSynced?: (path: string) => void },
 ): Files {
-  const touch = (path: string) => disk.noteModified(disk.inodeOf(path), options.nowMs());
+  const noteBorn = (path: string) => {
+    disk.noteBorn(disk.inodeOf(path), options.nowMs());
+    disk.noteModified(disk.inodeOf(path), options.nowMs());
+  };
   const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
   const noteCreated = (path: string) => {
@@ -25,6 +28,7 @@ export function createSimFiles(
     if (disk.volume.existsSync(path)) return undefined;
     const first = makeDirectory(dirname(path)) ?? path;
     disk.volume.mkdirSync(path);
+    noteBorn(path);
     const inode = disk.inodeOf(path);
     disk.noteNames([dirname(path)], (names, [parent = 0]) => {
       namesIn(names, parent).set(nameOf(path), inode);
@@ -63,7 +67,11 @@ export function createSimFiles(
         perform(`read ${path}`, () => ({ bytesRead: disk.volume.readSync(fd, buffer, offset, length, position) })),
       sync: () => sync('sync'),
       datasync: () => sync('datasync'),
-      truncate: (length: number) => perform(`truncate ${path}`, () => disk.volume.ftruncateSync(fd, length)),
+      truncate: (length: number) =>
+        perform(`truncate ${path}`, () => {
+          disk.volume.ftruncateSync(fd, length);
+          disk.noteModified(inode, options.nowMs());
+        }),
       stat: async () => disk.volume.fstatSync(fd),
       close: async () => {
         // Its number may be another file's by then.
@@ -82,7 +90,7 @@ export function createSimFiles(
         const fd = disk.volume.openSync(path, isDirectory ? constants.O_RDONLY : flags, 0o600);
         if (!isThere) {
           noteCreated(path);
-          touch(path);
+          noteBorn(path);
         }
         return openHandle(fd, path, isDirectory);
       }),
@@ -90,6 +98,7 @@ export function createSimFiles(
       perform(`rename ${from} ${to}`, () => {
         const inode = disk.inodeOf(from);
         disk.volume.renameSync(from, to);
+        disk.noteChanged(inode, options.nowMs());
         disk.noteNames([dirname(from), dirname(to)], (names, [source = 0, target = 0]) => {
           namesIn(names, source).delete(nameOf(from));
           namesIn(names, target).set(nameOf(to), inode);
@@ -100,8 +109,11 @@ export function createSimFiles(
     stat: (path: string) =>
       perform(`stat ${path}`, () => {
         const stat = disk.volume.statSync(path);
-        const mtimeMs = disk.modifiedMsOf(Number(stat.ino));
-        return { size: stat.size, mtimeMs, isFile: () => stat.isFile(), isDirectory: () => stat.isDirectory() };
+        const { inode: ino, bornMs: birthtimeMs } = disk.identityOf(Number(stat.ino));
+        const { modifiedMs: mtimeMs, changedMs: ctimeMs } = disk.timesOf(Number(stat.ino));
+        const times = { mtimeMs, ctimeMs, birthtimeMs };
+        const kind = { isFile: () => stat.isFile(), isDirectory: () => stat.isDirectory() };
+        return { size: stat.size, ino, dev: 1, mode: 0o600, ...times, ...kind };
       }),
     rm: (path: string) =>
       perform(`rm ${path}`, () => {
