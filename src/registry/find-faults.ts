@@ -116,7 +116,8 @@ function findLateChange({
   if (own.changedMs === 0 || isShared) return [];
   // By the clock of the process that wrote the line.
   const changedAt = own.changedMs - (lock.lastDiskAheadMs ?? Number.POSITIVE_INFINITY);
-  const isLate = changedAt - lastAt >= LATE_MS;
+  // Of a line that a power cut took, the file keeps the time alone; the lock of the process that wrote it is as late.
+  const isLate = changedAt - Math.max(lastAt, lock.lastRenewedAt ?? 0) >= LATE_MS;
   if (!isLate && own.changedMs - own.modifiedMs < MOMENT_MS) return [];
   const message = `its last line is of ${timeOf(lastAt)}, and something else than volley changed the file ${timeOf(own.changedMs)}`;
   return [{ where: path, message }];

@@ -34,6 +34,8 @@ export interface Lock {
   release(): Promise<void>;
   /** How long ago the last owner may still have been at work; undefined where there was none. */
   readonly lastOwnedMsAgo: number | undefined;
+  /** When the last owner last wrote its file, by its clock; undefined where there was none. */
+  readonly lastRenewedAt: number | undefined;
   /** Lengths of files by path in the directory, as the last owner recorded them; empty if none did. */
   readonly lastKnown: Readonly<Record<string, number>>;
   /** How far the file system's clock was ahead of the last owner's; undefined if unknown. */
@@ -92,6 +94,7 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     taken,
     content,
     lastOwnedMsAgo,
+    lastRenewedAt: current?.renewedAt,
     lastKnown,
     lastDiskAheadMs: current?.diskAheadMs,
     diskAheadMs,
@@ -106,7 +109,7 @@ export async function readLockOwner(deps: LockDeps, directory: string): Promise<
 
 function holdLock(
   deps: LockDeps,
-  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastKnown' | 'lastDiskAheadMs'> & {
+  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastKnown' | 'lastDiskAheadMs'> & {
     directory: string;
     taken: Moment;
     diskAheadMs: number | undefined;
@@ -190,6 +193,7 @@ function holdLock(
   return {
     epoch: own.epoch,
     lastOwnedMsAgo: own.lastOwnedMsAgo,
+    lastRenewedAt: own.lastRenewedAt,
     lastKnown: own.lastKnown,
     lastDiskAheadMs: own.lastDiskAheadMs,
     assertHeld,

@@ -50,4 +50,11 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
     tests: ['test/e2e/rows-stay-owned.test.ts'],
   },
+  {
+    name: 'a line that a power cut took makes a copy of the file',
+    file: 'src/registry/find-faults.ts',
+    find: 'Math.max(lastAt, lock.lastRenewedAt ?? 0)',
+    replace: 'lastAt',
+    tests: ['test/walk/power-cut-later.test.ts'],
+  },
 ];

@@ -9,7 +9,7 @@ const PATH = '/out/sale/registry.ndjson';
 
 function aLock(lastKnown: Lock['lastKnown'] = {}): Lock {
   return {
-    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastKnown, lastDiskAheadMs: undefined },
+    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastRenewedAt: undefined, lastKnown, lastDiskAheadMs: undefined },
     ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
     ...{ attest: () => {}, note: async () => {} },
   };

@@ -154,6 +154,7 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
         release: async () => {},
         lastOwnedMsAgo: undefined,
         lastKnown: {},
+        lastRenewedAt: undefined,
         lastDiskAheadMs: undefined,
         attest: () => {},
         note: async () => {},
