@@ -28,8 +28,8 @@ const SHARING = [
 // The tests of the built command need `dist/`; `npm test` builds it first.
 export default defineConfig({
   test: {
-    // Tests wait for processes and timers more than they compute: as many workers as CI has cores.
-    maxWorkers: 2,
+    // Tests wait for processes and timers as long as they compute: twice as many workers as CI has cores.
+    maxWorkers: 4,
     // Only a hang may end a test: a machine under load takes several times as long.
     testTimeout: 300_000,
     hookTimeout: 60_000,
