@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
 /** Each way to lose an answer: before the request was processed, and after it. */
@@ -13,7 +13,9 @@ const QUICK = { timeouts: { answerSeconds: 1 } };
 describe.concurrent('an answer that is lost', () => {
   test(`puts the batch in doubt, is not asked for again, and is held on the next run: ${LOSSES.join(', ')}`, async () => {
     // Every second batch suffers: the breaker counts bad answers in a row.
-    const workspace = await aWorkspace(...LOSSES.map((kind, index): FaultInput => ({ kind, nth: 2 * index + 2 })));
+    const workspace = await aWorkspaceInProcess(
+      ...LOSSES.map((kind, index): FaultInput => ({ kind, nth: 2 * index + 2 })),
+    );
     workspace.write('people.csv', people(200));
     workspace.writeJob(aJob(workspace, { service: QUICK }));
 
@@ -34,7 +36,7 @@ describe.concurrent('an answer that is lost', () => {
 
   test('for a contact is asked for again: one contact, exit 0', async () => {
     const faults = LOSSES.map((kind, index): FaultInput => ({ kind, nth: 2 + 3 * index, area: 'contacts' }));
-    const workspace = await aWorkspace(...faults);
+    const workspace = await aWorkspaceInProcess(...faults);
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace, { service: QUICK, steps: [aContactsStep()] }));
 
@@ -49,7 +51,7 @@ describe.concurrent('an answer that is lost', () => {
   });
 
   test('many times in a row opens the breaker: exit 75, in doubt is what was on its way, the rest was not sent', async () => {
-    const workspace = await aWorkspace({ kind: 'latency', delayMs: 1000 }, { kind: 'status-500' });
+    const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 1000 }, { kind: 'status-500' });
     workspace.write('people.csv', people(200));
     const limits = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 8 };
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits })] }));

@@ -3,12 +3,12 @@ import { VERBS } from '../../src/verbs/command-line.js';
 import { aService, KEYS } from '../commands/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { expectSaid, type SaidEnd } from './log-lines.js';
 
 /** A job on which every verb has something to do, three of whose rows are in doubt, and a session that waits for its code. */
 async function anEvening(): Promise<Workspace> {
-  const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
+  const workspace = await aWorkspaceInProcess({ kind: 'reset-after', area: 'sms', nth: 1 });
   workspace.write('people.csv', people(3));
   const { account, credentials, bases } = aService(workspace.sandbox.origin);
   // Tomorrow, so that it can be taken back.
@@ -107,7 +107,7 @@ describe('stderr alone tells why a command ended', () => {
   });
 
   test.each(Object.entries(SAID))('%s that is refused', async (verb, { args }) => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.write('job.yaml', 'name: ');
     const given = args.map((arg) => (arg === 'WRONG' ? '123456' : arg));
 
@@ -128,7 +128,7 @@ describe('stderr alone tells why a command ended', () => {
   });
 
   test('listen that a signal ends', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     const running = workspace.start(['listen', '--port', '0', '--output', 'events.ndjson']);
     await running.firstLine();
     running.signal('SIGTERM');

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { eventsOf, expectSaid, LEVELS, linesOf, type SaidEnd } from './log-lines.js';
 
 async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
-  const workspace = await aWorkspace(...faults);
+  const workspace = await aWorkspaceInProcess(...faults);
   workspace.write('people.csv', people(300));
   const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 1 } })];
   workspace.writeJob(aJob(workspace, { steps, ...changes }));
@@ -204,7 +204,7 @@ describe.concurrent('stderr alone tells why a run ended', () => {
 test('npm start prints the account and nothing beside it, in a pipe too', async () => {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
-  const workspace = await aWorkspace();
+  const workspace = await aWorkspaceInProcess();
   workspace.write('people.csv', `${people(3)}call me,x\n`);
   workspace.writeJob(aJob(workspace, { failOn: 'in-doubt' }));
 

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, renameSync, rmSync, truncateSync, unlinkSync, wri
 import { describe, expect, test, vi } from 'vitest';
 import { aJob, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
 import { readFailure } from './failure.js';
 
@@ -87,7 +87,7 @@ describe.concurrent('a directory that is not as volley left it', () => {
   });
 
   test('stops a runner under which its journal is removed', async () => {
-    const workspace = await aWorkspace({ kind: 'latency', delayMs: 1500, area: 'sms', nth: 2 });
+    const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 1500, area: 'sms', nth: 2 });
     workspace.write('people.csv', people(40));
     workspace.writeJob(aJob(workspace));
     const running = workspace.start(RUN);
