@@ -1,6 +1,7 @@
 import type { Answer, Response } from './answer.js';
 import { isKeyFault, isOwnError, isResendTooEarly } from './error-body.js';
 import { wasNeverForwarded } from './never-forwarded.js';
+import { readRetryAfterMs } from './retry-after.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =
@@ -96,15 +97,4 @@ const INTERMEDIARY_STATUSES: ReadonlySet<number> = new Set([408, 460, 499]);
 
 function hold(why: string, isRepeatable: boolean): Decision {
   return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };
-}
-
-/** RFC 9110, 10.2.3: seconds or an HTTP date. Undefined when absent or unreadable; never negative, always finite. */
-export function readRetryAfterMs(response: Response, nowMs: number): number | undefined {
-  const header = response.headers['retry-after'];
-  const text = (Array.isArray(header) ? header[0] : header)?.trim();
-  if (text === undefined || text === '') return undefined;
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
-  if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Response } from '../../src/service/answer.js';
-import { type Decision, decideAnswer, readRetryAfterMs } from '../../src/service/decide-answer.js';
+import { type Decision, decideAnswer } from '../../src/service/decide-answer.js';
+import { readRetryAfterMs } from '../../src/service/retry-after.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
 

@@ -3,6 +3,7 @@ import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
 import { withFields } from '../../ports/log.js';
+import { readAge } from '../../prune/prune-age.js';
 import { type PruneEnd, pruneRuns } from '../../prune/prune-runs.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Files } from '../../storage/files.js';
@@ -74,18 +75,6 @@ async function findJob(written: string, files: Files): Promise<string> {
   const path = resolve(written);
   const found = await files.stat(path);
   return found?.isDirectory === true ? path : jobDirectoryOf(await loadJob(written));
-}
-
-const HOUR_MS = 3_600_000;
-const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
-
-function readAge(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
-  if (count !== undefined) return Number(count) * (UNITS[unit] ?? 0);
-  throw new UserError(
-    'bad-flag',
-    `Cannot prune: --older-than is ${JSON.stringify(text)}, expected a number of hours, days or weeks, such as 90d`,
-  );
 }
 
 function readKeepLast(text: string | undefined): number {
