@@ -53,6 +53,11 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   const runtime = runtimeOf(host);
   const { files, clock, owner } = runtime;
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
+  if (plan.testOf !== undefined) {
+    throw new UserError('bad-plan', `Cannot retry rows of ${directory}: it is a test, expected a run`, {
+      hint: 'Send the test again with `volley test`.',
+    });
+  }
   const job = flags.job === undefined ? undefined : assertSameJob(plan, await loadJob(flags.job));
   const about = { job: plan.job.name, retryOf: plan.id };
   name(about);

@@ -8,6 +8,7 @@ import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js
 import type { Summary } from '../report/summary.js';
 import { writeReport } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
+import { assertTested } from '../run/assert-tested.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
@@ -97,7 +98,7 @@ async function runInSession(
   const reading = { signal: stop.nothingNew, clock };
   const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
-    if (past.state === 'planned' || (await hasEnded(past, session))) continue;
+    if (past.state === 'planned' || past.plan.testOf !== undefined || (await hasEnded(past, session))) continue;
     log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
     const summary = await finishRun(past, history, { job, session });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
@@ -126,6 +127,7 @@ async function runInSession(
   if (made === undefined) return;
   try {
     checkGuards(made.plan, job.guards);
+    await assertTested(files, { ...made, guards: job.guards }, session.registry.state);
   } catch (error) {
     done.guarded = await writeReport(files, made.directory, made.plan);
     log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {
@@ -161,6 +163,7 @@ async function finishRun(
     await assertUnchanged(past.plan, runtime);
     const sources = { files: runtime.files, registry: session.registry.state, history };
     await assertOwned(sources, { plan: past.plan, jobDirectory });
+    await assertTested(runtime.files, { ...past, guards: job.guards }, session.registry.state);
   });
   return session.applyAndReport(past.directory, past.plan, settings);
 }

@@ -34,6 +34,9 @@ export const DEFAULT_MAX_FAILED_PERCENT = 50;
 export const MAX_BATCH_SIZE = 10_000;
 export const DEFAULT_BATCH_SIZE = 1000;
 
+/** Volley's choice: a team, and no audience. */
+export const MAX_TEST_NUMBERS = 20;
+
 /** Contract, "Resources": the subaccount that each account has by default. */
 export const DEFAULT_SUB_ACCOUNT_SUFFIX = '_hq';
 /** The service's public documentation, path parameter subAccountId. */

@@ -19,10 +19,11 @@ export interface Job {
   readonly failOn: 'rejections' | 'in-doubt' | 'nothing';
   /** Whether a file that the job already took is taken again. */
   readonly repeat: 'never' | 'per-day' | 'always';
-  /** Nothing is sent before this time, ISO 8601 with offset. */
+  /** Nothing is sent before the one and after the other time, ISO 8601 with offset. */
   readonly notBefore?: string | undefined;
-  /** Nothing is sent after it. */
   readonly notAfter?: string | undefined;
+  /** Own numbers in E.164, each once, for `volley test`; absent where the job names none. */
+  readonly testNumbers?: readonly string[];
   readonly output: OutputSettings;
   /** Absolute directory of the job file; places show paths relative to it. */
   readonly directory: string;
@@ -96,6 +97,8 @@ export interface Guards {
   readonly maxCost: string | undefined;
   /** Percent of the rows answered, per step; stops while sending, once 100 rows are answered. */
   readonly maxFailedPercent: number;
+  /** Refuses a plan of which no test was accepted; absent: not. */
+  readonly requireTest?: true;
 }
 
 export interface OutputSettings {
@@ -107,7 +110,6 @@ export interface Limits {
   readonly requestsPerSecond: number;
   readonly messagesPerSecond: number | undefined;
   readonly segmentsPerSecond: number | undefined;
-  /** Requests in flight at once. */
   readonly concurrency: number;
 }
 
@@ -208,7 +210,6 @@ export interface VerificationStartStep {
   readonly brand: string | undefined;
   /** The SMS body with `{code}` and, where wanted, `{brand}`; undefined: the service's own text. */
   readonly template: string | undefined;
-  /** Sender id. */
   readonly source: string | undefined;
   readonly codeLength: number | undefined;
   /** Seconds. */

@@ -14,7 +14,8 @@ import { planStep } from './plan-step.js';
 import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
-import { type DigestedInput, digestFile, type StepSelection } from './select.js';
+import type { DigestedInput } from './select.js';
+import { listCurrentSuppression } from './suppress/current-suppression.js';
 import { listTimeFaults } from './time-faults.js';
 
 /** Part of the id, which stays the same for the same rows: not the format of plan.json. */
@@ -112,7 +113,9 @@ async function planRows(
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };
   });
   const places = new Map<InputFile, number>(inputs.map(({ file }, index) => [file, index]));
-  const selection = { step, number, inputs, suppression: await listSuppression(step, context), leftOut: [] };
+  const directory = source.plan.job.directory;
+  const suppression = await listCurrentSuppression(step, directory, context);
+  const selection = { step, number, inputs, suppression, leftOut: [] };
   const records = new PlannedRecords(planned, source.rowsOf(planned));
   const reader: PlanDeps['reader'] = {
     ...deps.reader,
@@ -126,30 +129,4 @@ async function planRows(
   } finally {
     await records.close();
   }
-}
-
-/** The current lists. */
-async function listSuppression(
-  step: StepSelection['step'],
-  { source, deps, problems }: { source: RetrySource; deps: PlanDeps; problems: ProblemList },
-): Promise<DigestedInput[]> {
-  if (step.kind !== 'sms' || step.suppress === undefined) return [];
-  const { files: patterns, format } = step.suppress;
-  const found = await problems.gather('suppress', async () => {
-    if (patterns.includes('-')) {
-      throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
-        hint: 'Re-import the rows: add them to the input of the job, with the list.',
-      });
-    }
-    const listed = await deps.reader.listInputs(patterns, source.plan.job.directory);
-    const digested: DigestedInput[] = [];
-    for (const file of listed) {
-      digested.push({
-        file: format === undefined ? file : { ...file, format },
-        ...(await digestFile(file.path, deps)),
-      });
-    }
-    return digested;
-  });
-  return found ?? [];
 }

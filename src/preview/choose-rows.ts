@@ -16,6 +16,15 @@ export interface RowChoice {
   readonly random?: string | undefined;
 }
 
+/** Which rows of a job or a run are shown. */
+export interface ChosenRows {
+  readonly choice: RowChoice;
+  /** Of each step, at most. */
+  readonly count: number;
+  /** Steps of this kind alone; undefined: all. */
+  readonly only?: string | undefined;
+}
+
 /** Keeps the rows of one step that a choice means, at most `count`. */
 export class RowChooser {
   readonly #rank: ((row: PreviewedRow, ordinal: number) => string | number | undefined) | undefined;

@@ -6,7 +6,7 @@ import { planStep } from '../plan/plan-step.js';
 import { ProblemList } from '../plan/problems.js';
 import { selectInputs } from '../plan/select.js';
 import type { WholeFile } from '../storage/files.js';
-import { type RowChoice, RowChooser } from './choose-rows.js';
+import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { PreviewedRows } from './previewed-rows.js';
 import type { PreviewedStep } from './read-run.js';
 
@@ -20,18 +20,18 @@ const PLAN_ID = 'preview00000';
 export async function previewJob(
   job: Job,
   deps: PlanDeps,
-  { choice, count }: { readonly choice: RowChoice; readonly count: number },
+  { choice, count, only, task = 'preview the job' }: ChosenRows & { readonly task?: string },
 ): Promise<PreviewedStep[]> {
   if (job.steps.some((step) => isRowStep(step) && step.input.files.includes('-'))) {
-    throw new UserError('bad-input', 'Cannot preview the job: it reads standard input, expected files', {
-      hint: 'Plan it with volley plan, and preview the run that it prints.',
+    throw new UserError('bad-input', `Cannot ${task}: it reads standard input, expected files`, {
+      hint: 'Plan it with volley plan, and give the run that it prints.',
     });
   }
-  const problems = new ProblemList('preview the job');
+  const problems = new ProblemList(task);
   const selection = await selectInputs(job, deps, { jobDirectory: '', findTaken: () => undefined, problems });
   const steps: PreviewedStep[] = [];
   for (const step of selection.steps) {
-    if (step.inputs.length === 0) continue;
+    if (step.inputs.length === 0 || (only !== undefined && step.step.kind !== only)) continue;
     const chooser = new RowChooser(choice, count);
     const enough = new AbortController();
     const rows = new PreviewedRows(step.step.kind, (row) => {

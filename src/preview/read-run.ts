@@ -2,7 +2,7 @@ import { type Plan, requestsFile, rowsFile } from '../plan/format/plan-file.js';
 import { openPlanned, readRowLines } from '../plan/format/planned-files.js';
 import type { Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
-import { type RowChoice, RowChooser } from './choose-rows.js';
+import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
 
 /** The rows of one step that are shown. */
@@ -19,11 +19,11 @@ export interface PreviewedStep {
 export async function previewRun(
   files: Files,
   { directory, plan }: { readonly directory: string; readonly plan: Plan },
-  { choice, count }: { readonly choice: RowChoice; readonly count: number },
+  { choice, count, only }: ChosenRows,
 ): Promise<PreviewedStep[]> {
   const steps: PreviewedStep[] = [];
   for (const step of plan.steps) {
-    if (step.counts.read === 0) continue;
+    if (step.counts.read === 0 || (only !== undefined && step.kind !== only)) continue;
     const chooser = new RowChooser(choice, count);
     const rows = new PreviewedRows(step.kind, (row) => chooser.see(row));
     const paths = { requests: requestsFile(directory, step), rows: rowsFile(directory, step) };

@@ -19,7 +19,7 @@ export interface PruneChoice {
   readonly keepLast: number;
 }
 
-/** What is pruned, in this order, and what is old enough and stays. `kept`: how many are too young, or among the last. */
+/** What is pruned, in this order, and what is old enough and stays. `kept`: how many are too young, or among the last, of which tests are none. */
 export interface ChosenRuns {
   readonly chosen: readonly PrunableRun[];
   readonly skipped: readonly { readonly run: string; readonly reason: string }[];
@@ -31,8 +31,9 @@ export interface ChosenRuns {
  * has rows from, or with them: its receipts lead back to theirs. Pure.
  */
 export function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneChoice): ChosenRuns {
-  const endOf = ({ known }: PrunableRun) => Date.parse(known?.ended?.endedAt ?? '') || Number.POSITIVE_INFINITY;
-  const newest = runs.filter(({ known }) => known !== undefined).sort((one, other) => beganAt(other) - beganAt(one));
+  const newest = runs
+    .filter(({ past, known }) => known !== undefined && past.plan.testOf === undefined)
+    .sort((one, other) => beganAt(other) - beganAt(one));
   const last = new Set(newest.slice(0, keepLast));
   const skipped: { run: string; reason: string }[] = [];
   let waiting: PrunableRun[] = [];
@@ -58,6 +59,12 @@ export function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }:
   return { chosen, skipped, kept };
 }
 
+/** Nobody waits for the end of a test that was cut short. */
+function endOf({ past, known }: PrunableRun): number {
+  const cutAt = past.plan.testOf === undefined ? undefined : known?.begun.at;
+  return Date.parse(known?.ended?.endedAt ?? '') || (cutAt ?? Number.POSITIVE_INFINITY);
+}
+
 function beganAt({ known }: PrunableRun): number {
   return Date.parse(known?.ended?.startedAt ?? '') || (known?.begun.at ?? 0);
 }
@@ -65,6 +72,7 @@ function beganAt({ known }: PrunableRun): number {
 /** Why its own rows are still needed; undefined where they are not. */
 function explainNeed({ past, known, isReported, inDoubt }: PrunableRun): string | undefined {
   if (past.state === 'planned') return 'it was never applied';
+  if (past.plan.testOf !== undefined) return undefined;
   if (past.state !== 'finished') return 'it has not come to its end';
   if (!isReported || known?.ended?.state !== 'finished') return 'its outputs are not written: run the job once more';
   if (inDoubt === null) return 'its files cannot be read';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
@@ -23,6 +23,8 @@ export interface ListedRun {
   readonly exitCode: number | null;
   /** The run whose rows it retries. */
   readonly retryOf: string | null;
+  /** Of a test: the plan that it tested, null where it tested the job file; absent for a run. */
+  readonly testOf?: string | null;
   /** As the job names them, each once. */
   readonly files: readonly string[];
   /** Rows by outcome; null where nothing says so. */
@@ -75,6 +77,7 @@ function factsOf(known: KnownRun | undefined): Omit<ListedRun, 'run' | 'director
     endedAt: ended?.endedAt ?? null,
     exitCode: ended?.exitCode ?? null,
     retryOf: begun?.retryOf ?? null,
+    ...describeTest(begun?.testOf),
     files: [...new Set(begun?.files.map(({ file }) => file))],
     balance: ended === undefined ? null : (ended.counts as unknown as Balance),
   };
@@ -84,9 +87,11 @@ function factsOf(known: KnownRun | undefined): Omit<ListedRun, 'run' | 'director
 async function readFacts(
   files: Files,
   directory: string,
-): Promise<Pick<ListedRun, 'state' | 'startedAt' | 'endedAt' | 'exitCode' | 'retryOf' | 'files' | 'balance'>> {
+): Promise<
+  Pick<ListedRun, 'state' | 'startedAt' | 'endedAt' | 'exitCode' | 'retryOf' | 'testOf' | 'files' | 'balance'>
+> {
   const plan = await readPlan(files, directory);
-  const about = { retryOf: plan.retryOf?.run ?? null, files: listFiles(plan) };
+  const about = { retryOf: plan.retryOf?.run ?? null, ...describeTest(plan.testOf), files: listFiles(plan) };
   const summary = await readSummary(files, directory);
   if (summary?.state === 'finished') {
     const { state, startedAt, endedAt, exitCode, balance } = summary;
@@ -104,6 +109,10 @@ async function readFacts(
     exitCode: lastClose === undefined ? null : (summary?.exitCode ?? null),
     balance: addBalances(plan.steps.map((step) => balanceOf(step, state))),
   };
+}
+
+function describeTest(testOf: TestOf | undefined): Pick<ListedRun, 'testOf'> {
+  return testOf === undefined ? {} : { testOf: testOf.plan };
 }
 
 async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {

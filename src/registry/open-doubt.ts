@@ -17,7 +17,7 @@ export interface Scope {
 /**
  * Which runs of a job hold rows in doubt, and how many. Writes nothing, and needs no lock. Costs one small file a run: the
  * summary of a finished run holds the figure, and is withdrawn before rows are settled. Only of a run without a summary is
- * the journal read. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages.
+ * the journal read. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages. Tests do not count.
  */
 export async function readOpenDoubt(
   files: Files,
@@ -47,7 +47,7 @@ async function countInDoubt(
   const figure = await readFigure(files, directory);
   if (figure === 0) return 0;
   const plan = await readPlan(files, directory);
-  if (plan.job.service.sandbox !== isSandbox) return 0;
+  if (plan.job.service.sandbox !== isSandbox || plan.testOf !== undefined) return 0;
   return figure ?? countInJournal(files, join(directory, JOURNAL_FILE), { plan, isRunning });
 }
 

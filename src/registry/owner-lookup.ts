@@ -44,7 +44,9 @@ export class OwnerLookup implements RowOwners {
     { plan, directory }: { plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>; directory?: string },
   ) {
     const account = accountOf(plan.job);
-    const runs = sources.history.filter((run) => run.plan.id !== plan.id && accountOf(run.plan.job) === account);
+    const runs = sources.history.filter(
+      (run) => run.plan.id !== plan.id && run.plan.testOf === undefined && accountOf(run.plan.job) === account,
+    );
     this.#sources = sources;
     this.#plan = plan;
     this.#scope = { account, occurrence: plan.occurrence };
@@ -114,6 +116,8 @@ export class OwnerLookup implements RowOwners {
         `run ${row.run} was pruned on ${prunedAt}, and nothing shows any more what became of its rows`,
       );
     }
+    if (this.#sources.registry.runs.get(row.run)?.begun.testOf !== undefined)
+      return rejectUnknown(`run ${row.run} is a test: the row itself stands in the input of the job`);
     const run = this.#runs.get(row.run);
     if (run === undefined) return undefined;
     const { plan, state } = run;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { RetryOf } from '../plan/format/plan-file.js';
+import type { RetryOf, TestOf } from '../plan/format/plan-file.js';
 import type { Identity } from '../storage/identity.js';
 
 /**
@@ -41,6 +41,8 @@ export interface BegunEntry {
   readonly occurrence: string;
   /** The run whose rows it retries; it takes no file. */
   readonly retryOf: string | null;
+  /** Absent for a run that is no test. A test takes no file. */
+  readonly testOf?: TestOf;
   readonly files: readonly TakenFile[];
   readonly directory: Identity;
   readonly journal: Identity;

@@ -80,11 +80,17 @@ export class RegistryState {
     }
   }
 
-  /** Runs that have not come to their end, in the order in which they began. */
+  /** Runs that have not come to their end, in the order in which they began. A test does not keep the job from going on. */
   listUnfinished(): KnownRun[] {
     return [...this.#runs.values()].filter(
-      ({ ended, directory }) => ended?.state !== 'finished' && directory !== undefined,
+      ({ begun, ended, directory }) =>
+        begun.testOf === undefined && ended?.state !== 'finished' && directory !== undefined,
     );
+  }
+
+  /** Tests of a plan, in the order in which they began. */
+  listTests(plan: string): KnownRun[] {
+    return [...this.#runs.values()].filter(({ begun }) => begun.testOf?.plan === plan);
   }
 
   /** Ids of the runs that took a file, by its bytes or by its rows, in the order in which they began. */

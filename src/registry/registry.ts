@@ -72,9 +72,9 @@ export class Registry {
     return this.state.listTakers(kind, digest, { account: accountOf(job), occurrence }).at(-1);
   }
 
-  /** Of all runs that were begun. */
+  /** Of all runs that were begun, tests aside. */
   get occurrences(): readonly string[] {
-    return [...this.state.runs.values()].map(({ begun }) => begun.occurrence);
+    return [...this.state.runs.values()].flatMap(({ begun }) => (begun.testOf === undefined ? [begun.occurrence] : []));
   }
 
   /** Whether a run was begun, wherever its directory is now. */
@@ -84,10 +84,10 @@ export class Registry {
 
   /**
    * Refuses to begin a plan whose files another run took after it was made: they would be sent twice. A plan that was begun took
-   * its files itself; one that retries rows of another run takes none.
+   * its files itself; a retry and a test take none.
    */
   assertNotTaken(plan: Plan): void {
-    if (plan.retryOf !== undefined || this.find(plan.id) !== undefined) return;
+    if (plan.retryOf !== undefined || plan.testOf !== undefined || this.find(plan.id) !== undefined) return;
     const problems = plan.steps.flatMap(({ kind, inputs }) =>
       inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {
         const digests = rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
@@ -245,7 +245,8 @@ export async function describeBegun(
     account: accountOf(plan.job),
     occurrence: plan.occurrence,
     retryOf: plan.retryOf?.run ?? null,
-    files: plan.steps.flatMap(({ kind, number, inputs }) =>
+    ...(plan.testOf === undefined ? {} : { testOf: plan.testOf }),
+    files: (plan.testOf === undefined ? plan.steps : []).flatMap(({ kind, number, inputs }) =>
       inputs.map(({ file, contentSha256, rowsSha256 }) => {
         return { file, kind, step: number, content: contentSha256, rows: rowsSha256 ?? null };
       }),

@@ -29,6 +29,8 @@ export const summarySchema = z.strictObject({
   plan: z.string(),
   /** Id of the run whose rows it retries; null where it has rows of its own. */
   retryOf: z.string().nullable(),
+  /** Of a test: id of the plan that it tested, null where it tested the job file; and how many numbers it went to. Absent for a run. */
+  testOf: z.strictObject({ plan: z.string().nullable(), numbers: count }).optional(),
   /** Absolute path of the run directory. */
   directory: z.string(),
   state: z.enum(['planned', 'unfinished', 'stopped', 'finished']),

@@ -114,6 +114,7 @@ function summarizeRun(
     job: plan.job.name,
     plan: plan.id,
     retryOf: plan.retryOf?.run ?? null,
+    ...(plan.testOf === undefined ? {} : { testOf: { plan: plan.testOf.plan, numbers: plan.testOf.numbers } }),
     directory,
     state: isPlanned ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
     stop:

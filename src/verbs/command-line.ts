@@ -8,6 +8,7 @@ import { addInitVerb } from './job/init-verb.js';
 import { addPlanVerb } from './job/plan-verb.js';
 import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
+import { addTestVerb } from './job/test-verb.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { addApplyVerb } from './run/apply-verb.js';
 import { addCancelVerb } from './run/cancel-verb.js';
@@ -66,6 +67,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addRunVerb,
   addCheckVerb,
   addPreviewVerb,
+  addTestVerb,
   addPlanVerb,
   addApplyVerb,
   addStatusVerb,
@@ -86,7 +88,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 ];
 
 export const VERBS = [
-  ...['init', 'run', 'check', 'preview', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
+  ...['init', 'run', 'check', 'preview', 'test', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
   ...['cancel', 'prune'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];

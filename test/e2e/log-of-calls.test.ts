@@ -41,6 +41,7 @@ const SAID: Readonly<Record<string, Said>> = {
   retry: { args: ['job.yaml', '--only', 'not-sent'], reason: /planned 3 rows/ },
   apply: { args: ['PLAN'], reason: /every row accepted/ },
   cancel: { args: ['PLAN'], reason: /3 messages of 1 batch taken back/, fields: { cancelled: 3, kept: 0, inDoubt: 0 } },
+  test: { args: ['job.yaml', '--to', NUMBER], reason: /every row accepted/, fields: { accepted: 1 } },
   'verify start': { args: [NUMBER, ...JOB], reason: /a code was sent, the session is WAITING/ },
   'verify check': {
     args: ['SESSION', 'WRONG', ...JOB],

@@ -192,7 +192,7 @@ describe('an unknown key', () => {
 
   test('lists the keys there are when none is near', () => {
     expect(messagesOf(aJobFile({ guards: { bananas: 1 } }))).toEqual([
-      '"bananas" is not a key of guards, expected one of maxRejectedPercent, maxMessages, maxSegments, maxCost, maxFailedPercent',
+      '"bananas" is not a key of guards, expected one of maxRejectedPercent, maxMessages, maxSegments, maxCost, maxFailedPercent, requireTest',
     ]);
   });
 });

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { type Screen, showCommand, showPath } from '../terminal/screen.js';
@@ -15,6 +15,7 @@ export function nextStep(summary: Summary, job: string | undefined, screen: Scre
   const run = showPath(screen, summary.directory);
   const same =
     job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
+  if (summary.testOf !== undefined) return nextOfTest(summary, job, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4) {
@@ -35,6 +36,24 @@ export function nextStep(summary: Summary, job: string | undefined, screen: Scre
   }
   if (balance.rejected > 0) return nextOfRejected(summary, job, screen);
   return undefined;
+}
+
+function nextOfTest(
+  { directory, state, balance, testOf }: Summary,
+  job: string | undefined,
+  screen: Screen,
+): NextStep | undefined {
+  if (state !== 'finished')
+    return { what: 'resume the test', command: showCommand(screen, 'apply', showPath(screen, directory)) };
+  if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
+  const what = 'once the messages look right on your phones,';
+  const plan = testOf?.plan ?? null;
+  if (plan !== null) {
+    const run = showPath(screen, join(dirname(directory), plan));
+    return { what: `${what} send the plan`, command: showCommand(screen, 'apply', run, '--confirm', plan) };
+  }
+  if (job === undefined) return undefined;
+  return { what: `${what} plan the job`, command: showCommand(screen, 'plan', showPath(screen, job)) };
 }
 
 function nextOfRejected({ directory, steps }: Summary, job: string | undefined, screen: Screen): NextStep {

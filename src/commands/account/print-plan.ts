@@ -93,8 +93,14 @@ function formatEnd(
   const look = rejected ? `Rejected rows, as files:\n  ${report}\n` : '';
   if (isRefused) return `${place}${look}`;
   if (isEmpty(plan)) return `${place}${look}There is nothing in it to send.\n`;
-  const command = showCommand(screen, 'apply', path, '--confirm', plan.id);
-  return `${place}${look}${formatNextStep({ what: 'to send exactly this', command }, screen)}`;
+  return `${place}${look}${formatNextStep(nextOfPlan(plan, path, screen), screen)}`;
+}
+
+function nextOfPlan({ id, job }: Plan, path: string, screen: Screen): { what: string; command: string } {
+  if (job.guards.requireTest !== true)
+    return { what: 'to send exactly this', command: showCommand(screen, 'apply', path, '--confirm', id) };
+  const to = job.testNumbers === undefined ? ['--to', 'NUMBER'] : [];
+  return { what: 'test it, as guards.requireTest asks', command: showCommand(screen, 'test', path, ...to) };
 }
 
 /** The same for machines; null for a kind that has no such thing. */

@@ -121,8 +121,9 @@ function describeNotDelivered(count: number): string[] {
   return [`${format(count)} ${what} not delivered: outside of this machine.`];
 }
 
-function describeState({ job, plan, retryOf, state, stop }: Summary): string {
-  const run = `Run ${plan} of job ${job}${retryOf === null ? '' : `, which retries rows of run ${retryOf},`}`;
+function describeState(summary: Summary): string {
+  const { state, stop } = summary;
+  const run = nameRun(summary);
   switch (state) {
     case 'finished':
       return `${run} is finished: every row is accounted for.`;
@@ -133,6 +134,13 @@ function describeState({ job, plan, retryOf, state, stop }: Summary): string {
     case 'planned':
       return `${run} is planned; nothing was sent.`;
   }
+}
+
+function nameRun({ job, plan, retryOf, testOf }: Summary): string {
+  if (testOf === undefined)
+    return `Run ${plan} of job ${job}${retryOf === null ? '' : `, which retries rows of run ${retryOf},`}`;
+  const tested = testOf.plan === null ? `job ${job}` : `run ${testOf.plan} of job ${job}`;
+  return `Test ${plan} of ${tested}, to ${countOf(testOf.numbers, 'number')},`;
 }
 
 /** The outcome of a step without rows; not yet escaped. */

@@ -1,8 +1,6 @@
 import { UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
 import { loadJob } from '../../job/load.js';
-import { normalizeNumber } from '../../normalize/number/number.js';
-import type { RowChoice } from '../../preview/choose-rows.js';
 import { previewJob } from '../../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../../preview/read-run.js';
 import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
@@ -11,28 +9,25 @@ import { openRunDirectory } from '../support/run-directory.js';
 import { printResult } from '../terminal/print.js';
 import { screenOf } from '../terminal/screen.js';
 import { type DescribedRow, describeRow, formatRow } from './format-preview.js';
+import { readChoice, readCount, readNumberFlag, type WrittenChoice } from './row-choice.js';
 
-export interface PreviewFlags {
+export interface PreviewFlags extends WrittenChoice {
   /** A job file or a run directory. */
   readonly of: string;
-  readonly row?: string | undefined;
-  readonly to?: string | undefined;
-  readonly longest?: boolean | undefined;
-  readonly ucs2?: boolean | undefined;
-  readonly random?: string | undefined;
-  readonly count?: string | undefined;
   readonly showNumbers?: boolean | undefined;
   readonly json: boolean | undefined;
 }
 
-const DEFAULT_COUNT = 5;
-const MAX_COUNT = 1000;
+const COUNT = { default: 5, most: 1000 };
 
 /** `volley preview JOB|RUN`: messages as people get them, with the rows behind them. Writes nothing and sends nothing. */
 export async function preview(flags: PreviewFlags, host: Host): Promise<number> {
   const { files } = runtimeOf(host);
   const found = await files.stat(flags.of);
-  const choose = (job: Job) => ({ choice: readChoice(flags, job), count: readCount(flags) });
+  const choose = (job: Job) => {
+    const to = flags.to === undefined ? undefined : readNumberFlag(flags.to, job, refuse).e164;
+    return { choice: readChoice({ ...flags, to }, refuse), count: readCount(flags, COUNT, refuse) };
+  };
   const { job, steps } = found?.isDirectory === true ? await ofRun() : await ofJob();
   async function ofRun() {
     const { directory, plan } = await openRunDirectory(flags.of, files);
@@ -77,32 +72,6 @@ function assertFound(rows: readonly DescribedRow[], steps: readonly PreviewedSte
 }
 
 const NOT_SENT = 'Numbers that are rejected or skipped stand in the files that volley report writes for a run.';
-
-function readChoice({ row, to, longest, ucs2, random }: PreviewFlags, job: Job): RowChoice {
-  const asked = [row !== undefined, to !== undefined, longest === true, ucs2 === true, random !== undefined];
-  if (asked.filter(Boolean).length > 1) {
-    throw refuse('several of --row, --to, --longest, --ucs2 and --random are given, expected one at most');
-  }
-  if (row !== undefined && !/^[1-9]\d{0,14}$/.test(row)) {
-    throw refuse(`--row is ${JSON.stringify(row)}, expected the number of a row, from 1, without the header`);
-  }
-  return { row: row === undefined ? undefined : Number(row), to: to && readNumber(to, job), longest, ucs2, random };
-}
-
-function readNumber(to: string, job: Job): string {
-  const countries = [undefined, ...job.steps.map((step) => ('input' in step ? step.input.country : undefined))];
-  for (const country of countries) {
-    const number = normalizeNumber(to, country);
-    if (number.ok) return number.e164;
-  }
-  throw refuse('--to is not a number, expected one with + and its country code');
-}
-
-function readCount({ count }: PreviewFlags): number {
-  if (count === undefined) return DEFAULT_COUNT;
-  if (/^\d{1,4}$/.test(count) && Number(count) >= 1 && Number(count) <= MAX_COUNT) return Number(count);
-  throw refuse(`--count is ${JSON.stringify(count)}, expected a number from 1 to ${MAX_COUNT}`);
-}
 
 function refuse(what: string, hint?: string): UserError {
   return new UserError('bad-flag', `Cannot preview: ${what}`, hint === undefined ? {} : { hint });

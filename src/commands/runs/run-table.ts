@@ -46,16 +46,21 @@ function chooseColumns(runs: readonly ListedRun[], { columns }: Screen): (RunCol
 }
 
 function formatRun(run: ListedRun, columns: readonly (RunColumn & { width: number })[], screen: Screen): string[] {
-  const { startedAt, plannedAt, state, problem, retryOf } = run;
+  const { startedAt, plannedAt, state } = run;
   const at = (startedAt ?? plannedAt ?? '').slice(0, 16).replace('T', ' ').padEnd(16);
   const cells = columns.map(({ of, width, style }) => {
     const cell = ` ${of(run).padStart(width)}`;
     const shown = of(run) === NOTHING ? 'dim' : style;
     return shown === undefined ? cell : paint(screen, shown, cell);
   });
-  const about = problem ?? (retryOf === null ? run.files.join(', ') : `rows of run ${retryOf}`);
-  const more = cutText(escapeText(`${INDENT}${INDENT}${run.run}  ${about}`), screen.columns);
+  const more = cutText(escapeText(`${INDENT}${INDENT}${run.run}  ${describeRows(run)}`), screen.columns);
   return [`${INDENT}${at}  ${state.padEnd(10)}${cells.join('')}`, paint(screen, 'dim', more)];
+}
+
+function describeRows({ problem, testOf, retryOf, files }: ListedRun): string {
+  if (problem !== null) return problem;
+  if (testOf !== undefined) return testOf === null ? 'test of the job' : `test of run ${testOf}`;
+  return retryOf === null ? files.join(', ') : `rows of run ${retryOf}`;
 }
 
 function formatCount(count: number | undefined): string {

@@ -35,7 +35,7 @@ export async function openRunDirectory(
 
 /**
  * The run that an argument means: a run directory is that run, a job's file or its directory the newest run of the
- * job. `begun`: prefer the newest begun run; one that was only planned has nothing to settle or retry.
+ * job, tests aside. `begun`: prefer the newest begun run; one that was only planned has nothing to settle or retry.
  */
 export async function openNamedRun(
   written: string,
@@ -70,23 +70,24 @@ async function findNewest(
   jobDirectory: string,
   { files, begun, written }: { files: Files; begun: boolean; written: string },
 ): Promise<string> {
-  let newest: { directory: string; isBegun: boolean; atMs: number } | undefined;
+  const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
   for (const name of await placeDiskErrors(jobDirectory, () => files.list(jobDirectory))) {
     const directory = join(jobDirectory, name);
     const plan = name.startsWith('.') ? undefined : await files.stat(join(directory, PLAN_FILE));
     if (plan === undefined || (await files.stat(join(directory, PRUNED_FILE))) !== undefined) continue;
     const isBegun = !begun || (await files.stat(join(directory, JOURNAL_FILE))) !== undefined;
-    const isNewer = newest === undefined || (isBegun === newest.isBegun ? plan.modifiedMs >= newest.atMs : isBegun);
-    if (isNewer) newest = { directory, isBegun, atMs: plan.modifiedMs };
+    found.push({ directory, isBegun, atMs: plan.modifiedMs });
   }
-  if (newest === undefined) {
-    throw refuse(
-      written,
-      `there is no run in ${jobDirectory}, expected one`,
-      'Plan or run the job first: volley plan, volley run.',
-    );
+  found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
+  for (const { directory } of found.reverse()) {
+    const { testOf } = await placeDiskErrors(jobDirectory, () => readPlan(files, directory));
+    if (testOf === undefined) return directory;
   }
-  return newest.directory;
+  throw refuse(
+    written,
+    `there is no run in ${jobDirectory}, expected one`,
+    'Plan or run the job first: volley plan, volley run.',
+  );
 }
 
 async function openRun(directory: string, files: Files, adopt: boolean): Promise<OpenedRun> {

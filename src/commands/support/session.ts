@@ -17,6 +17,7 @@ import type { OpenDoubt, Summary } from '../../report/summary.js';
 import { assertOwned } from '../../retry/assert-owned.js';
 import { listWaiting } from '../../retry/list-waiting.js';
 import { takeOverPrepared } from '../../retry/take-over-prepared.js';
+import { assertTested } from '../../run/assert-tested.js';
 import { assertInputsUnchanged, type RunSettings } from '../../run/resume.js';
 import { assertDue, waitUntilDue } from '../../run/run-times.js';
 import { StopSwitch } from '../../run/stop.js';
@@ -108,6 +109,7 @@ export async function applyRunDirectory(
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, runtime);
       registry.assertNotTaken(plan);
       await assertOwned({ files: runtime.files, registry: registry.state, history: runs }, { plan, jobDirectory });
+      if (!isFinished) await assertTested(runtime.files, { directory, plan, guards: plan.job.guards }, registry.state);
       return runs;
     });
     await registry.claimReimported({ directory, plan }, history);

@@ -3,6 +3,7 @@ import { checkChatTexts } from './chat.js';
 import { checkCost } from './check-cost.js';
 import { checkSharedLimits } from './check-limits.js';
 import { checkSteps } from './check-steps.js';
+import { checkTest } from './check-test.js';
 import { requireAccess } from './require-access.js';
 import { checkSmsTexts } from './sms.js';
 
@@ -17,6 +18,7 @@ export function findBrokenRules(job: unknown): Finding[] {
     ...checkCost(job),
     ...checkSharedLimits(job),
     ...checkSteps(job),
+    ...checkTest(job),
     ...checkSmsTexts(job),
     ...checkChatTexts(job),
   ];

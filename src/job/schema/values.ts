@@ -1,4 +1,4 @@
-import { isSupportedCountry } from 'libphonenumber-js/max';
+import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { parseDecimal } from '../../prices/decimal.js';
 import { findEncodingName } from '../encoding-name.js';
@@ -56,6 +56,14 @@ export function countryCode() {
       if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
     })
     .meta({ examples: ['SG'] });
+}
+
+/** A number of one's own: with +, as a job file may be read anywhere. */
+export function ownNumber() {
+  return z
+    .string()
+    .refine((text) => isValidPhoneNumber(text), 'expected a number with + and its country code, in quotes')
+    .meta({ examples: ['+6591234567'] });
 }
 
 /** ISO 4217 in either case. */

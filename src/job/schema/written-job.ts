@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME } from '../defaults.js';
+import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME, MAX_TEST_NUMBERS } from '../defaults.js';
 import { writtenService } from './service.js';
 import { writtenStep } from './steps.js';
-import { amount, count, currencyCode, encodingLabel, instant, pathText, percent } from './values.js';
+import { amount, count, currencyCode, encodingLabel, instant, ownNumber, pathText, percent } from './values.js';
 import { delimiter } from './written-input.js';
 import { writtenLimits } from './written-limits.js';
 
@@ -19,6 +19,10 @@ const writtenGuards = z
     maxFailedPercent: percent()
       .default(DEFAULT_MAX_FAILED_PERCENT)
       .describe('Highest share of refused rows in a step, in percent of the rows answered. Above it, sending stops.'),
+    requireTest: z
+      .boolean()
+      .default(false)
+      .describe('Whether a plan is sent only once a test of it, by `volley test`, was accepted.'),
   })
   .describe('When the job stops, so that a person can look.');
 
@@ -84,6 +88,12 @@ export const writtenJob = z
       .optional()
       .describe('Nothing is sent before this time; `run --wait` waits for it, and otherwise exits with 75.'),
     notAfter: instant().optional().describe('Nothing is sent after this time: a run that is still sending stops.'),
+    testNumbers: z
+      .array(ownNumber())
+      .min(1)
+      .max(MAX_TEST_NUMBERS)
+      .optional()
+      .describe('Your own numbers, to which `volley test` sends; each with + and its country code.'),
     output: writtenOutput,
   })
   .describe('A Volley job: which files to read, and what to send from them.');

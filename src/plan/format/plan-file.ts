@@ -42,8 +42,18 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   /** The run whose rows it retries, and which of them; it may be sent only after the registry records the claim. */
   readonly retryOf?: RetryOf;
+  /** Of a test: rows of a job or of its plan, for own numbers. It takes no file and claims no row. */
+  readonly testOf?: TestOf;
   /** Absent where the job has no prices. */
   readonly prices?: PlannedPrices;
+}
+
+export interface TestOf {
+  /** Id of the plan that is tested, and the SHA-256 of its plan.json; null where a job file is. */
+  readonly plan: string | null;
+  readonly planSha256: string | null;
+  /** How many numbers it goes to. */
+  readonly numbers: number;
 }
 
 export interface RetryOf {

@@ -84,7 +84,11 @@ export class StepWriter {
     });
   }
 
-  addPlanned({ costGroup, ...place }: PlannedPlace & Pick<RowHead, 'from'>, row: PlannedRow, cellsJson: string): void {
+  addPlanned(
+    { costGroup, ...place }: PlannedPlace & Pick<RowHead, 'from'>,
+    row: Pick<PlannedRow, 'facts' | 'fragment' | 'messages' | 'segments'>,
+    cellsJson: string,
+  ): void {
     const { facts, fragment } = row;
     const seam = this.#beginRow(row.messages, row.segments);
     this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts, costGroup }, cellsJson);

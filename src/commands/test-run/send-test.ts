@@ -1,0 +1,193 @@
+import { dirname, join } from 'node:path';
+import { countOf } from '../../domain/count-of.js';
+import { UserError } from '../../domain/errors.js';
+import { MAX_TEST_NUMBERS } from '../../job/defaults.js';
+import type { Job } from '../../job/job.js';
+import { loadJob } from '../../job/load.js';
+import { PLAN_FILE, type Plan } from '../../plan/format/plan-file.js';
+import { assertNotSuppressed } from '../../plan/test-plan/assert-not-suppressed.js';
+import {
+  jobOfTest,
+  makeTestPlan,
+  nameTest,
+  type OwnNumber,
+  type TestSource,
+} from '../../plan/test-plan/make-test-plan.js';
+import type { ChosenRows } from '../../preview/choose-rows.js';
+import { previewJob } from '../../preview/plan-in-memory.js';
+import { type PreviewedStep, previewRun } from '../../preview/read-run.js';
+import { readHistory } from '../../registry/history.js';
+import { digestPlan } from '../../registry/registry-entry.js';
+import { explainEnd, listFigures } from '../account/explain-end.js';
+import { formatSummary } from '../account/print-summary.js';
+import { readChoice, readCount, readNumberFlag, type WrittenChoice } from '../preview/row-choice.js';
+import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
+import { jobDirectoryOf } from '../support/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
+import { placeProblems } from '../support/place-problems.js';
+import { openRunDirectory } from '../support/run-directory.js';
+import { type JobSession, withSession } from '../support/session.js';
+import { printResult } from '../terminal/print.js';
+import { describeRunEnd } from '../terminal/print-error.js';
+import { screenOf } from '../terminal/screen.js';
+import { endSoonAfter } from '../terminal/signals.js';
+
+export interface TestFlags extends Omit<WrittenChoice, 'to'> {
+  /** A job file or a run directory. */
+  readonly of: string;
+  /** As typed: numbers, several in one separated by commas. Undefined: those of the job. */
+  readonly to: readonly string[] | undefined;
+  /** Accepts a job directory that was copied or restored. */
+  readonly adopt?: boolean;
+  readonly json: boolean | undefined;
+}
+
+/** What is tested: a planned run, or a job as its file stands. */
+interface Tested {
+  readonly job: Job;
+  readonly jobDirectory: string;
+  readonly run: { readonly directory: string; readonly plan: Plan } | undefined;
+}
+
+const COUNT = { default: 1, most: 20 };
+
+/**
+ * `volley test JOB|RUN`: sends real messages to own numbers, as a run of its own; nothing of the job is taken by it. A test that was
+ * cut short is resumed by the same command. Returns the exit code of that run.
+ */
+export function sendTest(flags: TestFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'test', file: flags.of }, (name) => testNamed(flags, { host, name }));
+}
+
+async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
+  const tested = await openTested(flags, host);
+  const { job, jobDirectory } = tested;
+  name({ job: job.name, ...(tested.run === undefined ? {} : { testOf: tested.run.plan.id }) });
+  const numbers = readNumbers(flags.to, job);
+  const written = { ...flags, to: undefined };
+  const chosen = { choice: readChoice(written, refuse), count: readCount(written, COUNT, refuse), only: 'sms' };
+  const smsSteps = job.steps.filter((step) => step.kind === 'sms');
+  if (smsSteps.length === 0) {
+    throw new UserError('bad-job', 'Cannot send a test: the job has no step of kind sms, expected one', {
+      hint: 'Other steps have no test; volley preview shows what they would send.',
+    });
+  }
+  const about = { job: jobOfTest(job, smsSteps), jobDirectory, adopt: flags.adopt };
+  const summary = await placeProblems({ file: flags.of, files: runtimeOf(host).files }, () =>
+    withSession(host, about, (session) => testInSession(tested, { numbers, chosen, host, session })),
+  );
+  const { sandbox: isSandbox } = job.service;
+  const text = formatSummary(summary, {
+    isSandbox,
+    job: tested.run === undefined ? flags.of : undefined,
+    screen: screenOf(host),
+  });
+  await printResult(host, flags, { json: describeRunEnd(summary), text });
+  name(listFigures(summary));
+  return { exitCode: summary.exitCode, reason: explainEnd(summary) };
+}
+
+async function openTested({ of, adopt }: TestFlags, host: Host): Promise<Tested> {
+  const { files } = runtimeOf(host);
+  const found = await files.stat(of);
+  if (found?.isDirectory !== true) {
+    const job = await loadJob(of);
+    return { job, jobDirectory: jobDirectoryOf(job), run: undefined };
+  }
+  const run = await openRunDirectory(of, files, { adopt });
+  if (run.plan.testOf === undefined) return { job: run.plan.job, jobDirectory: dirname(run.directory), run };
+  throw new UserError('bad-plan', `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`, {
+    hint: 'To resume it: `volley apply` with its directory.',
+  });
+}
+
+/** Own numbers, each once. */
+function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
+  const written = to?.flatMap((each) => each.split(',')).filter((each) => each.trim() !== '') ?? job.testNumbers ?? [];
+  const numbers = new Map(
+    written.map((each) => readNumberFlag(each, job, refuse)).map((number) => [number.e164, number]),
+  );
+  if (numbers.size === 0) {
+    throw refuse('no number is given, expected --to NUMBER, or testNumbers in the job file');
+  }
+  if (numbers.size > MAX_TEST_NUMBERS) {
+    throw refuse(`${countOf(numbers.size, 'number')} are given, expected at most ${MAX_TEST_NUMBERS}`);
+  }
+  return [...numbers.values()];
+}
+
+interface TestContext {
+  readonly numbers: readonly OwnNumber[];
+  readonly chosen: ChosenRows;
+  readonly host: Host;
+  readonly session: JobSession;
+}
+
+async function testInSession(tested: Tested, context: TestContext) {
+  const { session } = context;
+  const reading = { signal: session.stop.nothingNew, clock: session.runtime.clock, doing: 'plan the test' };
+  const { directory, plan } = await endSoonAfter(reading, () => planTest(tested, context));
+  return session.applyAndReport(directory, plan, plan.job);
+}
+
+/** The test that was cut short, if there is one with the same messages for the same numbers; else a new one. */
+async function planTest(
+  { job, jobDirectory, run }: Tested,
+  { numbers, chosen, host, session }: TestContext,
+): Promise<{ directory: string; plan: Plan }> {
+  const { runtime, registry, lock, stop, log } = session;
+  const { files, clock } = runtime;
+  const deps = await createPlanDeps(host, { onProgress: () => {}, signal: stop.nothingNew });
+  await assertNotSuppressed({ job, numbers }, deps);
+  if (run !== undefined) await registry.assertOwn(run.plan.id);
+  const steps =
+    run === undefined
+      ? await previewJob(job, deps, { ...chosen, task: 'send a test' })
+      : await previewRun(files, run, chosen);
+  const planSha256 = run && digestPlan((await files.readText(join(run.directory, PLAN_FILE))) ?? '');
+  const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
+  const source: TestSource = { testOf, numbers, ...chooseMessages(job, steps) };
+  const history = await readHistory(files, jobDirectory);
+  for (let nth = 1; ; nth += 1) {
+    const id = nameTest(source, nth);
+    const past = history.find(({ plan }) => plan.id === id);
+    const known = registry.find(id);
+    if (known === undefined && (past === undefined || past.state === 'planned')) {
+      return makeTestPlan(source, deps, { id, jobDirectory, assertHeld: () => lock.assertHeld(), nowMs: clock.now() });
+    }
+    if (past === undefined || known?.ended?.state === 'finished') continue;
+    log.info(`resuming test ${id}, which had not finished`, { run: id });
+    await registry.assertOwn(id);
+    return past;
+  }
+}
+
+/** The chosen rows that are sent, by steps. */
+function chooseMessages(job: Job, steps: readonly PreviewedStep[]): Pick<TestSource, 'job' | 'steps'> {
+  const tested = steps.flatMap(({ number, inputs, rows }) => {
+    const step = job.steps[number - 1];
+    const messages = rows.flatMap(({ row, message }) =>
+      row.state === 'planned' && message !== undefined ? [{ row, text: String(message.text ?? '') }] : [],
+    );
+    return step?.kind === 'sms' && messages.length > 0 ? [{ step, inputs, messages }] : [];
+  });
+  if (tested.length > 0)
+    return {
+      job: jobOfTest(
+        job,
+        tested.map(({ step }) => step),
+      ),
+      steps: tested,
+    };
+  const [refused] = steps.flatMap(({ rows }) => rows);
+  const why =
+    refused?.row.state === 'rejected' || refused?.row.state === 'skipped'
+      ? `row ${refused.row.row} is ${refused.row.state}`
+      : 'no row is chosen';
+  const most = Math.max(0, ...steps.map(({ seen }) => seen));
+  throw refuse(`${why}, expected one that is sent, of ${countOf(most, 'row')} read`);
+}
+
+function refuse(what: string): UserError {
+  return new UserError('bad-flag', `Cannot send a test: ${what}`);
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import type { Guards } from '../job/job.js';
+import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import { digestPlan } from '../registry/registry-entry.js';
+import type { KnownRun, RegistryState } from '../registry/registry-state.js';
+import type { Files } from '../storage/files.js';
+
+/**
+ * Refuses to send a plan of which no test was accepted, where a guard asks for one. It must be a test of this very plan.json: a
+ * plan that was made again under other settings is another one. Tests that were pruned count; a plan without messages needs none.
+ */
+export async function assertTested(
+  files: Files,
+  { directory, plan, guards }: { directory: string; plan: Plan; guards: Guards },
+  registry: RegistryState,
+): Promise<void> {
+  if (guards.requireTest !== true || plan.testOf !== undefined) return;
+  if (plan.steps.every(({ kind, counts }) => kind !== 'sms' || counts.planned === 0)) return;
+  const planSha256 = digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
+  const tests = registry.listTests(plan.id).filter(({ begun }) => begun.testOf?.planSha256 === planSha256);
+  if (tests.some(wasAccepted)) return;
+  const so = tests.length === 0 ? 'it was not tested' : `${countOf(tests.length, 'test')} of it, none accepted in full`;
+  const to = plan.job.testNumbers === undefined ? ' --to NUMBER' : '';
+  throw new UserError('guard', `Cannot send plan ${plan.id}: ${so}, expected an accepted test (guards.requireTest)`, {
+    hint: `Nothing was sent. Test it with \`volley test ${directory}${to}\`, then send it with \`volley apply ${directory}\`.`,
+  });
+}
+
+/** Each of its messages. */
+export function wasAccepted({ ended }: KnownRun): boolean {
+  const { accepted = 0, read = 0 } = ended?.counts ?? {};
+  return ended?.state === 'finished' && read > 0 && accepted === read;
+}
