@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'plan', 'journal', 'report', 'registry'],
-  retry: ['domain', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry', 'run'],
+  retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
   listen: ['domain', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.
   sandbox: ['domain', 'ports', 'storage'],

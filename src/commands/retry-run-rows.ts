@@ -119,10 +119,10 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
 type Choice = Pick<RetryOf, 'only' | 'codes'>;
 
 function chooseRows({ only, code }: RetryFlags): Choice {
-  if (only !== 'rejected' && only !== 'unprocessed' && only !== 'not-sent') {
+  if (only !== 'rejected' && only !== 'unprocessed' && only !== 'not-sent' && only !== 'filtered') {
     throw new UserError(
       'bad-flag',
-      `Cannot retry: --only is ${JSON.stringify(only)}, expected rejected, unprocessed or not-sent`,
+      `Cannot retry: --only is ${JSON.stringify(only)}, expected rejected, unprocessed, not-sent or filtered`,
     );
   }
   const codes = (code ?? '').split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
@@ -144,6 +144,8 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
   const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
   const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
   const isOpen = only === 'unprocessed' && left.underWay > 0;
+  if (only === 'filtered')
+    return `${escapeText(`Nothing to retry in run ${run}: \`where\` left out no row that it lets in now.`)}\n`;
   const what = isOpen
     ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
     : `no row of it is ${which}`;
@@ -152,8 +154,10 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
 
 /** What is not in the plan, and what to do about it. */
 function formatLeft(run: string, left: RetryEnd['left']): string {
-  const { refusedInPlan, inDoubt, underWay, received, retriedBefore } = left;
+  const { refusedInPlan, inDoubt, underWay, received, retriedBefore, filtered } = left;
   const lines = [
+    filtered > 0 &&
+      `Left out by \`where\` as it is now: ${countOf(filtered, 'row')}. They stay in run ${run}; with another \`where\`: the same command, with --job.`,
     refusedInPlan > 0 &&
       `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and re-import it: add it to the input of the job.`,
     inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,

@@ -29,28 +29,31 @@ export function messageIdPrefix(planId: string, step: number): string {
   return `${planId}-${step}-`;
 }
 
-/** Identifies a row in the rejections of a step: a planned row like its clientMessageId, any other with an `r`. */
+/** Identifies a row of a step: a planned row like its clientMessageId, one that the plan rejected with an `r`, one that `where` left out with an `f`. */
 export interface RowId {
   /** The id of its plan. */
   readonly run: string;
   readonly step: number;
   readonly isPlanned: boolean;
-  /** Among the planned rows of the step, or among those that the plan rejected. */
+  /** `where` left it out; absent for any other. */
+  readonly isFiltered?: true;
+  /** Among the rows of the step of which the same holds. */
   readonly index: number;
 }
 
-export function formatRowId({ run, step, isPlanned, index }: RowId): string {
-  return `${messageIdPrefix(run, step)}${isPlanned ? '' : 'r'}${index}`;
+export function formatRowId({ run, step, isPlanned, isFiltered, index }: RowId): string {
+  return `${messageIdPrefix(run, step)}${isFiltered ? 'f' : isPlanned ? '' : 'r'}${index}`;
 }
 
 /** Undefined for anything that `formatRowId` does not write. */
 export function readRowId(text: string): RowId | undefined {
-  const [, run = '', step, refused, index] = ROW_ID.exec(text) ?? [];
+  const [, run = '', step, letter, index] = ROW_ID.exec(text) ?? [];
   if (step === undefined) return undefined;
-  return { run, step: Number(step), isPlanned: refused === '', index: Number(index) };
+  const row = { run, step: Number(step), isPlanned: letter === '', index: Number(index) };
+  return letter === 'f' ? { ...row, isFiltered: true } : row;
 }
 
-const ROW_ID = /^([0-9a-hjkmnp-tv-z]{12})-([1-9]\d?)-(r?)(0|[1-9]\d{0,14})$/;
+const ROW_ID = /^([0-9a-hjkmnp-tv-z]{12})-([1-9]\d?)-([rf]?)(0|[1-9]\d{0,14})$/;
 
 /** The planned row that an id names; undefined for anything that is not an id of this step. */
 export function readMessageIndex(id: unknown, prefix: string): number | undefined {

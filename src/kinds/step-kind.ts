@@ -26,6 +26,8 @@ export interface StepKind<S extends RowStep = RowStep> {
   /** The prices of a list that its rows have; absent if they cost nothing. */
   readonly pricedAs?: PricedAs;
   createPlanner(step: S, context: PlannerContext): RowPlanner;
+  /** Of rows with the same first fact, the planner takes one: what that fact is. Undefined, or absent, if rows are not compared. */
+  comparesBy?(step: S): 'number' | 'session' | undefined;
   /** The part of planning that can run on the reading thread; absent if a kind has none. */
   createDrafter?(step: S): RowDrafter;
   /** What is created at the service before the first request; absent if nothing is needed. */

@@ -10,7 +10,7 @@ import type { RowLine } from './format/row-line.js';
 import { checkGuards } from './guards.js';
 import { removeLeftovers } from './make-plan.js';
 import type { PlanDeps } from './plan-deps.js';
-import { planStep } from './plan-step.js';
+import { planStep, type RefusePlanned } from './plan-step.js';
 import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
@@ -27,6 +27,8 @@ export interface RetrySource {
   readonly identity: string;
   /** Those rows of a step, in their order. */
   rowsOf(planned: PlannedStep): AsyncGenerator<RowLine>;
+  /** Why a row of a step is not sent though it could be. */
+  refuseIn?(step: number): RefusePlanned;
 }
 
 /**
@@ -107,7 +109,7 @@ async function planRows(
 ): Promise<PlannedStep> {
   const { source, deps, problems, id, scratch, prices } = context;
   const { number } = planned;
-  const about = { planId: id, directory: scratch, problems, prices };
+  const about = { planId: id, directory: scratch, problems, prices, refuse: source.refuseIn?.(number) };
   if (!isRowStep(step)) return planStep({ step, number, inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };

@@ -3,7 +3,7 @@ import { createRowPlanner } from '../filter/filter-rows.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf } from '../kinds/kinds.js';
-import type { PlannedRow, RowPlan, RowPlanner, RowReader } from '../kinds/step-kind.js';
+import type { PlannedRow, RowPlan, RowPlanner, RowReader, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
 import { ColumnBinding } from './columns/bind-columns.js';
 import { FoldedNames } from './columns/folded-names.js';
@@ -32,7 +32,12 @@ export interface PlanStepContext {
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
   readonly prices?: LoadedPrices | undefined;
+  /** Why a row that could be sent is not; absent where nothing but the step decides. */
+  readonly refuse?: RefusePlanned | undefined;
 }
+
+/** Given what the plan keeps of the row (`PlannedRow`). */
+export type RefusePlanned = (facts: readonly string[]) => RowRefusal | undefined;
 
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
 export async function planStep(selection: StepSelection, context: PlanStepContext): Promise<PlannedStep> {
@@ -251,17 +256,22 @@ class StepPlanning {
     const place = { file: source.index, line, row, from };
     const ordinal = this.#rows.take();
     const known = from === undefined ? undefined : reimported?.check(from);
-    const plan: RowPlan =
+    const told: RowPlan =
       fault === undefined ? (known ?? read(record, ordinal, writer.planned)) : { kind: 'rejected', rejection: fault };
+    const plan = (told.kind === 'planned' ? this.#context.refuse?.(told.row.facts) : undefined) ?? told;
     this.#tally.add(plan);
     if (plan.kind === 'planned') {
-      if (from !== undefined) reimported?.notePlanned(from, ordinal);
+      if (from !== undefined) reimported?.noteTaken(from, ordinal);
       writer.addPlanned({ ...place, costGroup: this.#addCost(plan.row) }, plan.row, cellsJson);
     } else if (plan.kind === 'rejected') {
       const { shown: file, path } = source;
       this.#tally.addReason(plan.rejection, () => ({ file, path, line, row, columns, cells: record.cells }));
       writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection }, cellsJson);
-    } else writer.addRow({ ...place, from: undefined, state: 'skipped', skip: plan.skip }, cellsJson);
+    } else {
+      const isFiltered = plan.skip.code === 'filtered';
+      if (isFiltered && from !== undefined) reimported?.noteTaken(from, ordinal);
+      writer.addRow({ ...place, from: isFiltered ? from : undefined, state: 'skipped', skip: plan.skip }, cellsJson);
+    }
   }
 
   #addCost({ country, number, segments: parts, extraParts, forcesUcs2: character }: PlannedRow): number | undefined {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { RowRange } from '../journal/entry-format.js';
 import { readJournal } from '../journal/reader.js';
-import { readRowId } from '../kinds/ids.js';
+import { type RowId, readRowId } from '../kinds/ids.js';
 import { accountOf } from '../plan/format/account-of.js';
-import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import { idStartOf, RefusedRows, type RowName } from '../plan/reimport/refused-rows.js';
+import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/format/plan-file.js';
+import { idStartOf, isRefusedRow, RefusedRows, type RowName } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import type { Files } from '../storage/files.js';
 import { Claims } from './claims.js';
@@ -39,6 +39,11 @@ class RowsToClaim {
   }
 }
 
+/** Which rows of a run a retry takes. */
+export function rowsOf(only: RetryOf['only'] | undefined): Pick<RowId, 'isPlanned' | 'isFiltered'> {
+  return only === 'filtered' ? { isPlanned: false, isFiltered: true } : { isPlanned: true };
+}
+
 /** What a plan that retries rows of a run takes of them. */
 export function describeRetry(
   plan: Claimant,
@@ -47,7 +52,7 @@ export function describeRetry(
   const rows = new RowsToClaim();
   for (const [step, row, count] of ranges) {
     const kind = source.steps.find(({ number }) => number === step)?.kind ?? '';
-    rows.add(kind, { from: idStartOf({ run: source.id, step, isPlanned: true }), row }, count);
+    rows.add(kind, { from: idStartOf({ run: source.id, step, ...rowsOf(plan.retryOf?.only) }), row }, count);
     rows.count += count;
   }
   return rows.describe(plan, about);
@@ -66,7 +71,7 @@ export async function describeReimport(
   for await (const { kind, id } of readRowsOfOthers(files, run)) {
     const row = readRowId(id);
     if (row === undefined) continue;
-    if (!row.isPlanned) await refused.load(row.run);
+    if (isRefusedRow(row)) await refused.load(row.run);
     const names = refused.namesOf(row);
     if (claims.ownerOf(kind, names, { account, occurrence }) === plan.id) continue;
     for (const name of names) rows.add(kind, name);

@@ -1,15 +1,21 @@
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
+import type { RetryOf } from '../plan/format/plan-file.js';
 import { idStartOf } from '../plan/reimport/refused-rows.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 import { type AppendDeps, appendToRun } from './append-to-run.js';
 import type { Claim, Claims } from './claims.js';
+import { rowsOf } from './describe-claims.js';
 
-/** What plans have claimed of a run's planned rows, step by step. */
-export function listClaimsOn({ plan }: Pick<RunRows, 'plan'>, claims: Claims): { step: number; claim: Claim }[] {
+/** What plans have claimed of a run's planned rows, step by step; or of those that `where` left out. */
+export function listClaimsOn(
+  { plan }: Pick<RunRows, 'plan'>,
+  claims: Claims,
+  only?: RetryOf['only'],
+): { step: number; claim: Claim }[] {
   return plan.steps.flatMap(({ number: step, kind }) => {
-    const from = idStartOf({ run: plan.id, step, isPlanned: true });
+    const from = idStartOf({ run: plan.id, step, ...rowsOf(only) });
     return claims.listOf(kind, from).map((claim) => ({ step, claim }));
   });
 }

@@ -3,8 +3,9 @@ import { type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { accountOf } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { countFiltered } from '../plan/format/planned-rows.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
-import { RefusedRows } from '../plan/reimport/refused-rows.js';
+import { isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
 import type { RowOfOther } from '../plan/reimport/rows-of-others.js';
 import { readRunRows } from '../report/read-run-rows.js';
@@ -59,7 +60,7 @@ export class OwnerLookup implements RowOwners {
   async find(step: Step, id: string): Promise<FoundRow> {
     const row = readRowId(id);
     if (row === undefined) return { name: id, refusal: undefined };
-    if (!row.isPlanned) for (const run of await this.#refused.load(row.run)) await this.#refused.load(run);
+    if (isRefusedRow(row)) for (const run of await this.#refused.load(row.run)) await this.#refused.load(run);
     const names = this.#refused.namesOf(row);
     const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scope);
     const { from, row: number } = names.at(-1) ?? { from: id, row: 0 };
@@ -72,7 +73,8 @@ export class OwnerLookup implements RowOwners {
 
   /** The file of the plan in which a row stands that it also has by an id, and from which it would send it. */
   async findTwin(plan: Plan, { kind, id }: RowOfOther): Promise<string | undefined> {
-    if (readRowId(id)?.isPlanned !== false) return undefined;
+    const row = readRowId(id);
+    if (row === undefined || !isRefusedRow(row)) return undefined;
     await this.#refused.load(plan.id);
     const own = this.#refused.stateIn(plan, kind, id);
     return own?.state === 'planned' ? own.file : undefined;
@@ -91,8 +93,9 @@ export class OwnerLookup implements RowOwners {
     const content = this.#refused.contentOf(id);
     if (content === undefined) return undefined;
     const { occurrence } = this.#scope;
+    const givers = this.#listGivers(run);
     const reader = [...this.#runs.values()].find(({ plan, state }) => {
-      if (state === 'planned' || plan.id === run || plan.retryOf !== undefined) return false;
+      if (state === 'planned' || plan.id === run || plan.retryOf !== undefined || givers.has(plan.id)) return false;
       if (occurrence !== '' && !isSameOccurrence(plan.occurrence, occurrence)) return false;
       const read = this.#refused.stateIn(plan, kind, id)?.state;
       return read !== undefined && read !== 'rejected';
@@ -101,6 +104,22 @@ export class OwnerLookup implements RowOwners {
     const gone = takers.find((each) => each !== run && !this.#known.has(each));
     const owner = reader?.plan.id ?? gone;
     return owner === undefined ? undefined : this.#explainOwner(owner, 'took the file in which the row stands');
+  }
+
+  /** The runs from which a plan that retries rows has them: they gave them up, so that what it refused is its own. */
+  #listGivers(run: string): Set<string> {
+    const givers = new Set<string>();
+    for (let from = this.#runs.get(run)?.plan.retryOf?.run; from !== undefined; ) {
+      givers.add(from);
+      from = this.#runs.get(from)?.plan.retryOf?.run;
+    }
+    return givers;
+  }
+
+  /** How many rows of its step are as a row says to be; none of those that `where` left out are input. */
+  #countLike({ isPlanned, isFiltered }: RowId, source: PlannedStep): number {
+    if (isFiltered) return this.#plan.retryOf?.only === 'filtered' ? countFiltered(source) : 0;
+    return isPlanned ? source.counts.planned : source.counts.rejected;
   }
 
   /** The day; undefined for a run that is not pruned. */
@@ -122,7 +141,7 @@ export class OwnerLookup implements RowOwners {
     if (run === undefined) return undefined;
     const { plan, state } = run;
     const source = plan.steps.find(({ number }) => number === row.step);
-    const count = (row.isPlanned ? source?.counts.planned : source?.counts.rejected) ?? 0;
+    const count = source === undefined ? 0 : this.#countLike(row, source);
     if (source === undefined || row.index >= count || (row.isPlanned && state === 'planned')) {
       return rejectUnknown(`run ${row.run} has no rejected row with its _rowId, expected the _rowId unchanged`);
     }

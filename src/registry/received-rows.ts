@@ -1,16 +1,13 @@
 import { join } from 'node:path';
-import { readRowId } from '../kinds/ids.js';
+import { type RowId, readRowId } from '../kinds/ids.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { isRefusedRow } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import { Receipts } from '../report/receipt-index.js';
 import type { Files } from '../storage/files.js';
 
-export interface PlannedRowOf {
-  readonly run: string;
-  readonly step: number;
-  /** Among the planned rows of the step. */
-  readonly index: number;
-}
+/** A row that a plan has, planned or left out by its `where`. */
+export type RowOf = Pick<RowId, 'run' | 'step' | 'isFiltered' | 'index'>;
 
 /**
  * What delivery receipts say of rows of a job's runs: each is read once, when it is first asked for, and so are those that it has
@@ -30,13 +27,13 @@ export class ReceivedRows {
    * Whether a row was sent, whatever its run holds of it: by that run, or by one that it has the row from. `isRefused`: its run
    * holds it to be refused; that a receipt says the same is then no news.
    */
-  async has({ run, step, index }: PlannedRowOf, { isRefused }: { isRefused: boolean }): Promise<boolean> {
+  async has({ run, step, isFiltered, index }: RowOf, { isRefused }: { isRefused: boolean }): Promise<boolean> {
     const { receipts, ids, isOfRefused } = await this.#open(run);
-    if (receipts?.has(step, index)) {
+    if (!isFiltered && receipts?.has(step, index)) {
       if (!isRefused || (await receipts.receiptOf(step, index))?.state !== 'rejected') return true;
     }
-    const earlier = readRowId(ids.get(step)?.[index] ?? '');
-    return earlier?.isPlanned === true && this.has(earlier, { isRefused: isOfRefused });
+    const earlier = readRowId(ids.get(keyOf(step, isFiltered))?.[index] ?? '');
+    return earlier !== undefined && !isRefusedRow(earlier) && this.has(earlier, { isRefused: isOfRefused });
   }
 
   /** Whether there are receipts that could tell of rows of a run. */
@@ -61,10 +58,11 @@ export class ReceivedRows {
   }
 
   async #readRun(directory: string, plan: Plan): Promise<RunReceipts> {
-    const ids = new Map<number, string[]>();
-    for await (const { step, index, id } of readRowsOfOthers(this.#files, { directory, plan })) {
-      const of = ids.get(step) ?? [];
-      ids.set(step, of);
+    const ids = new Map<string, string[]>();
+    for await (const { step, isPlanned, index, id } of readRowsOfOthers(this.#files, { directory, plan })) {
+      const key = keyOf(step, !isPlanned);
+      const of = ids.get(key) ?? [];
+      ids.set(key, of);
       of[index] = id;
     }
     return { receipts: await Receipts.read(this.#files, directory, plan), ids, isOfRefused: isOfRefused(plan) };
@@ -78,9 +76,13 @@ export function isOfRefused({ retryOf }: Pick<Plan, 'retryOf'>): boolean {
 
 interface RunReceipts {
   readonly receipts: Receipts | undefined;
-  /** Of planned rows that are those of other runs, by step and index: their ids there. */
-  readonly ids: ReadonlyMap<number, readonly string[]>;
+  /** Of rows that are those of other runs, by `keyOf` and index: their ids there. */
+  readonly ids: ReadonlyMap<string, readonly string[]>;
   readonly isOfRefused: boolean;
+}
+
+function keyOf(step: number, isFiltered = false): string {
+  return `${step}${isFiltered ? 'f' : ''}`;
 }
 
 const NOTHING: RunReceipts = { receipts: undefined, ids: new Map(), isOfRefused: false };

@@ -10,7 +10,7 @@ export const GAVE_UP = {
   reason: 'Claimed by `volley retry`, for a plan that has not been made yet',
 } as const;
 
-/** Whether a row is one of those that are chosen, and its run still has it. */
+/** Whether a planned row is one of those that are chosen, and its run still has it. */
 export function createChooser(
   rows: RowStatusView,
   { only, codes }: RetryChoice,

@@ -53,8 +53,9 @@ export async function writeStepReport(
     for await (const bytes of readRowLines(files, directory, planned)) {
       const row = decodeRowLine(bytes.toString('utf8'), path);
       if (row.state === 'rejected') {
-        // A row of another run stays with that run: it was not sent here either.
-        outputs.add(row, describeRejection(row.rejection, row.from ?? idOf({ isPlanned: false, index: rejectedRows })));
+        // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
+        const from = plan.retryOf?.only === 'filtered' ? undefined : row.from;
+        outputs.add(row, describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index: rejectedRows })));
         rejectedRows += 1;
       } else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
       else {

@@ -53,8 +53,8 @@ async function assertNotReceived(files: Files, { plan, jobDirectory }: Planned, 
   const directory = join(jobDirectory, plan.id);
   const { rows } = await readRunRows(files, { directory, plan });
   let sent = 0;
-  for await (const { step, index } of readRowsOfOthers(files, { directory, plan })) {
-    const isOpen = rows.currentStatusOf(step, index) === 'open';
+  for await (const { step, index, isPlanned } of readRowsOfOthers(files, { directory, plan })) {
+    const isOpen = isPlanned && rows.currentStatusOf(step, index) === 'open';
     if (isOpen && (await received.has({ run: plan.id, step, index }, { isRefused: false }))) sent += 1;
   }
   if (sent === 0) return;

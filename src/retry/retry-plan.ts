@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
-import { formatRowId } from '../kinds/ids.js';
+import { formatRowId, type RowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { readPlannedRows } from '../plan/format/planned-rows.js';
+import { readFilteredRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { makeRetryPlan } from '../plan/make-retry-plan.js';
+import { makeRetryPlan, type RetrySource } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
 import type { Claim, Claims } from '../registry/claims.js';
+import { rowsOf } from '../registry/describe-claims.js';
 import { listClaimsOn } from '../registry/note-claims.js';
 import type { ReceivedRows } from '../registry/received-rows.js';
 import type { RetryChoice } from '../registry/retry-choice.js';
@@ -28,21 +29,29 @@ export interface RetryRequest {
   readonly received: ReceivedRows;
   /** How its rows are sent; undefined: as they were planned. */
   readonly job?: Job | undefined;
+  /** What a plan of its rows refuses though it could be sent; `anew`: the plan that is made again. */
+  readonly refuseFor?: (anew?: string) => Promise<NonNullable<RetrySource['refuseIn']>>;
 }
 
 /** Writes the plan of some rows of a run. */
 export async function makePlanOf(
-  { ranges, isChosen }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean },
-  { directory, plan, lock, choice, received, job = plan.job }: RetryRequest,
+  {
+    ranges,
+    isChosen,
+    anew,
+  }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
+  { directory, plan, lock, choice, received, job = plan.job, refuseFor }: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const isRefused = choice.only === 'rejected';
-  const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, index }, { isRefused });
+  const of = rowsOf(choice.only);
+  const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index }, { isRefused });
   return makeRetryPlan(
     {
       plan: { ...plan, job },
-      identity: JSON.stringify(ranges),
-      rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, isChosen, wasSent }),
+      identity: `${of.isFiltered ? 'filtered ' : ''}${JSON.stringify(ranges)}`,
+      rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, of, isChosen, wasSent }),
+      ...(refuseFor === undefined ? {} : { refuseIn: await refuseFor(anew) }),
     },
     deps.plan,
     {
@@ -63,7 +72,8 @@ export async function makeAnew(
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry[]> {
   const made: MadeRetry[] = [];
-  const claims = listClaimsOn(request, request.claims).filter(({ claim }) => isSameChoice(claim, request.choice));
+  const { claims: all, choice } = request;
+  const claims = listClaimsOn(request, all, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
   for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
     if (!(await isUnbegun(join(dirname(request.directory), id), deps.files))) continue;
     const own = claims.filter(({ claim }) => claim.entry.plan === id);
@@ -71,7 +81,7 @@ export async function makeAnew(
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);
     });
     const isChosen = (step: number, row: number) => own.some((each) => each.step === step && each.claim.has(row));
-    made.push(await makePlanOf({ ranges, isChosen }, request, deps));
+    made.push(await makePlanOf({ ranges, isChosen, anew: id }, request, deps));
   }
   return made;
 }
@@ -91,14 +101,16 @@ async function* readChosen(
     files: AppendDeps['files'];
     directory: string;
     run: string;
+    of: Pick<RowId, 'isPlanned' | 'isFiltered'>;
     isChosen: (step: number, row: number) => boolean;
     /** A receipt may come after the plan had claimed them. */
     wasSent: (step: number, row: number) => Promise<boolean>;
   },
 ): AsyncGenerator<RowLine> {
-  for await (const { index, row } of readPlannedRows(source.files, source.directory, planned)) {
+  const read = source.of.isFiltered ? readFilteredRows : readPlannedRows;
+  for await (const { index, row } of read(source.files, source.directory, planned)) {
     const { number: step } = planned;
     if (!source.isChosen(step, index) || (await source.wasSent(step, index))) continue;
-    yield { ...row, from: formatRowId({ run: source.run, step, isPlanned: true, index }) };
+    yield { ...row, from: formatRowId({ run: source.run, step, ...source.of, index }) };
   }
 }

@@ -15,6 +15,7 @@ import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
+import { retryFiltered } from './retry-filtered.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
 
 export interface RetryEnd {
@@ -30,6 +31,8 @@ export interface RetryEnd {
     /** A delivery receipt tells that they were sent, whatever the run holds of them. */
     readonly received: number;
     readonly retriedBefore: number;
+    /** With `--only filtered`: the `where` of now leaves them out too. */
+    readonly filtered: number;
   };
   /** Rejected rows that the run still has, by code. */
   readonly codes: Readonly<Record<string, number>>;
@@ -83,14 +86,23 @@ async function retryRows(
       hint: 'Send it with `volley apply`.',
     });
   }
+  const left = {
+    refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
+    inDoubt: rows.countInDoubt(),
+    underWay: countInFlight(run),
+  };
+  if (choice.only === 'filtered') {
+    const request = { directory, plan, lock, claims, choice, received, job, registry };
+    const { made, anew, ...counts } = await retryFiltered(request, person, deps);
+    return { made, anew, left: { ...left, ...counts }, codes: {} };
+  }
   const { isChosen, leftOut } = await leaveOutReceived(rows, { plan, choice, received });
   const told = {
     left: {
-      refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
-      inDoubt: rows.countInDoubt(),
-      underWay: countInFlight(run),
+      ...left,
       received: leftOut,
       retriedBefore: rows.countMoved(),
+      filtered: 0,
     },
     codes: Object.fromEntries(rows.countRejected()),
   };

@@ -57,4 +57,25 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: 'lastAt',
     tests: ['test/walk/power-cut-later.test.ts'],
   },
+  {
+    name: 'a filtered row is given to every plan that asks',
+    file: 'src/retry/retry-filtered.ts',
+    find: '    if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;\n    else if',
+    replace: '    if',
+    tests: ['test/e2e/filtered-rows.test.ts'],
+  },
+  {
+    name: 'a number gets a message by a row that where left out, and one by another row',
+    file: 'src/retry/retry-filtered.ts',
+    find: '    if (other === undefined) return undefined;',
+    replace: '    if (other !== null) return undefined;',
+    tests: ['test/e2e/filtered-rows.test.ts'],
+  },
+  {
+    name: 'a re-imported row that where leaves out stays free for others',
+    file: 'src/plan/plan-step.ts',
+    find: 'from: isFiltered ? from : undefined,',
+    replace: 'from: undefined,',
+    tests: ['test/e2e/filtered-rows.test.ts'],
+  },
 ];

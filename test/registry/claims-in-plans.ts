@@ -14,6 +14,7 @@ import type { Files } from '../../src/storage/files.js';
 export class ClaimsInPlans {
   readonly #files: Files;
   readonly #plans: readonly PastRun[];
+  readonly #ofAccount: readonly PastRun[];
   readonly #refused: RefusedRows;
   readonly #claimed = new Map<string, string>();
 
@@ -25,6 +26,7 @@ export class ClaimsInPlans {
       (run) => accountOf(run.plan.job) === accountOf(plan.job) && run.plan.id !== plan.id,
     );
     this.#files = files;
+    this.#ofAccount = ofAccount;
     this.#refused = new RefusedRows(files, ofAccount);
     this.#plans = ofAccount.filter((run) => {
       const isOfTime = plan.occurrence === '' || isSameOccurrence(run.plan.occurrence, plan.occurrence);
@@ -53,12 +55,17 @@ export class ClaimsInPlans {
     return JSON.stringify([kind, row === undefined ? id : this.#refused.namesOf(row).at(-1)]);
   }
 
+  #hasRowsOf(run: string | undefined, source: string): boolean {
+    const from = this.#ofAccount.find(({ plan }) => plan.id === run)?.plan.retryOf?.run;
+    return from !== undefined && (from === source || this.#hasRowsOf(from, source));
+  }
+
   /** Another run that read the file of a refused row, and did not refuse it. */
   #findReader(kind: string, id: string): string | undefined {
     const run = readRowId(id)?.run;
     return this.#plans.find(({ plan }) => {
-      // A plan that retries rows reads no file.
-      if (plan.id === run || plan.retryOf !== undefined) return false;
+      // A plan that retries rows reads no file; what it refuses, the run that gave it the row does not have any more.
+      if (plan.id === run || plan.retryOf !== undefined || this.#hasRowsOf(run, plan.id)) return false;
       const state = this.#refused.stateIn(plan, kind, id)?.state;
       return state !== undefined && state !== 'rejected';
     })?.plan.id;

@@ -74,7 +74,12 @@ function writeRun(content: Record<string, string>, { steps, state, retries, ...r
         .flatMap(({ from }) => (from ? [nameOf(from.run)] : []));
       return { file: contentSha256, contentSha256, rows: 2, ...(fedFrom.length === 0 ? {} : { fedFrom }) };
     });
-    return { ...at, inputs, counts: { read: rows.length, planned: count('p'), rejected: count('r'), requests: 1 } };
+    return {
+      ...at,
+      inputs,
+      counts: { read: rows.length, planned: count('p'), rejected: count('r'), requests: 1 },
+      skips: {},
+    };
   });
   const retryOf =
     retries === undefined || retries >= number

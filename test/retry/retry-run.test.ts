@@ -29,7 +29,7 @@ describe('the plan of a retry', () => {
       const { made: child, left } = await retry(made, only);
       expect([child, left]).toEqual([
         undefined,
-        { refusedInPlan: 1, inDoubt: 3, underWay: 0, received: 0, retriedBefore: 0 },
+        { refusedInPlan: 1, inDoubt: 3, underWay: 0, received: 0, retriedBefore: 0, filtered: 0 },
       ]);
     }
     expect(plansOf(made)).toEqual([made.plan.id]);

@@ -28,6 +28,7 @@ export const smsKind: StepKind<SmsStep> = {
   ],
   pricedAs: 'sms',
   createPlanner: createSmsPlanner,
+  comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter: createSmsDrafter,
   call: smsBatchRequest,
   splitBody,

@@ -45,6 +45,7 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
     return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
   },
   createPlanner,
+  comparesBy: () => 'session',
   precondition: {
     isNeeded: ({ code }) => code !== undefined,
     call: (service, body) => readSession.request(service, readBody(body)),

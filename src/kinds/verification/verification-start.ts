@@ -38,6 +38,7 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
   ],
   pricedAs: 'sms',
   createPlanner,
+  comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter,
   call: sessionRequest,
   splitBody: (body) => body,

@@ -19,7 +19,7 @@ import { readSealed, sealJson } from './sealed-json.js';
  *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
  *                           or s (skipped; about: [code, reason]); of a step with `cost` a number behind the facts is the row's group there; file is an index into the step's inputs; a row that is
- *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped;
+ *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`;
  *                           its length and CRC-32 stand in plan.json
  *
  * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
@@ -59,7 +59,7 @@ export interface TestOf {
 export interface RetryOf {
   /** Id of its plan. */
   readonly run: string;
-  readonly only: 'rejected' | 'unprocessed' | 'not-sent';
+  readonly only: 'rejected' | 'unprocessed' | 'not-sent' | 'filtered';
   /** Of the rejected rows those with these codes; all where there is none. */
   readonly codes: readonly string[];
 }

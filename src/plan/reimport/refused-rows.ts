@@ -66,7 +66,7 @@ export class RefusedRows {
 
   #find(id: string): { kind: string; ordinal: number; content: string; row: number } | undefined {
     const named = readRowId(id);
-    if (named === undefined || named.isPlanned) return undefined;
+    if (named === undefined || !isRefusedRow(named)) return undefined;
     const plan = this.#plans.get(named.run)?.plan;
     const step = plan?.steps.find(({ number }) => number === named.step);
     const refused = this.#read.get(named.run)?.get(named.step)?.refused[named.index];
@@ -80,6 +80,11 @@ export class RefusedRows {
 /** What stands before the number in the ids of rows of a step, planned or refused. */
 export function idStartOf(of: Omit<RowId, 'index'>): string {
   return formatRowId({ ...of, index: 0 }).slice(0, -1);
+}
+
+/** Whether the plan of a row rejected it. */
+export function isRefusedRow({ isPlanned, isFiltered }: RowId): boolean {
+  return !isPlanned && isFiltered !== true;
 }
 
 interface StepRows {

@@ -23,8 +23,8 @@ export class ReimportedRows {
   readonly #step: { readonly kind: string; readonly number: number };
   readonly #owners: RowOwners;
   readonly #describeRow: (ordinal: number) => string;
-  /** By name, the rows of the step itself. */
-  readonly #planned = new Map<string, number>();
+  /** By name, the rows of the step itself: planned, or left out by its `where`. */
+  readonly #taken = new Map<string, number>();
   /** By id, those of a batch. */
   #found = new Map<string, FoundRow>();
   #fileRuns = new Set<string>();
@@ -54,14 +54,14 @@ export class ReimportedRows {
   check(id: string): RowRefusal | undefined {
     const found = this.#found.get(id);
     if (found === undefined) return rejectUnknown('its _rowId is not one that Volley wrote, expected it unchanged');
-    const earlier = this.#planned.get(found.name);
+    const earlier = this.#taken.get(found.name);
     return earlier === undefined
       ? found.refusal
       : skip(`The same row stands in ${this.#describeRow(earlier)}, which is kept`);
   }
 
-  notePlanned(id: string, ordinal: number): void {
-    this.#planned.set(this.#found.get(id)?.name ?? id, ordinal);
+  noteTaken(id: string, ordinal: number): void {
+    this.#taken.set(this.#found.get(id)?.name ?? id, ordinal);
   }
 
   /** Ends a file: the runs whose rows it held. */

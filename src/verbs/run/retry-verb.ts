@@ -13,13 +13,13 @@ export const addRetryVerb: AddVerbs = (cli, context) => {
         .options({
           only: {
             ...textOption(
-              'Which rows: rejected by the service, unprocessed by a run that stopped, or not-sent as settled',
+              'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, or filtered: left out by a `where` that lets them in now',
             ),
             demandOption: true,
           },
           code: textOption('With --only rejected: only those with one of these codes, separated by commas'),
           job: textOption(
-            'Job file whose text, sender and times are used now, in place of those that the run was planned with',
+            'Job file whose text, sender, times and `where` are used now, in place of those that the run was planned with',
           ),
           adopt,
           json,

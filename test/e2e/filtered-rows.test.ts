@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { aJob, anSmsStep, numberOf } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+interface Person {
+  readonly number: number;
+  readonly spend: number;
+}
+
+async function aRunWhere(people: readonly Person[], where: unknown): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aWorkspace();
+  const rows = people.map(({ number, spend }, at) => `${number < 0 ? 'n/a' : numberOf(number)},P${at},${spend}\n`);
+  workspace.write('people.csv', `mobile,name,spend\n${rows.join('')}`);
+  writeJob(workspace, where);
+  await workspace.run();
+  return { workspace, run: `out/sale/${workspace.runs()[0]}` };
+}
+
+function writeJob(workspace: Workspace, where: unknown): void {
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.csv', where } })] }));
+}
+
+/** Plans the filtered rows of a run as the job stands now; gives the directory of the plan. */
+async function retryFiltered(workspace: Workspace, run: string): Promise<string | undefined> {
+  const { stdout, stderr } = await workspace.volley('retry', run, '--only', 'filtered', '--job', 'job.yaml');
+  expect(stdout, stderr).toContain('"exitCode":0');
+  const { state, directory } = JSON.parse(stdout);
+  return state === 'planned' ? directory : undefined;
+}
+
+const SPENT = [10, 200, 30, 400].map((spend, number) => ({ number, spend }));
+const person = fc.record({ number: fc.integer({ min: -1, max: 8 }), spend: fc.integer({ min: 0, max: 5 }) });
+/** Who spent so much at least, or at most. */
+const anyWhere = fc.record({ is: fc.constantFrom('atLeast', 'atMost'), than: fc.integer({ min: 0, max: 5 }) });
+type AnyWhere = typeof anyWhere extends fc.Arbitrary<infer Value> ? Value : never;
+
+const written = ({ is, than }: AnyWhere) => ({ spend: { [is]: than } });
+const matches = ({ is, than }: AnyWhere) => {
+  return ({ spend }: Person) => (is === 'atLeast' ? spend >= than : spend <= than);
+};
+
+describe('retry --only filtered', () => {
+  test('sends who is in by the `where` of now, and leaves the others to a later one', async () => {
+    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 300 } });
+    expect(await workspace.destinations()).toEqual([numberOf(3)]);
+
+    writeJob(workspace, { spend: { atLeast: 100 } });
+    const { stdout } = await workspace.volley('retry', run, '--only', 'filtered', '--job', 'job.yaml');
+    const { state, directory, left } = JSON.parse(stdout);
+    expect([state, left.filtered]).toEqual(['planned', 2]);
+    expect((await workspace.volley('apply', directory)).code).toBe(0);
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
+
+    writeJob(workspace, { spend: { atLeast: 20 } });
+    await workspace.volley('apply', (await retryFiltered(workspace, run)) ?? '');
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(3)]);
+  });
+
+  test('finds nothing under the job of the run, and under one that lets nobody else in', async () => {
+    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
+    const { code, stdout } = await workspace.volley('retry', run, '--only', 'filtered');
+    expect([code, JSON.parse(stdout).state, JSON.parse(stdout).left.filtered]).toEqual([0, 'nothing-to-retry', 2]);
+    writeJob(workspace, { spend: { atLeast: 900 } });
+    expect(await retryFiltered(workspace, run)).toBeUndefined();
+  });
+
+  test('of a plan that was never sent is refused: its files are not taken', async () => {
+    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
+    workspace.write('people.csv', `mobile,name,spend\n${numberOf(50)},New,5\n`);
+    await workspace.volley('plan', 'job.yaml');
+    const draft = workspace.runs().find((name) => !run.endsWith(name));
+    const { error } = readFailure(await workspace.volley('retry', `out/sale/${draft}`, '--only', 'filtered'));
+    expect(error.message).toMatch(/was never applied$/);
+  });
+
+  test('names the line of the job where its `where` has a column that is not there', async () => {
+    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
+    writeJob(workspace, { spent: 'present' });
+    const ended = await workspace.volley('retry', run, '--only', 'filtered', '--job', 'job.yaml');
+    expect(readFailure(ended).error.problems[0]).toMatchObject({ file: 'job.yaml', line: expect.any(Number) });
+  });
+
+  test('skips a number that got its message by another row of the run', async () => {
+    const people = [
+      { number: 1, spend: 200 },
+      { number: 1, spend: 10 },
+      { number: 2, spend: 10 },
+    ];
+    const { workspace, run } = await aRunWhere(people, { spend: { atLeast: 100 } });
+    writeJob(workspace, { spend: { atLeast: 5 } });
+    const directory = await retryFiltered(workspace, run);
+    await workspace.volley('apply', directory ?? '');
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2)]);
+  });
+
+  test('takes rows that its plan refuses with them, so that their fixed rejections are sent once', async () => {
+    const { workspace, run } = await aRunWhere([...SPENT, { number: -1, spend: 50 }], { spend: { atLeast: 100 } });
+    writeJob(workspace, { spend: { atLeast: 20 } });
+    const directory = (await retryFiltered(workspace, run)) ?? '';
+    await workspace.volley('apply', directory);
+    const name = directory.slice(directory.lastIndexOf('/') + 1);
+    const rejections = workspace.read(`out/sale/${name}/1-sms.rejections.csv`).replace('n/a', numberOf(9));
+    workspace.write('people.csv', rejections);
+    await workspace.run();
+    workspace.write('people.csv', rejections.replace('P4', 'P four'));
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(3), numberOf(9)]);
+    expect(await retryFiltered(workspace, run)).toBeUndefined();
+  });
+
+  test('a rejected row that comes back and is left out by `where` belongs to the run that read it', async () => {
+    const { workspace, run } = await aRunWhere([...SPENT, { number: -1, spend: 150 }], { spend: { atLeast: 100 } });
+    const rejections = workspace.read(`${run}/1-sms.rejections.csv`).replace('n/a', numberOf(9));
+    workspace.write('people.csv', rejections);
+    writeJob(workspace, { spend: { atLeast: 300 } });
+    await workspace.run();
+    const other = workspace.runs().find((name) => !run.endsWith(name));
+    // The same row in an edited file, under a `where` that lets it in.
+    workspace.write('people.csv', rejections.replace('P4', 'P four'));
+    writeJob(workspace, { spend: { atLeast: 100 } });
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
+
+    const directory = (await retryFiltered(workspace, `out/sale/${other}`)) ?? '';
+    await workspace.volley('apply', directory);
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3), numberOf(9)]);
+  });
+
+  test('whatever the two conditions and the rows are, and however often it is repeated: who matches one of them gets one message', async () => {
+    const rows = fc.array(person, { minLength: 1, maxLength: 14 });
+    await fc.assert(
+      fc.asyncProperty(rows, anyWhere, anyWhere, fc.boolean(), async (people, first, second, isPlannedTwice) => {
+        const { workspace, run } = await aRunWhere(people, written(first));
+        writeJob(workspace, written(second));
+        const directory = workspace.runs().length === 0 ? undefined : await retryFiltered(workspace, run);
+        if (isPlannedTwice && directory !== undefined) expect(await retryFiltered(workspace, run)).toBe(directory);
+        for (let round = 0; round < 2; round++) {
+          if (directory !== undefined) await workspace.volley('apply', directory);
+          await workspace.run();
+          if (directory !== undefined) expect(await retryFiltered(workspace, run)).toBeUndefined();
+        }
+        const isIn = (each: Person) => each.number >= 0 && (matches(first)(each) || matches(second)(each));
+        const numbers = new Set(people.filter(isIn).map(({ number }) => numberOf(number)));
+        expect(await workspace.destinations()).toEqual([...numbers].sort());
+        await workspace.close();
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
