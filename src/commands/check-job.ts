@@ -2,6 +2,8 @@ import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { areasOf } from '../kinds/kinds.js';
 import { checkInputHead, checkListHead } from '../plan/check-head.js';
+import type { InputReader } from '../plan/plan-deps.js';
+import { loadPrices } from '../plan/prices/load-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { type Host, runtimeOf } from './support/deps.js';
@@ -11,8 +13,8 @@ import { printResult } from './terminal/print.js';
 import { escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
 
 /**
- * `volley check JOB`: the job file, its secrets, and the beginning of each file (encoding, header, columns). Reads no file to its
- * end, save short suppression lists, and sends nothing.
+ * `volley check JOB`: the job file, its secrets, its price list, and the beginning of each file (encoding, header, columns). Reads
+ * no file of rows to its end, save short suppression lists, and sends nothing.
  */
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
   const job = await loadJob(flags.job);
@@ -25,6 +27,7 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
     const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
     steps.push({ number: index + 1, kind: step.kind, files });
   }
+  await loadPrices(job, { deps: { reader }, problems });
   checkTimes(job, { steps, problems }, terminal);
   await checkSecrets(job, terminal, problems);
   await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, async () => problems.throwIfAny());
@@ -38,7 +41,7 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   return 0;
 }
 
-type Reader = Parameters<typeof checkInputHead>[2]['reader'];
+type Reader = Omit<InputReader, 'spoolStandardInput'>;
 
 /** Read on this thread: reading ahead does not pay here. */
 async function loadReader(): Promise<Reader> {

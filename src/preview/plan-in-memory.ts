@@ -3,11 +3,13 @@ import type { RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
+import { loadPrices } from '../plan/prices/load-prices.js';
+import { createRowPricer } from '../plan/prices/price-rows.js';
 import { ProblemList } from '../plan/problems.js';
 import { selectInputs } from '../plan/select.js';
 import type { WholeFile } from '../storage/files.js';
-import { type ChosenRows, RowChooser } from './choose-rows.js';
-import { PreviewedRows } from './previewed-rows.js';
+import { type ChosenRows, numberOf, RowChooser } from './choose-rows.js';
+import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
 import type { PreviewedStep } from './read-run.js';
 
 /** In the ids of messages, which are not shown. */
@@ -29,19 +31,20 @@ export async function previewJob(
   }
   const problems = new ProblemList(task);
   const selection = await selectInputs(job, deps, { jobDirectory: '', findTaken: () => undefined, problems });
+  const prices = await loadPrices(job, { deps, problems });
   const steps: PreviewedStep[] = [];
   for (const step of selection.steps) {
     if (step.inputs.length === 0 || (only !== undefined && step.step.kind !== only)) continue;
     const chooser = new RowChooser(choice, count);
     const enough = new AbortController();
-    const rows = new PreviewedRows(step.step.kind, (row) => {
+    const joined = new PreviewedRows(step.step.kind, (row) => {
       chooser.see(row);
       if (chooser.isDone) enough.abort();
     });
     const createWhole = async (path: string) =>
       path.endsWith('.requests.ndjson')
-        ? createSink((line) => rows.addRequest(line, path))
-        : createSink((line) => rows.addRow(line, path));
+        ? createSink((line) => joined.addRequest(line, path))
+        : createSink((line) => joined.addRow(line, path));
     const signal = AbortSignal.any([deps.signal, enough.signal]);
     const readers = new Map<string, RecordReader>();
     const readRecords: PlanDeps['reader']['readRecords'] = (file, input) => {
@@ -64,10 +67,18 @@ export async function previewJob(
       file: file.shown,
       columns: readers.get(file.path)?.columns ?? [],
     }));
-    steps.push({ number: step.number, inputs, rows: chooser.rows, seen: chooser.seen });
+    const pricer = prices && isRowStep(step.step) ? createRowPricer(step.step, prices.list) : undefined;
+    const rows = chooser.rows.map((each) => ({ ...each, price: priceOf(each, pricer) }));
+    steps.push({ number: step.number, inputs, rows, seen: chooser.seen });
   }
   problems.throwIfAny();
   return steps;
+}
+
+function priceOf(each: PreviewedRow, pricer: ReturnType<typeof createRowPricer>): string | null | undefined {
+  if (pricer === undefined || each.row.state !== 'planned') return undefined;
+  const number = numberOf(each);
+  return pricer({ number: typeof number === 'string' ? number : undefined, facts: each.row.facts });
 }
 
 /** A file of which the lines are seen and nothing is kept. */

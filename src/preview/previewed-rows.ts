@@ -8,6 +8,8 @@ export interface PreviewedRow {
   readonly row: RowLine;
   /** The part of the request that is this row's; undefined where nothing is sent for it. */
   readonly message: Message | undefined;
+  /** What it costs, a decimal text; null where the list has no price for it. Absent where the row or the job has no prices. */
+  readonly price?: string | null | undefined;
 }
 
 /** JSON, as it is posted. */

@@ -1,4 +1,4 @@
-import { type Plan, requestsFile, rowsFile } from '../plan/format/plan-file.js';
+import { type Plan, type PlannedStep, requestsFile, rowsFile } from '../plan/format/plan-file.js';
 import { openPlanned, readRowLines } from '../plan/format/planned-files.js';
 import type { Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
@@ -42,7 +42,14 @@ export async function previewRun(
     } finally {
       await requests.close();
     }
-    steps.push({ number: step.number, inputs: step.inputs, rows: chooser.rows, seen: chooser.seen });
+    const priced = chooser.rows.map((each) => ({ ...each, price: findPrice(each, step) }));
+    steps.push({ number: step.number, inputs: step.inputs, rows: priced, seen: chooser.seen });
   }
   return steps;
+}
+
+/** As the plan has it. */
+function findPrice({ row }: PreviewedRow, { cost }: PlannedStep): string | null | undefined {
+  if (row.state !== 'planned' || row.costGroup === undefined) return undefined;
+  return cost?.groups[row.costGroup]?.rowCost ?? null;
 }

@@ -1,5 +1,6 @@
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numberOf } from './a-job.js';
+import { aContactsStep, aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -32,4 +33,42 @@ test('a job with prices: a guard stops what costs too much, and the run says wha
   const [run] = workspace.runs();
   const report = await workspace.volley('report', `out/sale/${run}`, '--no-json');
   expect(report.stdout).toContain('3 of 3 rows accepted. They cost 0.126 EUR of 0.126 EUR planned.');
+});
+
+test('preview says what each message costs, of a job as of its plan; check finds a broken list', async () => {
+  const workspace = await aWorkspace();
+  workspace.write(
+    'people.csv',
+    `mobile,name\n${numberOf(1)},Ann\n${numberOf(2)},${'x'.repeat(200)}\n+60123456789,Cid\n12,Dan\n`,
+  );
+  workspace.write('prices.csv', 'country,sms\nSG,0.042\n');
+  const prices = { file: 'prices.csv', currency: 'EUR', onMissing: 'zero' };
+  workspace.writeJob(
+    aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.csv' } }), aContactsStep()], prices }),
+  );
+  const show = async (of: string, ...flags: string[]) =>
+    JSON.parse((await workspace.volley('preview', of, ...flags)).stdout).rows;
+  const pricesOf = (rows: { price?: object }[]) => rows.map(({ price }) => price);
+  const expected = [
+    { amount: '0.042', currency: 'EUR' },
+    { amount: '0.084', currency: 'EUR' },
+    { amount: null, currency: 'EUR' },
+    // Contacts cost nothing without a column for them.
+    ...[undefined, undefined, undefined],
+  ];
+
+  expect(pricesOf(await show('job.yaml'))).toEqual(expected);
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  expect(pricesOf(await show(directory))).toEqual(expected);
+  expect(pricesOf(await show('job.yaml', '--row', '4'))).toEqual([undefined, undefined]);
+  expect((await workspace.volley('preview', directory, '--no-json')).stdout).toMatch(
+    /costs 0\.084 EUR[\s\S]*without a price/,
+  );
+  expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
+
+  workspace.write('prices.csv', 'country,sms\nSG,cheap\n');
+  const broken = readFailure(await workspace.volley('check', 'job.yaml'));
+  expect([broken.exitCode, broken.error.problems]).toMatchObject([2, [{ file: 'prices.csv', line: 2 }]]);
+  rmSync(workspace.path('prices.csv'));
+  expect(readFailure(await workspace.volley('check', 'job.yaml')).error.problems[0]?.file).toMatch(/prices/);
 });

@@ -101,6 +101,13 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
         ['+60123456704', 'Your number is confirmed, N-04. Show this message for 10% off.'],
       ]),
   },
+  opening: {
+    balances: { 1: { read: 9, accepted: 8, rejected: 1 } },
+    expectLedger: (ledger, { cost }) => {
+      expectOnly(ledger, 'sms', 8);
+      expect(cost).toMatchObject({ currency: 'EUR', planned: '0.2775', accepted: '0.2775' });
+    },
+  },
   'spring-sale': {
     balances: Object.fromEntries(
       readAccount().steps.map(({ step, read, accepted, rejected }) => [step, { read, accepted, rejected }]),

@@ -7,7 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CODES, parseExpectedRows, readAccount, SAMPLES } from './expected.js';
 
 /** The README of the samples says what is in them. */
-const BY_HAND = ['campaign-window.csv', 'handoff.ndjson', 'number-check.csv', 'people-answer.mjs', 'win-back.csv'];
+const BY_HAND = [
+  'campaign-window.csv',
+  'handoff.ndjson',
+  'number-check.csv',
+  'opening.csv',
+  'people-answer.mjs',
+  'prices.csv',
+  'win-back.csv',
+];
 
 let made: string;
 

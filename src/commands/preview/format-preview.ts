@@ -2,6 +2,7 @@ import { format } from '../../domain/count-of.js';
 import type { Step } from '../../job/job.js';
 import { maskNumber, maskNumbers } from '../../normalize/mask.js';
 import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
+import { formatMoney } from '../../prices/decimal.js';
 import { countSegments, findUcs2Character, nameCharacter } from '../../template/segments.js';
 import { paint, type Screen } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -22,6 +23,8 @@ export interface DescribedRow {
   readonly sms: DescribedSms | null;
   /** What is posted for the row, field by field; null where `sms` says it, or nothing is posted. */
   readonly fields: Readonly<Record<string, string>> | null;
+  /** `amount` is null without a price; absent where the row or the job has no prices. */
+  readonly price?: { readonly amount: string | null; readonly currency: string };
   /** Column → cell. */
   readonly cells: Readonly<Record<string, string>>;
 }
@@ -42,16 +45,18 @@ export interface DescribedSms {
 }
 
 export function describeRow(
-  { row, message }: PreviewedRow,
+  { row, message, price: amount }: PreviewedRow,
   {
     number,
     step,
     input,
+    currency,
     showNumbers,
   }: {
     readonly number: number;
     readonly step: Step;
     readonly input: { readonly file: string; readonly columns: readonly string[] } | undefined;
+    readonly currency: string | undefined;
     readonly showNumbers: boolean;
   },
 ): DescribedRow {
@@ -73,6 +78,7 @@ export function describeRow(
     reason: refusal === undefined ? null : mask(refusal.reason),
     sms,
     fields: message === undefined || sms !== null ? null : listFields(message, mask),
+    ...(amount === undefined || currency === undefined ? {} : { price: { amount, currency } }),
     cells: Object.fromEntries(columns.flatMap((name, at) => (row.cells[at] ? [[name, mask(row.cells[at])]] : []))),
   };
 }
@@ -120,7 +126,7 @@ const BAR = '│';
 const PHONE_COLUMNS = 72;
 
 export function formatRow(row: DescribedRow, screen: Screen): string {
-  const { step, kind, file, line, sms, fields, cells } = row;
+  const { step, kind, file, line, sms, fields, price, cells } = row;
   const head = escapeText(`${step} ${kind} · row ${row.row} of ${file} (line ${line})`);
   const bar = paint(screen, 'dim', BAR);
   const shown =
@@ -133,6 +139,7 @@ export function formatRow(row: DescribedRow, screen: Screen): string {
     ...(shown ?? []).map((each) => `    ${bar} ${each}`),
     ...(sms === null ? [] : describeDetails(sms).map((each) => `    ${escapeText(each)}`)),
     ...listPairs(fields ?? {}, '    '),
+    ...(price === undefined ? [] : [escapeText(`    ${describePrice(price)}`)]),
     `    ${paint(screen, 'dim', 'row:')}`,
     ...listPairs(cells, '      '),
     '',
@@ -148,6 +155,10 @@ function describeDetails({ to, parts, encoding, units, ucs2, replaced, source, s
     ...(ucs2 === null ? [] : [`UCS-2 because of ${ucs2.character}, character ${ucs2.at} of the text`]),
     ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),
   ];
+}
+
+function describePrice({ amount, currency }: NonNullable<DescribedRow['price']>): string {
+  return amount === null ? 'without a price' : `costs ${formatMoney(amount, currency)}`;
 }
 
 function listPairs(pairs: Readonly<Record<string, string>>, indent: string): string[] {

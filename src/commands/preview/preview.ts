@@ -56,7 +56,8 @@ function describeStep(
 ): DescribedRow[] {
   const step = job.steps[number - 1];
   if (step === undefined) return [];
-  return rows.map((each) => describeRow(each, { number, step, input: inputs[each.row.file], showNumbers }));
+  const currency = job.prices?.currency;
+  return rows.map((each) => describeRow(each, { number, step, input: inputs[each.row.file], currency, showNumbers }));
 }
 
 /** Who asks for a row or a number that is not there has mistyped it. */

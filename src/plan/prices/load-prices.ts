@@ -5,7 +5,7 @@ import { PriceListParser } from '../../prices/parse-price-list.js';
 import { PriceList, type PriceRow } from '../../prices/price-list.js';
 import type { PriceSettings } from '../../prices/price-settings.js';
 import type { PlannedPrices } from '../../prices/step-cost.js';
-import type { PlanDeps } from '../plan-deps.js';
+import type { InputReader } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 
 /** The price list of a job, and how its plan names it. */
@@ -15,10 +15,12 @@ export interface LoadedPrices {
   readonly planned: PlannedPrices;
 }
 
+type PriceReader = Pick<InputReader, 'listInputs' | 'readRecords' | 'findColumn'>;
+
 /** Reads the price list of a job to its end; gathers all its faults, and gives undefined where there are any, or no list. */
 export async function loadPrices(
   { prices: settings, directory }: Pick<Job, 'prices' | 'directory'>,
-  { deps: { reader }, problems }: { deps: Pick<PlanDeps, 'reader'>; problems: ProblemList },
+  { deps: { reader }, problems }: { deps: { reader: PriceReader }; problems: ProblemList },
 ): Promise<LoadedPrices | undefined> {
   if (settings === undefined) return undefined;
   return await problems.gather('prices.file', async () => {
@@ -38,7 +40,7 @@ export async function loadPrices(
 async function readRows(
   records: RecordReader,
   shown: string,
-  { findColumn }: Pick<PlanDeps['reader'], 'findColumn'>,
+  { findColumn }: Pick<PriceReader, 'findColumn'>,
 ): Promise<readonly PriceRow[]> {
   await records.open();
   const isCommaDecimal = records.delimiter === ';';
