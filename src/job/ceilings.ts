@@ -1,11 +1,11 @@
-import type { Area } from '../domain/areas.js';
-import type { Limits, Step } from './job.js';
+import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
 
-/** The most that a job may ask of an area; undefined where the area has no such unit. */
-export interface Ceilings {
+/** How fast a step or an area is; undefined where there is no such limit, or no such unit. */
+export interface Limits {
   readonly requestsPerSecond: number;
   readonly messagesPerSecond: number | undefined;
   readonly segmentsPerSecond: number | undefined;
+  /** Requests in flight at once. */
   readonly concurrency: number;
 }
 
@@ -15,13 +15,13 @@ const UNPUBLISHED = {
   messagesPerSecond: undefined,
   segmentsPerSecond: undefined,
   concurrency: 64,
-} as const satisfies Ceilings;
+} as const satisfies Limits;
 
 /**
  * Hard caps on what a job may set. The published ones are from the service's public developer documentation.
  * Concurrency is Volley's choice everywhere: it means sockets, and 1,800 requests a second at 140 ms each need 256.
  */
-export const ceilings: Readonly<Record<Area, Ceilings>> = {
+export const ceilings: Readonly<Record<Area, Limits>> = {
   sms: {
     // "API rate limits": 1,800 requests a second for a subaccount (3,000 for an address); above it 429 with Retry-After: 1.
     requestsPerSecond: 1800,
@@ -41,7 +41,7 @@ export const ceilings: Readonly<Record<Area, Ceilings>> = {
 };
 
 /** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
-export const defaultLimits: Readonly<Record<Step['kind'], Limits>> = {
+export const defaultLimits: Readonly<Record<RowKind | ActionStepKind, Limits>> = {
   sms: { requestsPerSecond: 20, messagesPerSecond: 1000, segmentsPerSecond: undefined, concurrency: 8 },
   contacts: ofRequests(20, 8),
   // A session is an SMS to a person who waits for it; a check is one read.

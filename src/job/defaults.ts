@@ -1,5 +1,3 @@
-import type { ReadLimits, Timeouts } from './job.js';
-
 /**
  * Defaults of a job, and the most that it may ask for. One place for every such number, with its source; limits of
  * rate stand in job/ceilings.ts, addresses in regions.ts, what the service's reference leaves open in
@@ -11,7 +9,7 @@ const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
 /** Volley's choice: generous for exported files, small enough that one bad file cannot exhaust memory. */
-export const DEFAULT_READ_LIMITS: ReadLimits = {
+export const DEFAULT_READ_LIMITS = {
   maxFieldBytes: MIB,
   maxColumns: 1000,
   maxLineBytes: 16 * MIB,
@@ -19,7 +17,7 @@ export const DEFAULT_READ_LIMITS: ReadLimits = {
 };
 
 /** Volley's choice: a batch of 10,000 messages takes the service under a second, the rest is margin. */
-export const DEFAULT_TIMEOUTS: Timeouts = { connectSeconds: 10, answerSeconds: 60 };
+export const DEFAULT_TIMEOUTS = { connectSeconds: 10, answerSeconds: 60 };
 
 /** Volley's choice: long enough for a proxy to restart, short enough that a nightly job ends in the night. */
 export const DEFAULT_GIVE_UP_AFTER_SECONDS = 900;

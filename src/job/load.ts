@@ -12,9 +12,9 @@ import { MAX_JOB_BYTES, readYaml, TAB_MESSAGE } from './explain/read-yaml.js';
 import { readTree, type Tree } from './explain/tree.js';
 import { findUnquotedText } from './explain/unquoted-text.js';
 import { isMapping } from './explain/written-steps.js';
-import { fillJob } from './fill.js';
 import { followLinks } from './follow-links.js';
 import type { Job } from './job.js';
+import { resolveJob } from './resolve-job.js';
 import { checkName } from './rules/check-name.js';
 import { findBrokenRules } from './rules/find-broken-rules.js';
 import { type CheckedStep, writtenJob } from './schema/written-job.js';
@@ -132,7 +132,7 @@ export function parseJob(
     const named = nameCause(findings, unquoted(), tree);
     throw (isPartial ? refusePartOfJob : refuseJob)(named, { file, text: clean, tree });
   }
-  return fillJob(checked.data, { name, directory: dirname(resolve(own)) });
+  return resolveJob(checked.data, { name, directory: dirname(resolve(own)) });
 }
 
 const writtenJobOfAnySteps = writtenJob.extend({

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/documented.js';
 import { type Problem, UserError } from '../domain/errors.js';
-import { defaultLimits } from '../job/ceilings.js';
+import { defaultLimits, type Limits } from '../job/ceilings.js';
 import { SUB_ACCOUNT_ID } from '../job/defaults.js';
-import { fillService } from '../job/fill-service.js';
-import type { Limits, ServiceSettings, Step, Timeouts } from '../job/job.js';
+import type { ServiceSettings, Step, Timeouts } from '../job/job.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 import { DOCUMENTED_ADDRESS } from '../job/platforms.js';
 import type { Region } from '../job/regions.js';
+import { resolveService } from '../job/resolve-service.js';
 import { writtenService } from '../job/schema/service.js';
 import { lineOfText } from '../job/schema/values.js';
 import { rowLimits, smsLimits } from '../job/schema/written-limits.js';
@@ -117,7 +118,7 @@ export function readOptions(given: ServiceOptions): ReadOptions {
   const checked = schema.safeParse(options);
   if (!checked.success) throw refuse(checked.error.issues.flatMap(describeIssue));
   const { credentials, limits, ...service } = checked.data;
-  const settings = fillService({ ...service, sandbox: false }, '.');
+  const settings = resolveService({ ...service, sandbox: false }, '.');
   if (service.ccPlatform !== undefined && settings.bases.campaign === '') {
     const message = `expected the address of the contact center, since ${service.ccPlatform} does not determine it`;
     throw refuse([{ where: 'bases.campaign', message: `${message}; ${DOCUMENTED_ADDRESS}` }]);
@@ -126,7 +127,10 @@ export function readOptions(given: ServiceOptions): ReadOptions {
     const message = `expected one of 3 to 50 characters, which ${settings.subAccountId} is not`;
     throw refuse([{ where: 'subAccountId', message }]);
   }
-  const limitsOf = (area: Area): Limits => ({ ...defaultLimits[KIND_OF_AREA[area]], ...dropUndefined(limits[area]) });
+  const limitsOf = (area: Area): Limits => ({
+    ...defaultLimits[KIND_OF_AREA[area]],
+    ...omitUndefined(limits[area] ?? {}),
+  });
   const { apiKey } = credentials;
   return {
     settings,
@@ -145,10 +149,6 @@ export function readOptions(given: ServiceOptions): ReadOptions {
       chat: limitsOf('chat'),
     },
   };
-}
-
-function dropUndefined(limits: LimitOptions = {}): Partial<Limits> {
-  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
 }
 
 function refuse(problems: readonly Problem[]): UserError {

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { Limits } from '../job/job.js';
+import type { Limits } from '../job/ceilings.js';
 import type { Clock } from '../ports/clock.js';
 import { Gate, type PreSendCheck } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';

@@ -1,4 +1,4 @@
-import type { Limits } from '../job/job.js';
+import type { Limits } from '../job/ceilings.js';
 import { PERIOD_MS } from './timeline.js';
 
 /** What a request costs beside being one request. */

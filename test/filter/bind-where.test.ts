@@ -4,12 +4,11 @@ import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import type { Cell } from '../../src/domain/row.js';
 import { bindWhere, type RowFilter } from '../../src/filter/bind-where.js';
 import { findColumn } from '../../src/input/own-columns.js';
-import { fillWhere } from '../../src/job/schema/fill-where.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 
 /** What becomes of rows under a `where` as a person writes it; each is asked as texts and as bytes, which must agree. */
 function aFilter(written: unknown, columns: readonly string[]): (cells: readonly Cell[]) => string {
-  const filter = bindWhere(fillWhere(writtenWhere.parse(written)), columns, findColumn);
+  const filter = bindWhere(writtenWhere.parse(written), columns, findColumn);
   if ('problems' in filter) throw new Error(filter.problems[0]?.message);
   return (cells) => {
     const said = nameOf(filter.refuse(cells));
@@ -148,7 +147,7 @@ test('a cell that cannot be compared rejects a row only where the row hangs on i
 });
 
 test('a column that no file has is named with the columns that there are, and the nearest', () => {
-  const where = fillWhere(writtenWhere.parse([{ consent: 'yes' }, { contry: 'SG' }]));
+  const where = writtenWhere.parse([{ consent: 'yes' }, { contry: 'SG' }]);
   expect(bindWhere(where, COLUMNS, findColumn)).toEqual({
     problems: [
       {

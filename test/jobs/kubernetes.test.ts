@@ -7,7 +7,8 @@ import { type ISecret, Secret } from 'kubernetes-models/v1/Secret';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { DRAIN_MS } from '../../src/commands/terminal/drain-on-signal.js';
-import { isRowStep } from '../../src/job/job.js';
+import type { Area } from '../../src/domain/areas.js';
+import { isRowStep, type KeyCredentials } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { EXIT } from '../../src/report/exit-code.js';
 import { lastOf, ROOT, readDockerfile } from './dockerfile.js';
@@ -185,7 +186,8 @@ describe('job file', () => {
   });
 
   test('takes its key from the variable that the pod has', () => {
-    const apiKeys = Object.values(parseJob(text, jobPath).service.credentials).map(({ apiKey }) => apiKey);
+    const credentials: Readonly<Partial<Record<Area, unknown>>> = parseJob(text, jobPath).service.credentials;
+    const apiKeys = Object.values(credentials).map((own) => (own as KeyCredentials).apiKey);
 
     expect(apiKeys).not.toEqual([]);
     for (const apiKey of apiKeys) expect(container.env?.map(({ name }) => ({ env: name }))).toContainEqual(apiKey);

@@ -9,13 +9,13 @@ import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
+import type { Limits } from '../../src/job/ceilings.js';
 import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
 import {
   type ContactsStep,
   type Input,
   isRowStep,
   type Job,
-  type Limits,
   type ServiceSettings,
   type SmsStep,
   type SmsTemplate,
@@ -46,13 +46,11 @@ export function someLimits(changes: Partial<Limits> = {}): Limits {
 
 export function anInput(changes: Partial<Input> = {}): Input {
   const files = changes.files ?? ['people.csv'];
-  const unsaid = { format: undefined, encoding: undefined, delimiter: undefined, countryColumn: undefined } as const;
-  return { ...unsaid, country: 'SG', limits: DEFAULT_READ_LIMITS, ...changes, files };
+  return { country: 'SG', limits: DEFAULT_READ_LIMITS, ...changes, files };
 }
 
 export function aTemplate(changes: Partial<SmsTemplate> = {}): SmsTemplate {
-  const unsaid = { source: undefined, scheduled: undefined, expiry: undefined, dlrCallbackUrl: undefined } as const;
-  return { ...unsaid, text: 'Hello', encoding: 'AUTO', ...changes };
+  return { text: 'Hello', encoding: 'AUTO', ...changes };
 }
 
 /** `text` goes into the template. */
@@ -64,7 +62,6 @@ export function anSmsStep({ text, ...changes }: Partial<SmsStep> & { text?: stri
     template: aTemplate(text === undefined ? {} : { text }),
     batchSize: 1000,
     duplicates: 'skip',
-    suppress: undefined,
     limits: someLimits(),
     ...changes,
   };
@@ -106,17 +103,11 @@ export function aService(changes: Partial<ServiceSettings> = {}): ServiceSetting
 }
 
 export function aJob(changes: Partial<Job> = {}): Job {
-  const unguarded = {
-    maxRejectedPercent: undefined,
-    maxMessages: undefined,
-    maxSegments: undefined,
-    maxCost: undefined,
-  };
   return {
     name: 'sale',
     service: aService(),
     steps: [anSmsStep()],
-    guards: { ...unguarded, maxFailedPercent: 100 },
+    guards: { maxFailedPercent: 100 },
     failOn: 'rejections',
     repeat: 'never',
     output: { directory: '/out', format: 'csv' },

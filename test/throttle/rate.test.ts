@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Limits } from '../../src/job/job.js';
+import type { Limits } from '../../src/job/ceilings.js';
 import { Rate } from '../../src/throttle/rate.js';
 import { PERIOD_MS } from '../../src/throttle/timeline.js';
 

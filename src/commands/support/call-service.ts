@@ -1,6 +1,6 @@
 import { ServiceError, UserError } from '../../domain/errors.js';
-import { defaultLimits } from '../../job/ceilings.js';
-import type { Job, Limits } from '../../job/job.js';
+import { defaultLimits, type Limits } from '../../job/ceilings.js';
+import type { Job } from '../../job/job.js';
 import { loadJob } from '../../job/load.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import { systemClock } from '../../ports/clock.js';

@@ -76,6 +76,8 @@ function innerOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
   ) {
     return [schema._zod.def.innerType];
   }
+  // What a person writes, before it is transformed.
+  if (schema instanceof z.core.$ZodPipe) return [schema._zod.def.in];
   return [];
 }
 
@@ -84,8 +86,8 @@ function descriptionOf(schema: z.core.$ZodType): string | undefined {
 }
 
 function innerOfWrapper(schema: z.core.$ZodType): { description: string | undefined } | undefined {
-  const isWrapper = schema instanceof z.core.$ZodOptional || schema instanceof z.core.$ZodDefault;
-  const inner = isWrapper || schema instanceof z.core.$ZodPrefault ? innerOf(schema)[0] : undefined;
+  const isStructured = [z.core.$ZodUnion, z.core.$ZodArray, z.core.$ZodRecord].some((kind) => schema instanceof kind);
+  const inner = isStructured ? undefined : innerOf(schema)[0];
   return inner && { description: descriptionOf(inner) };
 }
 

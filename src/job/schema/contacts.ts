@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { omitUndefined } from '../omit-undefined.js';
 import { columnName } from './values.js';
 import { writtenInput } from './written-input.js';
 import { rowLimits } from './written-limits.js';
@@ -17,9 +18,10 @@ const fields = z
     lineId: columnName().optional().describe('Column of the LINE id.'),
     kakaoTalkId: columnName().optional().describe('Column of the KakaoTalk id.'),
   })
-  .describe('The column for each field of the contact. At least one address is required.');
+  .describe('The column for each field of the contact. At least one address is required.')
+  .transform(omitUndefined);
 
-const rest = z
+export const restOfColumns = z
   .strictObject({
     except: z.array(columnName()).default([]).describe('Columns to omit.'),
     rename: z
@@ -40,7 +42,7 @@ export const contactsStep = z
       .union(
         [
           z.literal('rest'),
-          z.strictObject({ rest }),
+          z.strictObject({ rest: restOfColumns }),
           z
             .record(z.string().min(1), columnName())
             .refine((map) => Object.keys(map).length <= 50, 'expected 50 attributes at most'),
@@ -58,7 +60,8 @@ export const contactsStep = z
       .refine((ids) => new Set(ids).size === ids.length, 'expected every group once')
       .meta({ uniqueItems: true })
       .optional()
-      .describe('Ids of the groups that every contact joins, 10 at most.'),
+      .describe('Ids of the groups that every contact joins, 10 at most.')
+      .transform((ids = []) => ids),
     groupsColumn: columnName()
       .optional()
       .describe(

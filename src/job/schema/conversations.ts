@@ -4,7 +4,7 @@ import { columnName, lineOfText, webAddress } from './values.js';
 import { writtenInput } from './written-input.js';
 import { rowLimits } from './written-limits.js';
 
-const newChannel = z.strictObject({
+export const newChannel = z.strictObject({
   name: lineOfText().max(MAX_CHANNEL_NAME).describe('Name of the channel.'),
   description: lineOfText().optional().describe('What the channel is for.'),
   queue: lineOfText().describe('Id of the queue for conversations that name none.'),
@@ -19,7 +19,7 @@ const newChannel = z.strictObject({
     .describe('Where the service posts events of the conversations.'),
 });
 
-const userColumns = z
+export const userColumns = z
   .strictObject({
     language: columnName().optional().describe("Column of the customer's language."),
     name: columnName().optional().describe("Column of the customer's name."),
@@ -53,7 +53,8 @@ export const conversationsStep = z
       })
       .describe(
         'Id of a channel. Or { name, queue, webhook: { name, url } }: a channel that is created before the first row.',
-      ),
+      )
+      .transform((written) => (typeof written === 'string' ? { id: written } : written)),
     queue: lineOfText().optional().describe('Id of the queue for the conversations; that of the channel by default.'),
     queueColumn: columnName()
       .optional()

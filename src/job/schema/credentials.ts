@@ -4,7 +4,7 @@ import { lineOfText, pathText } from './values.js';
 /** Where to read a secret. A literal secret is refused. */
 export const SECRET_EXPECTED = 'expected { env: NAME } or { file: PATH }: a job file must not contain secrets';
 
-function writtenSecret(what: string) {
+export function writtenSecret(what: string) {
   return z
     .union(
       [
@@ -23,9 +23,9 @@ function writtenSecret(what: string) {
     .describe(`Where to find the ${what}: { env: NAME } or { file: PATH }. Never the ${what} itself.`);
 }
 
-const keyCredentials = z.strictObject({ apiKey: writtenSecret('API key') });
+export const keyCredentials = z.strictObject({ apiKey: writtenSecret('API key') });
 
-const tokenCredentials = z.strictObject({
+export const tokenCredentials = z.strictObject({
   username: lineOfText()
     .refine((text) => !text.includes(':'), 'expected text without a colon')
     .describe('User name of the API tokens, usually the name of the tenant.'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_GIVE_UP_AFTER_SECONDS, DEFAULT_TIMEOUTS, SUB_ACCOUNT_ID } from '../defaults.js';
 import { findPathFault } from '../gateway-paths.js';
 import { findPlatformFault } from '../platforms.js';
-import { DEFAULT_REGION, findBaseFault, REGIONS } from '../regions.js';
+import { DEFAULT_REGION, findBaseFault, normalizeBase, REGIONS } from '../regions.js';
 import { writtenCredentials } from './credentials.js';
 import { lineOfText } from './values.js';
 
@@ -33,7 +33,7 @@ const writtenGatewayPaths = z
   })
   .describe('Paths of the chat gateway that override the known ones. Each begins with / and follows the address.');
 
-const writtenTimeouts = z
+export const timeouts = z
   .strictObject({
     connectSeconds: z
       .number()
@@ -79,7 +79,7 @@ export const writtenService = z
       .optional()
       .describe('Subaccount that messages are sent from; <account>_hq by default.'),
     credentials: writtenCredentials.optional(),
-    timeouts: writtenTimeouts.prefault({}),
+    timeouts: timeouts.prefault({}),
     giveUpAfterSeconds: z
       .number()
       .min(0)
@@ -96,7 +96,7 @@ export const writtenService = z
   .describe('The service that the job calls, and the account it uses.');
 
 function baseAddress() {
-  return checkedText(findBaseFault);
+  return checkedText(findBaseFault).transform(normalizeBase);
 }
 
 function gatewayPath(form: 'plain' | 'of-conversation') {

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../defaults.js';
-import { columnName, count, duplicates, instant, senderId, webAddress } from './values.js';
+import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from './values.js';
 import { writtenInput, writtenList } from './written-input.js';
 import { smsLimits } from './written-limits.js';
 
-const template = z
+export const smsTemplate = z
   .strictObject({
     source: senderId().optional(),
     text: z.string().min(1).describe('The message, in LiquidJS over the columns: Hi {{ first_name }}.'),
     encoding: z.enum(['AUTO', 'GSM7', 'UCS2']).default('AUTO').describe('AUTO uses GSM7 if every character allows it.'),
-    smartReplace: z
-      .boolean()
-      .default(false)
-      .describe('true: typographic quotes, dashes, ellipses and blanks become plain ones where GSM7 is then enough.'),
+    smartReplace: switchedOn().describe(
+      'true: typographic quotes, dashes, ellipses and blanks become plain ones where GSM7 is then enough.',
+    ),
     scheduled: instant()
       .optional()
       .describe('When the service sends, ISO 8601 with offset, at most 7 days ahead; at once by default.'),
@@ -30,7 +29,7 @@ export const smsStep = z
     kind: z.literal('sms').describe('Sends one SMS to each row.'),
     input: writtenInput,
     destination: columnName().describe("Column of the recipient's number."),
-    template,
+    template: smsTemplate,
     batchSize: count(MAX_BATCH_SIZE).default(DEFAULT_BATCH_SIZE).describe('Messages per request.'),
     duplicates: duplicates(),
     suppress: writtenList.optional().describe('Lists of numbers to which nothing is sent.'),

@@ -38,6 +38,15 @@ export function senderId() {
     .describe('Sender id: a number of 16 digits at most, or a name of 11 characters at most.');
 }
 
+/** Off by default. Absent where it is off: plans keep their ids, and those made before there was such a key lack it. */
+export function switchedOn() {
+  return z
+    .boolean()
+    .default(false)
+    .transform((isOn) => isOn || undefined)
+    .optional();
+}
+
 /** What to do with a repeated number. */
 export function duplicates() {
   return z
@@ -46,7 +55,7 @@ export function duplicates() {
     .describe('What to do with a number that occurs twice in the files of this step.');
 }
 
-/** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers. */
+/** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers; it becomes upper case. */
 export function countryCode() {
   return z
     .string()
@@ -55,7 +64,8 @@ export function countryCode() {
       const fault = findCountryFault(code.toUpperCase());
       if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
     })
-    .meta({ examples: ['SG'] });
+    .meta({ examples: ['SG'] })
+    .transform((code) => code.toUpperCase());
 }
 
 /** A number of one's own: with +, as a job file may be read anywhere. */
@@ -66,13 +76,14 @@ export function ownNumber() {
     .meta({ examples: ['+6591234567'] });
 }
 
-/** ISO 4217 in either case. */
+/** ISO 4217 in either case; it becomes upper case. */
 export function currencyCode() {
   return z
     .string()
     .regex(/^[A-Za-z]{3}$/, EXPECTED_CURRENCY)
     .refine((code) => Intl.supportedValuesOf('currency').includes(code.toUpperCase()), EXPECTED_CURRENCY)
-    .meta({ examples: ['EUR'] });
+    .meta({ examples: ['EUR'] })
+    .transform((code) => code.toUpperCase());
 }
 
 const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 4217), such as EUR';
@@ -115,14 +126,15 @@ const zonedTime = z
     return reading.kind === 'one' ? reading.instant : at;
   });
 
-/** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here. */
+/** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here; it becomes lower case. */
 export function encodingLabel() {
   return z
     .string()
     .refine(
       (label) => findEncodingName(label) !== undefined,
       'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, big5, shift_jis or gbk',
-    );
+    )
+    .transform((label) => label.trim().toLowerCase());
 }
 
 /** An address that the service can post to. `URL` would drop blanks and control characters, and post somewhere else. */
@@ -162,14 +174,17 @@ export function percent() {
   return z.number().min(0).max(100);
 }
 
-/** An amount of money: a decimal number in quotes or without, of at most 6 decimals. */
+/** An amount of money: a decimal number in quotes or without, of at most 6 decimals; it becomes text. */
 export function amount() {
-  return z.union([z.string(), z.number()], { error: EXPECTED_AMOUNT }).superRefine((written, context) => {
-    const amount = parseDecimal(String(written));
-    // As many digits as a number in YAML certainly keeps.
-    const isLong = typeof written === 'number' && String(written).length > 15;
-    if (!amount.ok || isLong) context.addIssue({ code: 'custom', message: EXPECTED_AMOUNT });
-  });
+  return z
+    .union([z.string(), z.number()], { error: EXPECTED_AMOUNT })
+    .superRefine((written, context) => {
+      const amount = parseDecimal(String(written));
+      // As many digits as a number in YAML certainly keeps.
+      const isLong = typeof written === 'number' && String(written).length > 15;
+      if (!amount.ok || isLong) context.addIssue({ code: 'custom', message: EXPECTED_AMOUNT });
+    })
+    .transform(String);
 }
 
 const EXPECTED_AMOUNT = 'expected an amount with a point and at most 6 decimals, such as "120.00"';

@@ -5,11 +5,10 @@ import { writtenWhere } from './written-where.js';
 
 const files = z
   .union([pathText(), z.array(pathText()).min(1)], { error: 'expected a path or a list of paths' })
-  .describe(
-    'Files to read: paths or globs (*.csv), relative to the job file; "-" is standard input. *.gz is unpacked.',
-  );
+  .describe('Files to read: paths or globs (*.csv), relative to the job file; "-" is standard input. *.gz is unpacked.')
+  .transform((written) => [written].flat());
 
-const readLimits = z
+export const readLimits = z
   .strictObject({
     maxFieldBytes: count().default(DEFAULT_READ_LIMITS.maxFieldBytes).describe('Longest field, in bytes.'),
     maxColumns: count().default(DEFAULT_READ_LIMITS.maxColumns).describe('Largest number of columns in a file.'),
@@ -23,7 +22,7 @@ const readLimits = z
   .describe('Limits for what is read. A file that exceeds them is refused.');
 
 export function delimiter() {
-  return z.enum([',', ';', '\t', '|', 'tab']);
+  return z.enum([',', ';', '\t', '|', 'tab']).transform((sign) => (sign === 'tab' ? '\t' : sign));
 }
 
 /** Files, and how they are to be read: those of a suppression list. */

@@ -2,7 +2,17 @@ import { z } from 'zod';
 import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME, MAX_TEST_NUMBERS } from '../defaults.js';
 import { writtenService } from './service.js';
 import { writtenStep } from './steps.js';
-import { amount, count, currencyCode, encodingLabel, instant, ownNumber, pathText, percent } from './values.js';
+import {
+  amount,
+  count,
+  currencyCode,
+  encodingLabel,
+  instant,
+  ownNumber,
+  pathText,
+  percent,
+  switchedOn,
+} from './values.js';
 import { delimiter } from './written-input.js';
 import { writtenLimits } from './written-limits.js';
 
@@ -16,13 +26,13 @@ const writtenGuards = z
     maxCost: amount()
       .optional()
       .describe('Highest cost of the job, in the currency of its price list. Above it, nothing is sent.'),
+    /** Per step, once 100 rows are answered. */
     maxFailedPercent: percent()
       .default(DEFAULT_MAX_FAILED_PERCENT)
       .describe('Highest share of refused rows in a step, in percent of the rows answered. Above it, sending stops.'),
-    requireTest: z
-      .boolean()
-      .default(false)
-      .describe('Whether a plan is sent only once a test of it, by `volley test`, was accepted.'),
+    requireTest: switchedOn().describe(
+      'Whether a plan is sent only once a test of it, by `volley test`, was accepted.',
+    ),
   })
   .describe('When the job stops, so that a person can look.');
 
@@ -43,22 +53,16 @@ const writtenPrices = z
   })
   .describe('What messages cost: the plan and the report say it.');
 
+const outputSettings = z.strictObject({
+  directory: pathText().default(DEFAULT_OUTPUT_DIRECTORY).describe('Directory of the runs.'),
+  format: z.enum(['csv', 'ndjson']).default('csv').describe('Format of results, rejections and the other row files.'),
+});
+
 const writtenOutput = z
-  .union(
-    [
-      pathText(),
-      z.strictObject({
-        directory: pathText().default(DEFAULT_OUTPUT_DIRECTORY).describe('Directory of the runs.'),
-        format: z
-          .enum(['csv', 'ndjson'])
-          .default('csv')
-          .describe('Format of results, rejections and the other row files.'),
-      }),
-    ],
-    { error: 'expected a directory, or { directory, format }' },
-  )
+  .union([pathText(), outputSettings], { error: 'expected a directory, or { directory, format }' })
   .default(DEFAULT_OUTPUT_DIRECTORY)
-  .describe('Directory for the runs, relative to the job file; or { directory, format }.');
+  .describe('Directory for the runs, relative to the job file; or { directory, format }.')
+  .transform((written) => (typeof written === 'string' ? outputSettings.parse({ directory: written }) : written));
 
 /** A job file as a person writes it. Rules over several keys are in rules/. */
 export const writtenJob = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CellTest, Condition, Where } from '../../domain/where.js';
 import { isBlank } from '../../template/blank.js';
 import { findBadInputFormat } from '../../template/date-input.js';
 import { columnName } from './values.js';
@@ -99,6 +100,50 @@ export const writtenWhere = z
   .meta({
     id: 'where',
     description: 'A map of conditions, which must all hold, or a list of such maps, of which one must.',
-  });
+  })
+  .transform(fillWhere);
 
-export type CheckedWhere = z.output<typeof writtenWhere>;
+type Group = z.output<typeof group>;
+type Value = z.output<typeof value>;
+
+/** A list of groups, of which one must hold; what is written short is written out. */
+function fillWhere(written: Group | Group[]): Where {
+  return [written]
+    .flat()
+    .map((group) =>
+      Object.entries(group).map(([column, condition]): Condition => ({ column, tests: fillTests(condition) })),
+    );
+}
+
+function fillTests(written: Group[string]): CellTest[] {
+  if (written === 'blank' || written === 'present') return [{ op: written }];
+  if (typeof written === 'object' && !Array.isArray(written)) return fillComparison(written);
+  return [{ op: 'equals', values: fillValues(written), exact: false }];
+}
+
+function fillComparison({
+  equals,
+  not,
+  atLeast,
+  atMost,
+  before,
+  after,
+  format,
+  exact = false,
+}: z.output<typeof comparison>): CellTest[] {
+  const tests: CellTest[] = [];
+  if (equals !== undefined) tests.push({ op: 'equals', values: fillValues(equals), exact });
+  if (not !== undefined) tests.push({ op: 'not', values: fillValues(not), exact });
+  if (atLeast !== undefined) tests.push({ op: 'atLeast', bound: atLeast });
+  if (atMost !== undefined) tests.push({ op: 'atMost', bound: atMost });
+  if (before !== undefined) tests.push({ op: 'before', bound: before, format });
+  if (after !== undefined) tests.push({ op: 'after', bound: after, format });
+  return tests;
+}
+
+/** The schema holds that all are numbers, or none. */
+function fillValues(written: Value | readonly Value[]): readonly string[] | readonly number[] {
+  const values = [written].flat() as Value[];
+  const numbers = values.filter((value) => typeof value === 'number');
+  return numbers.length > 0 ? numbers : values.map(String);
+}

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { CHAT_FIGURES } from '../chat-figures.js';
-import { count, lineOfText } from './values.js';
+import { count } from './values.js';
 import { actionLimits } from './written-limits.js';
 
 const CAMPAIGN_TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
@@ -11,7 +10,6 @@ export const campaignStep = z
   .strictObject({
     kind: z.literal('campaign').describe('Checks the status of a campaign, or changes it. Has no rows.'),
     campaign: count().describe('Id of the campaign.'),
-    set: z.enum(CAMPAIGN_TARGETS).optional().describe('Status to set the campaign to.'),
     expect: z
       .union(
         [
@@ -24,8 +22,10 @@ export const campaignStep = z
         ],
         { error: `expected one of ${CAMPAIGN_STATES.join(', ')}, or a list of them` },
       )
+      .transform((states) => [states].flat())
       .optional()
       .describe('Status, or list of them, that the campaign must have, otherwise the run stops. Checked before set.'),
+    set: z.enum(CAMPAIGN_TARGETS).optional().describe('Status to set the campaign to.'),
     always: z
       .boolean()
       .default(false)
@@ -36,20 +36,3 @@ export const campaignStep = z
     description: 'Reads or changes the status of a dynamic campaign of the contact center.',
     anyOf: [{ required: ['set'] }, { required: ['expect'] }],
   });
-
-/** rules/chat.ts checks the figures that the text names. */
-export const chatStep = z
-  .strictObject({
-    kind: z.literal('chat').describe('Posts a message to a room of the workplace chat. Has no rows.'),
-    text: z
-      .string()
-      .min(1)
-      .describe(`The message, in LiquidJS; it can use the counts of the run: ${CHAT_FIGURES.join(', ')}.`),
-    room: lineOfText().optional().describe('Name of the room; by default the room of the key.'),
-    when: z
-      .enum(['always', 'failure', 'success'])
-      .default('always')
-      .describe('When to post: always, only if the run failed, or only if it succeeded.'),
-    limits: actionLimits('chat').optional(),
-  })
-  .describe('Posts a message with the counts of the run.');

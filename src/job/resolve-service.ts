@@ -1,0 +1,65 @@
+import { resolve } from 'node:path';
+import { AREAS, type Area } from '../domain/areas.js';
+import { CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/documented.js';
+import { DEFAULT_SUB_ACCOUNT_SUFFIX, SANDBOX_ACCOUNT } from './defaults.js';
+import type { AreaCredentials, KeyCredentials, SecretSource, ServiceSettings } from './job.js';
+import { omitUndefined } from './omit-undefined.js';
+import { buildCampaignBase } from './platforms.js';
+import { basesByRegion, NO_BASE } from './regions.js';
+import type { CheckedJob } from './schema/written-job.js';
+
+type CheckedService = CheckedJob['service'];
+
+/**
+ * Addresses and credentials of every area, secret files with absolute paths. Account and subaccount are '' when a job
+ * has none: require-access.ts has checked that no step needs one.
+ */
+export function resolveService(
+  { region, ccPlatform, bases = {}, gatewayPaths = {}, credentials = {}, ...service }: CheckedService,
+  directory: string,
+): ServiceSettings {
+  const { sandbox, account = sandbox ? SANDBOX_ACCOUNT : '' } = service;
+  const ownSubAccount = account === '' ? '' : `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`;
+  const addresses = {
+    ...basesByRegion[region],
+    gateway: GATEWAY_BASE,
+    campaign: buildCampaignBase(ccPlatform) ?? '',
+    chat: CHAT_BASE,
+    ...omitUndefined(bases),
+  };
+  return {
+    ...service,
+    account,
+    subAccountId: service.subAccountId ?? ownSubAccount,
+    bases: sandbox ? SANDBOX_BASES : addresses,
+    gatewayPaths: { ...DEFAULT_GATEWAY_PATHS, ...omitUndefined(gatewayPaths) },
+    credentials: sandbox ? {} : resolveCredentials(credentials, directory),
+  };
+}
+
+const SANDBOX_BASES = Object.fromEntries(AREAS.map((area) => [area, NO_BASE])) as Readonly<Record<Area, string>>;
+
+/** Holds only the areas that the job names. */
+function resolveCredentials(
+  { apiKey, campaign, ...own }: NonNullable<CheckedService['credentials']>,
+  directory: string,
+): AreaCredentials {
+  const shared = apiKey && { apiKey };
+  const keyOf = (key: KeyCredentials | undefined) => key && { apiKey: resolveSecret(key.apiKey, directory) };
+  return omitUndefined({
+    sms: keyOf(own.sms ?? shared),
+    contacts: keyOf(own.contacts ?? shared),
+    verification: keyOf(own.verification ?? shared),
+    gateway: keyOf(own.gateway),
+    campaign: campaign && {
+      ...campaign,
+      dataToken: resolveSecret(campaign.dataToken, directory),
+      actionToken: campaign.actionToken && resolveSecret(campaign.actionToken, directory),
+    },
+    chat: keyOf(own.chat),
+  });
+}
+
+function resolveSecret(secret: SecretSource, directory: string): SecretSource {
+  return 'file' in secret ? { file: resolve(directory, secret.file) } : secret;
+}

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { isRowStep } from '../../src/job/job.js';
+import { parseJob } from '../../src/job/load.js';
+import { identifyPlan } from '../../src/plan/select.js';
+
+const FILES = { files: 'a.csv' };
+const INPUT = {
+  ...FILES,
+  format: 'csv',
+  encoding: 'UTF-8',
+  delimiter: 'tab',
+  country: 'sg',
+  countryColumn: 'land',
+  where: { consent: 'yes', age: { atLeast: 18 } },
+};
+const CONTACTS = { kind: 'contacts', input: FILES, fields: { email: 'mail', msisdn: 'mobile' } };
+const CHANNEL = {
+  webhook: { url: 'https://example.com', version: '2', name: 'hook' },
+  queue: 'q',
+  description: 'shop',
+  name: 'bot',
+};
+const SCHEDULED = { timeZone: 'Asia/Singapore', at: '2026-12-01 10:00' };
+const TEMPLATE = {
+  dlrCallbackUrl: 'https://example.com',
+  expiry: '2026-12-03T10:00:00Z',
+  scheduled: SCHEDULED,
+  smartReplace: true,
+  encoding: 'GSM7',
+  text: 'Hi',
+  source: 'ACME',
+};
+
+/** With every key, in another order than the schema has. */
+const STEPS: Readonly<Record<string, Record<string, unknown>>> = {
+  'contacts with the rest': {
+    groupsColumn: 'more',
+    groups: [7],
+    customAttributes: { rest: { rename: { a: 'b' }, except: ['c'] } },
+    ...CONTACTS,
+    input: INPUT,
+  },
+  'contacts with attributes': { customAttributes: { tier: 'Tier', rest: 'Rest' }, ...CONTACTS },
+  'plain contacts': CONTACTS,
+  sms: {
+    duplicates: 'keep',
+    batchSize: 5,
+    suppress: { country: 'my', files: 'stop.csv' },
+    template: TEMPLATE,
+    destination: 'to',
+    input: INPUT,
+    kind: 'sms',
+  },
+  'plain sms': { template: { text: 'Hi' }, destination: 'to', input: FILES, kind: 'sms' },
+  'verification.start': {
+    duplicates: 'keep',
+    whenTooEarly: 'reject',
+    resetSession: true,
+    resendingInterval: 20,
+    codeValidity: 60,
+    codeLength: 5,
+    source: 'ACME',
+    template: '{code} {brand}',
+    brand: 'Acme',
+    destination: 'to',
+    input: FILES,
+    kind: 'verification.start',
+  },
+  'verification.check': { code: 'code', session: 'id', input: FILES, kind: 'verification.check' },
+  conversations: {
+    history: 'talk',
+    languages: ['id'],
+    user: { additionalProperties: { tier: 'Tier' }, phone: 'to', email: 'mail', name: 'name', language: 'lang' },
+    queueColumn: 'line',
+    queue: 'q',
+    channel: CHANNEL,
+    input: FILES,
+    kind: 'conversations',
+  },
+  'plain conversations': { channel: '25', input: FILES, kind: 'conversations' },
+  campaign: { always: true, set: 'PAUSED', expect: 'RUNNING', campaign: 5, kind: 'campaign' },
+  chat: { when: 'failure', room: 'ops', text: '{{ job }}', kind: 'chat' },
+};
+
+/** As earlier versions gave them. */
+const IDS: Readonly<Record<string, string>> = {
+  'contacts with the rest': '3sdbzty365gk',
+  'contacts with attributes': 'a0dywnc25v3z',
+  'plain contacts': 'vd2nhpz01x5h',
+  sms: '4cjfzrjsr1z3',
+  'plain sms': 'wr922kdacz6t',
+  'verification.start': 'rybt942tx4pq',
+  'verification.check': 'jgbd3jknw834',
+  conversations: 'nwgsrfwd5n0e',
+  'plain conversations': 'v2vf6rm47fff',
+  campaign: 'ks1myj5k7afz',
+  chat: 'e8y4qr36bdcy',
+};
+
+test.each(Object.entries(STEPS))('the plan of %s keeps its id: it hangs on the order of keys', (name, step) => {
+  const rows = { kind: 'sms', input: FILES, destination: 'to', template: { text: 'Hi' } };
+  const written = { service: { sandbox: true }, steps: step.kind === 'sms' ? [step] : [step, rows] };
+  const job = parseJob(JSON.stringify(written), '/jobs/sale.yaml');
+  const file = { path: '/jobs/a.csv', shown: 'a.csv', format: 'csv' } as const;
+  const inputs = [{ file, sha256: 'f00d', bytes: 1, contentSha256: 'f00d' }];
+  const steps = job.steps.map((each, index) => ({
+    step: each,
+    number: index + 1,
+    inputs: isRowStep(each) ? inputs : [],
+    suppression: [],
+    leftOut: [],
+  }));
+
+  expect(identifyPlan(job, { steps, spool: undefined }, '')).toBe(IDS[name]);
+});
