@@ -66,7 +66,13 @@ module.exports = {
       },
     },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      // numfmt names a file for `require` that its package lacks; imports take another.
+      name: 'no-unresolved',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^numfmt$' },
+    },
     {
       name: 'no-dev-dependency-in-src',
       severity: 'error',

@@ -44,6 +44,8 @@ export const REJECTION_CODES = {
   'number-loses-digits': words('a JSON number is too long', 'put it in quotes'),
   'lone-surrogate': words('half of a character', 'export the file again as UTF-8'),
   nul: words('a NUL character in the line', 'export the file again'),
+  'cell-error': words('a cell of the sheet shows an error', 'correct its formula'),
+  'no-formula-value': words('a formula without a value', 'open and save the file'),
   'bad-filter-value': words('where cannot compare the cell', 'correct it'),
   'field-too-long': words('a value is too long', 'shorten it'),
   ...NUMBER_CODES,

@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { Problem } from '../domain/errors.js';
+import type { Input } from '../job/job.js';
 import { isPattern, searchPattern } from './glob.js';
 import { describeDiskError, refuseAll } from './refusal.js';
 
@@ -9,7 +10,7 @@ export interface InputFile {
   readonly path: string;
   /** Relative to the job file, with forward slashes: the file of a `Place`. */
   readonly shown: string;
-  readonly format: 'csv' | 'ndjson';
+  readonly format: NonNullable<Input['format']>;
 }
 
 /**
@@ -102,6 +103,7 @@ async function findFault(path: string): Promise<string | undefined> {
   }
 }
 
-function formatByName(path: string): 'csv' | 'ndjson' {
+function formatByName(path: string): InputFile['format'] {
+  if (/\.xls[xm]$/i.test(path)) return 'xlsx';
   return /\.(ndjson|jsonl)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';
 }

@@ -40,7 +40,8 @@ export function aFile(directory: string, content: string | Uint8Array, shown = '
   count += 1;
   const path = join(directory, `${count}-${shown}`);
   writeFileSync(path, content);
-  return { path, shown, format: shown.includes('.ndjson') ? 'ndjson' : 'csv' };
+  const format = shown.endsWith('.xlsx') ? 'xlsx' : shown.includes('.ndjson') ? 'ndjson' : 'csv';
+  return { path, shown, format };
 }
 
 export const aGzip = (text: string) => gzipSync(text);

@@ -71,7 +71,7 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
 
 /** Beside the file, with its name. */
 function nameJob(file: string): string {
-  const bare = basename(file).replace(/(?:\.(?:csv|tsv|txt|ndjson|jsonl))?(?:\.gz)?$/i, '');
+  const bare = basename(file).replace(/(?:\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm]))?(?:\.gz)?$/i, '');
   return join(dirname(file), `${bare === '' ? 'job' : bare}.yaml`);
 }
 

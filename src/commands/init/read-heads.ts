@@ -50,11 +50,12 @@ export async function readHeads(
 async function findEncoding(inputs: readonly InputFile[]): Promise<string | undefined> {
   const { maxFileBytes } = DEFAULT_READ_LIMITS;
   const found = [];
-  for (const { path, shown } of inputs) found.push(await guessEncoding({ path, shown, maxFileBytes }));
+  const texts = inputs.filter(({ format }) => format !== 'xlsx');
+  for (const { path, shown } of texts) found.push(await guessEncoding({ path, shown, maxFileBytes }));
   const index = found.findIndex((encoding) => encoding !== undefined);
   if (index !== -1 && found.includes(undefined)) {
     const hint = 'Save all files as UTF-8, or write a job for each.';
-    throw refuse(inputs[index], 'it is not UTF-8, and another file is', 'files of one encoding', hint);
+    throw refuse(texts[index], 'it is not UTF-8, and another file is', 'files of one encoding', hint);
   }
   return found[index];
 }

@@ -99,8 +99,8 @@ function refuseGzip(shown: string, reason: string) {
 function refuseWorkbook(shown: string) {
   return refuse({
     where: shown,
-    message: 'it is a workbook or an archive, expected CSV or NDJSON',
-    hint: 'Open it and save the sheet as "CSV UTF-8".',
+    message: 'it is a workbook or an archive, expected CSV, NDJSON, or a workbook whose name ends in .xlsx',
+    hint: 'Open it in a spreadsheet program, and save it as .xlsx or as "CSV UTF-8".',
   });
 }
 

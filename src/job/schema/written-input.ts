@@ -30,9 +30,16 @@ export const writtenList = z
   .strictObject({
     files,
     format: z
-      .enum(['csv', 'ndjson'])
+      .enum(['csv', 'ndjson', 'xlsx'])
       .optional()
-      .describe('By default, the file name decides: .ndjson and .jsonl are NDJSON, all others CSV.'),
+      .describe(
+        'By default, the file name decides: .ndjson and .jsonl are NDJSON, .xlsx and .xlsm are workbooks, all others CSV.',
+      ),
+    sheet: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Name of the sheet of a workbook; by default the only one that holds rows.'),
     encoding: encodingLabel()
       .optional()
       .describe('Encoding of the files. By default that of the byte order mark, or else strict UTF-8.'),

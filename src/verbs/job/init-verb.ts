@@ -9,7 +9,7 @@ export const addInitVerb: AddVerbs = (cli, { terminal, finish }) =>
       brief(command, 'init <file..>', terminal)
         .parserConfiguration(KEEP_EACH)
         .positional('file', {
-          describe: 'CSV or NDJSON files, as a tool exported them',
+          describe: 'CSV, NDJSON or .xlsx files, as a tool exported them',
           type: 'string',
           demandOption: true,
         })

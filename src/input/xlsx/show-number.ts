@@ -1,0 +1,86 @@
+import { format, getFormatDateInfo, getFormatInfo, isDateFormat } from 'numfmt';
+import { trimEndOf } from '../../domain/trim-end.js';
+
+/** Writes the number of a cell, given as it is stored; undefined for what is no number. */
+export type ShowNumber = (stored: string) => string | undefined;
+
+const DAY_SECONDS = 86_400;
+const DAY_MS = 86_400_000;
+/** The last day of 9999, counted from 1900. */
+const LAST_DAY = 2_958_465;
+const DAYS_UNTIL_1904 = 1462;
+
+/**
+ * How the number of a cell is read under a number format: a date as ISO 8601, any other number as the sheet shows it, but
+ * never without some of its digits: in full where the format is General, has an exponent, or hides digits of a whole number.
+ */
+export function showNumbersBy(pattern: string, is1904: boolean): ShowNumber {
+  const fallback = writeInFull;
+  if (isDateFormat(pattern)) {
+    const info = getFormatDateInfo(pattern);
+    const parts = { hasDate: info.year || info.month || info.day, hasTime: info.hours || info.minutes || info.seconds };
+    const isElapsed = /\[[hms]+\]/i.test(pattern);
+    return (stored) => {
+      if (isElapsed) return show(pattern, stored);
+      return writeDate(Number(stored) + (is1904 ? DAYS_UNTIL_1904 : 0), parts) ?? fallback(stored);
+    };
+  }
+  const { type } = getFormatInfo(pattern);
+  if (type === 'general' || type === 'scientific' || type === 'text' || type === 'error') return fallback;
+  return (stored) => show(pattern, stored);
+}
+
+function show(pattern: string, stored: string): string | undefined {
+  const full = writeInFull(stored);
+  if (full === undefined) return undefined;
+  const shown = format(pattern, Number(stored), { nbsp: false, throws: false }).trim();
+  const isWhole = /^-?\d+$/.test(full);
+  const hidesDigits = isWhole && !digitsOf(shown).includes(digitsOf(full));
+  return shown === '' || hidesDigits ? full : shown;
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/\D/g, '');
+}
+
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
+const WHOLE = /^-?\d+$/;
+/** Such are written in full as they are stored. */
+const SHORT_FRACTION = /^-?(?:0|[1-9]\d{0,8})\.\d{0,5}[1-9]$/;
+
+/** All digits, never with an exponent. A fraction has 15 digits at most, as in a spreadsheet: 0.30000000000000004 is 0.3. */
+export function writeInFull(stored: string): string | undefined {
+  if (WHOLE.test(stored)) return stored.replace(/^(-?)0+(?=\d)/, '$1');
+  if (SHORT_FRACTION.test(stored)) return stored;
+  if (!DECIMAL.test(stored)) return undefined;
+  const value = Number(stored);
+  if (!Number.isFinite(value)) return undefined;
+  if (Number.isSafeInteger(value)) return String(value);
+  const [mantissa = '', exponent] = Math.abs(value).toExponential(14).split('e');
+  const digits = trimEndOf(mantissa.replace('.', ''), '0');
+  const point = Number(exponent) + 1;
+  const sign = value < 0 ? '-' : '';
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return `${sign}${digits.padEnd(point, '0')}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** `serial`: days since the last day of 1899. Undefined for what no sheet shows as a date. */
+function writeDate(serial: number, { hasDate, hasTime }: { hasDate: boolean; hasTime: boolean }): string | undefined {
+  if (!(serial >= 0 && serial < LAST_DAY + 1)) return undefined;
+  const seconds = Math.round(serial * DAY_SECONDS);
+  const time = new Date((seconds % DAY_SECONDS) * 1000).toISOString().slice(11, 19);
+  if (!hasDate) return time.endsWith(':00') ? time.slice(0, 5) : time;
+  // Without a time in the format, the day is the one that is shown.
+  const day = hasTime ? Math.floor(seconds / DAY_SECONDS) : Math.floor(serial);
+  const date = writeDay(day);
+  return date === undefined || !hasTime ? date : `${date}T${time}`;
+}
+
+/** Spreadsheets count a 29 February 1900, which there was not, as day 60. */
+function writeDay(day: number): string | undefined {
+  if (day < 1 || day > LAST_DAY) return undefined;
+  if (day === 60) return '1900-02-29';
+  const since1970 = day - 25_569 + (day < 60 ? 1 : 0);
+  return new Date(since1970 * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,184 @@
+import { countOf } from '../../domain/count-of.js';
+import type { Rejection } from '../../domain/row.js';
+import type { Input } from '../../job/job.js';
+import { buildRow, isBlankRow } from '../csv/csv-row.js';
+import { digestInput } from '../digest-input.js';
+import { type Header, readHeader } from '../header.js';
+import type { InputFile } from '../inputs.js';
+import { BATCH_RECORDS, type InputRecord, type RecordReader } from '../record-reader.js';
+import { refuse } from '../refusal.js';
+import type { OpenSheet } from './open-sheet.js';
+import { type CellFault, nameColumn, type SheetRow } from './sheet-rows.js';
+
+/** Batches of long rows have fewer of them. */
+const BATCH_LENGTH = 4 * 1024 * 1024;
+
+/**
+ * Reads one sheet of an .xlsx workbook: its first row that is not blank is the header. Cells read as the sheet shows them, but
+ * with all digits, and dates as ISO 8601. A row with an error, or with a formula whose value is not stored, is a rejection.
+ */
+export class XlsxReader implements RecordReader {
+  readonly notices: string[] = [];
+  readonly #file: InputFile;
+  readonly #input: Input;
+  #opened: Promise<Header> | undefined;
+  #sheet: OpenSheet | undefined;
+  #rows: AsyncGenerator<SheetRow[]> | undefined;
+  /** Rows behind the header that came with it. */
+  #ahead: SheetRow[] = [];
+  #header: Header | undefined;
+  #sha256 = '';
+  #content = 0;
+  #row = 0;
+  #blankRows = 0;
+  #hiddenRows = 0;
+
+  constructor(file: InputFile, input: Input) {
+    this.#file = file;
+    this.#input = input;
+  }
+
+  get columns(): readonly string[] {
+    return this.#header?.columns ?? [];
+  }
+
+  get ownColumns(): readonly (readonly string[])[] {
+    const own = this.#header?.own;
+    return own === undefined ? [] : [own.columns];
+  }
+
+  get sha256(): string {
+    return this.#sha256;
+  }
+
+  async open(): Promise<void> {
+    this.#opened ??= this.#readToHeader();
+    this.#header = await this.#opened;
+  }
+
+  async close(): Promise<void> {
+    await this.#rows?.return(undefined);
+    this.#sheet?.close();
+  }
+
+  async *batches(): AsyncGenerator<readonly InputRecord[]> {
+    try {
+      await this.open();
+      let batch: InputRecord[] = [];
+      let length = 0;
+      for await (const rows of this.#readOn()) {
+        for (const row of rows) {
+          const record = this.#readRow(row);
+          if (record === undefined) continue;
+          batch.push(record);
+          for (const cell of record.cells) length += cell?.length ?? 0;
+          if (batch.length < BATCH_RECORDS && length < BATCH_LENGTH) continue;
+          this.#count(length);
+          yield batch;
+          batch = [];
+          length = 0;
+        }
+      }
+      if (batch.length > 0) yield batch;
+      this.#sha256 = (await digestInput(this.#file.path)).sha256;
+      this.#noticeEnd();
+    } finally {
+      await this.close();
+    }
+  }
+
+  async *#readOn(): AsyncGenerator<SheetRow[]> {
+    yield this.#ahead;
+    this.#ahead = [];
+    if (this.#rows !== undefined) yield* this.#rows;
+  }
+
+  #readRow({ cells, line, isHidden, fault }: SheetRow): InputRecord | undefined {
+    const header = this.#header;
+    if (header === undefined || (isBlankRow(cells) && fault === undefined)) {
+      this.#blankRows += 1;
+      return undefined;
+    }
+    this.#row += 1;
+    if (isHidden) this.#hiddenRows += 1;
+    // Cells behind the header count if they hold something; those that a row lacks are blank.
+    dropBlanks(cells, header.width);
+    while (cells.length < header.width) cells.push('');
+    const wrong = fault === undefined ? this.#findLong(cells) : describeFault(fault, header);
+    const built = buildRow(cells, header, line);
+    return { ...built, fault: wrong ?? built.fault, row: this.#row };
+  }
+
+  #findLong(cells: readonly string[]): Rejection | undefined {
+    const { maxFieldBytes } = this.#input.limits;
+    const long = cells.findIndex((cell) => cell.length * 3 > maxFieldBytes && Buffer.byteLength(cell) > maxFieldBytes);
+    if (long === -1) return undefined;
+    const reason = `the cell is too long, expected at most ${maxFieldBytes} bytes`;
+    return { stage: 'read', field: this.columns[long] ?? '', code: 'field-too-long', reason };
+  }
+
+  /** One text may stand in a million cells: what is read counts too, not only what is stored. */
+  #count(length: number): void {
+    const { maxFileBytes } = this.#input.limits;
+    this.#content += length;
+    if (this.#content > maxFileBytes) {
+      const message = `its cells hold more than ${maxFileBytes} characters, expected at most that many`;
+      throw refuse({ where: this.#file.shown, message, hint: 'Split it, or raise limits.maxFileBytes of the input.' });
+    }
+  }
+
+  async #readToHeader(): Promise<Header> {
+    const { openSheet } = await import('./open-sheet.js');
+    this.#sheet = await openSheet(this.#file, this.#input);
+    this.notices.push(...this.#sheet.notices);
+    this.#rows = this.#sheet.rows();
+    try {
+      for (let next = await this.#rows.next(); next.done !== true; next = await this.#rows.next()) {
+        const at = next.value.findIndex(({ cells }) => !isBlankRow(cells));
+        const found = next.value[at];
+        this.#blankRows += found === undefined ? next.value.length : at;
+        if (found === undefined) continue;
+        this.#ahead = next.value.slice(at + 1);
+        dropBlanks(found.cells, 0);
+        const header = readHeader(found.cells, {
+          where: `${this.#file.shown}:${found.line}`,
+          maxColumns: this.#input.limits.maxColumns,
+        });
+        this.notices.push(...header.notices);
+        return header;
+      }
+      throw refuse({ where: this.#file.shown, message: 'the sheet is empty, expected at least a header' });
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  #noticeEnd(): void {
+    const width = this.#header?.width ?? 0;
+    let hidden = 0;
+    for (const { first, last } of this.#sheet?.found.hiddenColumns ?? []) {
+      hidden += Math.max(0, Math.min(last, width - 1) - first + 1);
+    }
+    const merged = this.#sheet?.found.mergedCells ?? 0;
+    if (this.#blankRows > 0) this.notices.push(`ignored ${countOf(this.#blankRows, 'blank row')}`);
+    if (this.#hiddenRows > 0) this.notices.push(`read ${countOf(this.#hiddenRows, 'hidden row')} like the others`);
+    if (hidden > 0) this.notices.push(`read ${countOf(hidden, 'hidden column')} like the others`);
+    if (merged > 0)
+      this.notices.push(`it has ${countOf(merged, 'merged cell')}: only the first cell of each holds its value`);
+    if (this.#row === 0) this.notices.push('it holds a header and no rows');
+  }
+}
+
+/** Blank cells at the end, down to a number of cells. */
+function dropBlanks(cells: string[], least: number): void {
+  while (cells.length > least && (cells.at(-1) ?? '').trim() === '') cells.pop();
+}
+
+function describeFault({ column, error }: CellFault, { columns, kept }: Header): Rejection {
+  const field = columns[kept === undefined ? column : kept.indexOf(column)] ?? '';
+  const cell = field === '' ? `the cell in column ${nameColumn(column)}` : 'the cell';
+  return error === undefined
+    ? { stage: 'read', field, code: 'no-formula-value', reason: `${cell} has a formula without a stored value` }
+    : { stage: 'read', field, code: 'cell-error', reason: `${cell} shows the error ${error}` };
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { aWorkbook, rowsOf, type WorkbookParts } from '../input/xlsx/a-workbook.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+
+const STEP = anSmsStep({ input: { files: '*.xlsx' } });
+
+async function aWorkspaceOf(parts: WorkbookParts, step = STEP): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.xlsx', aWorkbook(parts));
+  workspace.writeJob(aJob(workspace, { steps: [step] }));
+  return workspace;
+}
+
+/** As `people` writes them, with numbers stored as numbers. */
+const sheet = (count: number, from = 1) =>
+  rowsOf(['name', 'mobile'], ...Array.from({ length: count }, (_, at) => [`P${from + at}`, numberOf(from + at)]));
+
+describe('a workbook as input', () => {
+  test('is sent as it is, rejected rows with their row in the sheet and their cells', async () => {
+    const rows = `${rowsOf(['name', 'mobile', 'pin'])}<row r="3"><c r="A3" t="str"><v>Ann</v></c><c r="B3"><v>6.591000001E9</v></c><c r="C3" s="1"><v>7</v></c></row><row r="7"><c r="A7" t="str"><v>Ben</v></c><c r="B7" t="e"><v>#N/A</v></c></row>`;
+    const step = anSmsStep({
+      input: { files: 'people.xlsx', country: 'SG' },
+      template: { source: 'ACME', text: 'Hi {{ name }}, your PIN is {{ pin }}' },
+    });
+    const workspace = await aWorkspaceOf({ rows, formats: ['0000'] }, step);
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(1);
+    expectEveryRowOnce(summary);
+    expect(readOutput(summary, 1, 'rejections')).toMatchObject([
+      {
+        name: 'Ben',
+        mobile: '#N/A',
+        _file: 'people.xlsx',
+        _line: '7',
+        _row: '2',
+        _code: 'cell-error',
+        _field: 'mobile',
+      },
+    ]);
+    expect((await workspace.sms()).map(({ destination, text }) => [destination, text])).toEqual([
+      [numberOf(1), 'Hi Ann, your PIN is 0007'],
+    ]);
+  });
+
+  test('a number that is one in the sheet has all of its digits in the rejections', async () => {
+    const workspace = await aWorkspaceOf({ rows: rowsOf(['name', 'mobile'], ['Ann', 6591000001]) });
+
+    const { summary } = await workspace.run();
+
+    expect(readOutput(summary, 1, 'rejections')).toMatchObject([{ mobile: '6591000001', _code: 'no-country' }]);
+  });
+
+  test('is sent once: not again under another name, nor saved as CSV', async () => {
+    const workspace = await aWorkspaceOf({ rows: sheet(5) }, anSmsStep({ input: { files: 'people*' } }));
+    await workspace.run();
+    workspace.write('people-2.xlsx', aWorkbook({ rows: sheet(5) }));
+    workspace.write('people-3.csv', people(5));
+    workspace.write('people-4.xlsx', aWorkbook({ rows: sheet(5), shared: ['<t>saved anew</t>'] }));
+
+    const { code, stdout } = await workspace.run();
+
+    expect([code, JSON.parse(stdout).state]).toEqual([0, 'nothing-new']);
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+  });
+
+  test('gives the same plan each time', async () => {
+    const workspace = await aWorkspaceOf({ rows: sheet(25) });
+
+    const [first, second] = [await workspace.volley('plan', 'job.yaml'), await workspace.volley('plan', 'job.yaml')];
+
+    expect(JSON.parse(second.stdout).plan).toBe(JSON.parse(first.stdout).plan);
+  });
+
+  test('a run that was stopped is finished, and no row is sent twice', async () => {
+    const workspace = await aWorkspaceOf({ rows: sheet(30) });
+    workspace.setFaults({ kind: 'status-401', nth: 2 });
+    const stopped = await workspace.run();
+    workspace.setFaults();
+
+    const { code } = await workspace.run();
+
+    expect([stopped.code, code]).toEqual([4, 0]);
+    expect(await workspace.destinations()).toEqual(numbersOf(30));
+  });
+
+  test('of a sheet that the job names, with a suppression list that is a workbook too', async () => {
+    const step = anSmsStep({
+      input: { files: 'people.xlsx', sheet: 'Two', where: { name: { not: 'P2' } } },
+      suppress: { files: 'stop.xlsx' },
+    });
+    const sheets = [
+      { name: 'One', rows: sheet(2, 100) },
+      { name: 'Two', rows: sheet(4) },
+    ];
+    const workspace = await aWorkspaceOf({ sheets }, step);
+    workspace.write('stop.xlsx', aWorkbook({ rows: rowsOf(['mobile'], [numberOf(3)]) }));
+
+    const { code, summary } = await workspace.run();
+
+    expect(code).toBe(0);
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(4)]);
+    expect(readOutput(summary, 1, 'skipped').map(({ name, _code }) => [name, _code])).toEqual([
+      ['P2', 'filtered'],
+      ['P3', 'suppressed'],
+    ]);
+  });
+
+  test('with two sheets is refused before anything is sent, by check and by run', async () => {
+    const sheets = [
+      { name: 'One', rows: sheet(2) },
+      { name: 'Two', rows: sheet(4) },
+    ];
+    const workspace = await aWorkspaceOf({ sheets });
+
+    for (const verb of ['check', 'run']) {
+      const { code, stdout } = await workspace.volley(verb, 'job.yaml');
+      expect(code).toBe(2);
+      expect(stdout).toContain('2 sheets hold rows: \\"One\\", \\"Two\\", expected one');
+    }
+    expect(await workspace.sms()).toEqual([]);
+  });
+
+  test('is previewed, and a job is written from it', async () => {
+    const workspace = await aWorkspaceOf({ rows: sheet(10) });
+    const preview = await workspace.volley('preview', 'job.yaml', '--count', '1');
+    expect(JSON.parse(preview.stdout).rows).toMatchObject([{ line: 2, row: 1, sms: { text: 'Hi P1' } }]);
+    workspace.write('new/people.xlsx', aWorkbook({ rows: sheet(10) }));
+
+    expect((await workspace.volley('init', 'new/people.xlsx')).code).toBe(0);
+
+    const { stdout } = await workspace.volley('plan', 'new/people.yaml');
+    expect(JSON.parse(stdout).steps).toMatchObject([{ counts: { read: 10, planned: 10 } }]);
+  });
+
+  test('rejections that were saved as a workbook are re-imported', async () => {
+    const workspace = await aWorkspaceOf({ rows: rowsOf(['name', 'mobile'], ['P1', numberOf(1)], ['P2', '12']) });
+    const { summary } = await workspace.run();
+    const [row] = readOutput(summary, 1, 'rejections');
+    const names = Object.keys(row ?? {});
+    const fixed = names.map((name) => (name === 'mobile' ? numberOf(2) : (row?.[name] ?? '')));
+    workspace.write('fixed.xlsx', aWorkbook({ rows: rowsOf(names, fixed) }));
+
+    const { code, summary: second } = await workspace.run();
+
+    expect(code).toBe(0);
+    expect(second.steps[0]?.inputs.map(({ file }) => file)).toEqual(['fixed.xlsx']);
+    expect(await workspace.destinations()).toEqual(numbersOf(2));
+  });
+});
