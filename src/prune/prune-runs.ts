@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isReported, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import type { Registry } from '../registry/registry.js';
+import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import { type ChosenRuns, chooseRuns, type PrunableRun, type PruneChoice } from './choose-runs.js';
 import { listPrunable, type PruneDeps, pruneRun } from './prune-run.js';
@@ -17,11 +18,21 @@ export interface PrunedRun {
 
 export interface PruneEnd extends Omit<ChosenRuns, 'chosen'> {
   readonly pruned: readonly PrunedRun[];
+  /** Of what the embedded sandbox kept of the job; 0 while a run is left. */
+  readonly sandboxBytes: number;
 }
 
-/** Prunes the runs of a job that are chosen, behind its lock; those first whose pruning a process began and did not finish. */
+/**
+ * Prunes the runs of a job that are chosen, behind its lock; those first whose pruning a process began and did not finish. What the
+ * embedded sandbox accepted of the job, in a directory of its own, goes with the last run.
+ */
 export async function pruneRuns(
-  { jobDirectory, registry, lock }: { jobDirectory: string; registry: Registry; lock: Lock },
+  {
+    jobDirectory,
+    sandboxDirectory,
+    registry,
+    lock,
+  }: { jobDirectory: string; sandboxDirectory: string; registry: Registry; lock: Lock },
   { by, isDryRun, ...choice }: PruneChoice & { by: string; isDryRun: boolean },
   deps: PruneDeps,
 ): Promise<PruneEnd> {
@@ -42,7 +53,22 @@ export async function pruneRuns(
   const runs = (await readRuns(jobDirectory, registry, deps)).filter(({ past }) => !begun.includes(past.plan.id));
   const { chosen, ...stay } = chooseRuns(runs, choice);
   for (const { past, known } of chosen) await prune(past.plan.id, known?.ended?.endedAt ?? null);
-  return { ...stay, pruned };
+  const isLast = stay.kept === 0 && stay.skipped.length === 0;
+  return { ...stay, pruned, sandboxBytes: isLast ? await pruneSandbox(files, { sandboxDirectory, isDryRun }) : 0 };
+}
+
+async function pruneSandbox(
+  files: Files,
+  { sandboxDirectory, isDryRun }: { sandboxDirectory: string; isDryRun: boolean },
+): Promise<number> {
+  let bytes = 0;
+  for (const name of await files.list(sandboxDirectory)) {
+    const path = join(sandboxDirectory, name);
+    bytes += (await files.stat(path))?.bytes ?? 0;
+    if (!isDryRun) await files.remove(path);
+  }
+  if (bytes > 0 && !isDryRun) await files.syncDirectory(sandboxDirectory);
+  return bytes;
 }
 
 async function readRuns(jobDirectory: string, registry: Registry, { files }: PruneDeps): Promise<PrunableRun[]> {

@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
@@ -13,6 +13,7 @@ import { jobDirectoryOf } from '../support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
 import { namePerson } from '../support/person.js';
 import { lockDepsOf } from '../support/runtime.js';
+import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
 import { openJobRegistry } from '../support/session.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { printResult } from '../terminal/print.js';
@@ -52,7 +53,7 @@ async function pruneNamed(flags: PruneFlags, { host, name }: { host: Host; name:
       const log = withFields(openLog(host, new SecretKeeper()), () => ({ job }));
       const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: flags.adopt });
       return await pruneRuns(
-        { jobDirectory, registry, lock },
+        { jobDirectory, sandboxDirectory: join(jobDirectory, SANDBOX_DIRECTORY), registry, lock },
         { ...choice, by: namePerson(runtime) },
         { files, clock },
       );
@@ -60,8 +61,9 @@ async function pruneNamed(flags: PruneFlags, { host, name }: { host: Host; name:
       await lock.release();
     }
   });
-  const state = end.pruned.length === 0 ? 'nothing-to-prune' : flags.dryRun ? 'dry-run' : 'pruned';
-  const bytes = end.pruned.reduce((sum, run) => sum + run.bytes, 0);
+  const isNothing = end.pruned.length === 0 && end.sandboxBytes === 0;
+  const state = isNothing ? 'nothing-to-prune' : flags.dryRun ? 'dry-run' : 'pruned';
+  const bytes = end.pruned.reduce((sum, run) => sum + run.bytes, end.sandboxBytes);
   const before = new Date(beforeMs).toISOString();
   const json = { job, directory: jobDirectory, state, exitCode: EXIT.ok, error: null, before, bytes, ...end };
   await printResult(host, flags, { json, text: formatEnd(end, json) });
@@ -84,7 +86,7 @@ function readKeepLast(text: string | undefined): number {
 }
 
 function formatEnd(
-  { pruned, skipped, kept }: PruneEnd,
+  { pruned, sandboxBytes, skipped, kept }: PruneEnd,
   { job, state, bytes }: { job: string; state: string; bytes: number },
 ): string {
   const did = state === 'dry-run' ? 'would be pruned' : 'pruned';
@@ -96,6 +98,7 @@ function formatEnd(
       const when = endedAt === null ? 'its pruning had begun' : `ended ${endedAt.slice(0, 10)}`;
       return `  ${run}  ${when}  ${formatBytes(bytes)}`;
     }),
+    ...(sandboxBytes === 0 ? [] : [`  what the sandbox accepted  ${formatBytes(sandboxBytes)}`]),
     ...(skipped.length === 0 ? [] : ['Not pruned:', ...skipped.map(({ run, reason }) => `  ${run}  ${reason}`)]),
     ...(kept === 0 ? [] : [`Kept, as too young or among the last: ${countOf(kept, 'run')}.`]),
   ];
