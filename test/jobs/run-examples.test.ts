@@ -142,7 +142,8 @@ test('every example that says `sandbox: true` is run here', async () => {
   const jobs = await Promise.all(names.map((name) => loadJob(`${ROOT}jobs/${name}`)));
 
   const onSandbox = names.filter((_, at) => jobs[at]?.service.sandbox).map((name) => name.replace('.yaml', ''));
-  expect(onSandbox.toSorted()).toEqual(Object.keys(EXAMPLES));
+  // It asks for a test before it is sent: autumn-sale.test.ts.
+  expect(onSandbox.filter((name) => name !== 'autumn-sale').toSorted()).toEqual(Object.keys(EXAMPLES));
 });
 
 test.each(Object.entries(EXAMPLES))(

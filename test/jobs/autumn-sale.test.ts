@@ -1,0 +1,110 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { expandPage, type LedgerEntry, type SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { Running } from '../e2e/command.js';
+import { ROOT } from './dockerfile.js';
+
+const JOB = 'jobs/autumn-sale.yaml';
+const OWN_NUMBER = '+6591000007';
+const DAY_MS = 86_400_000;
+
+const directory = mkdtempSync(join(tmpdir(), 'volley-story-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+
+async function volley(...args: string[]) {
+  const env = { PATH: process.env.PATH ?? '' };
+  const { code, stdout, stderr } = await new Running(args, { cwd: directory, env }).ended;
+  return { code, stdout, stderr, json: stdout.startsWith('{') ? JSON.parse(stdout) : undefined };
+}
+
+/** What the sandbox accepted so far. */
+function readSms(): SmsEntry[] {
+  const path = join(directory, 'out/autumn-sale/sandbox/ledger.ndjson');
+  if (!existsSync(path)) return [];
+  const [, ...pages] = readFileSync(path, 'utf8').trimEnd().split('\n');
+  const entries: LedgerEntry[] = pages.flatMap((page) => [...expandPage(JSON.parse(page))]);
+  return entries.filter((entry) => entry.area === 'sms');
+}
+
+test('the autumn sale, from an export to the report, as jobs/README.md has it', async () => {
+  // A job is guessed from an export, and says on what each guess rests.
+  const init = await volley('init', 'samples/exports/shopify-customers.csv', '--output', 'jobs/guessed.yaml');
+  expect(init).toMatchObject({ code: 0, json: { state: 'written', destination: 'Phone', validNumbers: 46 } });
+  expect(readFileSync(join(directory, 'jobs/guessed.yaml'), 'utf8')).toContain(
+    '# where: { Accepts SMS Marketing: "yes" }',
+  );
+
+  // The reminder is put off to a day of this week.
+  const path = join(directory, JOB);
+  const day = new Date(Date.now() + 2 * DAY_MS).toISOString().slice(0, 10);
+  const written = readFileSync(path, 'utf8');
+  const scheduled = written.replace(/# (scheduled: \{ at: ")[\d-]+/, `$1${day}`);
+  expect(scheduled).not.toBe(written);
+  writeFileSync(path, scheduled);
+
+  // What each of them gets, and what it costs.
+  const preview = await volley('preview', JOB, '--count', '1');
+  expect(preview.code).toBe(0);
+  expect(
+    preview.json.rows.map(({ sms, price }: { sms: object; price: object }) => ({ ...sms, ...price })),
+  ).toMatchObject([
+    { encoding: 'GSM7', parts: 1, scheduled: null, amount: '0.042', replaced: { length: 3 } },
+    { encoding: 'GSM7', parts: 1, scheduled: `${day}T10:00:00+08:00`, amount: '0.042', replaced: [] },
+  ]);
+
+  // Nothing leaves before a test of the plan.
+  const refusedRun = await volley('run', JOB);
+  expect(refusedRun).toMatchObject({ code: 4, json: { error: { code: 'guard' } } });
+  const plan = await volley('plan', JOB);
+  expect(plan).toMatchObject({ code: 0, json: { state: 'planned', prices: { total: '2.016', currency: 'EUR' } } });
+  const { directory: run, plan: id } = plan.json;
+  expect(await volley('apply', run, '--confirm', id)).toMatchObject({ code: 4, json: { error: { code: 'guard' } } });
+  expect(readSms()).toEqual([]);
+
+  const tested = await volley('test', run, '--longest');
+  expect(tested).toMatchObject({ code: 0, json: { state: 'finished', testOf: { plan: id, numbers: 1 } } });
+  expect(readSms().map(({ destination, scheduled }) => ({ destination, scheduled }))).toEqual(
+    Array(2).fill({ destination: OWN_NUMBER, scheduled: null }),
+  );
+
+  // What was confirmed leaves, to each once; those who did not agree get nothing.
+  const applied = await volley('apply', run, '--confirm', id);
+  expect(applied).toMatchObject({
+    code: 0,
+    json: {
+      balance: { read: 100, accepted: 48, rejected: 7, skipped: 45, inDoubt: 0, unprocessed: 0 },
+      cost: { planned: '2.016', accepted: '2.016' },
+    },
+  });
+  const sent = readSms().slice(2);
+  expect(new Set(sent.map(({ destination }) => destination)).size).toBe(48);
+  expect(sent.filter(({ text }) => text.includes('autumn sale begins - 20% off "everything"'))).toHaveLength(26);
+
+  // On second thoughts: no reminder.
+  const cancelled = await volley('cancel', run);
+  expect(cancelled).toMatchObject({ code: 0, json: { state: 'cancelled', cancelled: 22, kept: 0, inDoubt: 0 } });
+
+  // The report, and the record.
+  const page = (await volley('report', run, '--html')).stdout.trim();
+  const html = readFileSync(page.startsWith('{') ? JSON.parse(page).page : join(directory, page), 'utf8');
+  expect(html).toContain('26');
+  expect(html).not.toMatch(/\+65\d{8}/);
+  const runs = await volley('runs', JOB);
+  expect(runs.json.runs.map((each: { run: string; testOf?: string }) => [each.run, each.testOf])).toEqual([
+    [id, undefined],
+    [tested.json.plan, id],
+  ]);
+
+  // People's data goes; what was sent stays sent.
+  const pruned = await volley('prune', JOB, '--older-than', '0h');
+  expect(pruned.json).toMatchObject({ state: 'pruned', pruned: { length: 2 } });
+  const left = readdirSync(join(directory, 'out/autumn-sale'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+  for (const { destination } of sent) expect(left.join('\n')).not.toContain(destination.slice(1));
+  expect(await volley('run', JOB)).toMatchObject({ code: 0, json: { state: 'nothing-new' } });
+  expect(readSms()).toEqual([]);
+});
