@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { readOpenDoubt } from '../registry/open-doubt.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
-import { PAGE_FILE, writeReport } from '../report/write-report.js';
+import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
@@ -34,7 +35,7 @@ async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; nam
   name({ job: plan.job.name, run: plan.id });
   const isSandbox = plan.job.service.sandbox;
   const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
-    const summary = await writeReport(files, directory, plan);
+    const summary = await writeRunReport(files, directory, plan);
     const isRunning = (await readLockOwner(lockDepsOf(runtimeOf(host)), dirname(directory))) !== undefined;
     return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
   });

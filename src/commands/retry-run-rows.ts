@@ -5,9 +5,9 @@ import { loadJob } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { withFields } from '../ports/log.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
-import { writeReport } from '../report/write-report.js';
 import { type RetryEnd, retryRun } from '../retry/retry-run.js';
 import { assertSameJob } from '../run/resume.js';
 import { acquireLock } from '../storage/lock.js';
@@ -85,7 +85,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
           retryRun({ directory, plan, lock, registry, job }, { ...choice, person: namePerson(runtime) }, deps),
         );
         const outputs = checkNames(files, () => lock.assertHeld());
-        await registry.noteEnded(await writeReport(outputs, directory, plan));
+        await registry.noteEnded(await writeRunReport(outputs, directory, plan));
         return made;
       } finally {
         await lock.release();

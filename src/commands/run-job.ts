@@ -4,9 +4,9 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/select.js';
 import { isReported, type PastRun, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
-import { writeReport } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertTested } from '../run/assert-tested.js';
 import { assertNotRefused } from '../run/refused-run.js';
@@ -129,7 +129,7 @@ async function runInSession(
     checkGuards(made.plan, job.guards);
     await assertTested(files, { ...made, guards: job.guards }, session.registry.state);
   } catch (error) {
-    done.guarded = await writeReport(files, made.directory, made.plan);
+    done.guarded = await writeRunReport(files, made.directory, made.plan);
     log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {
       event: 'guard',
       run: made.plan.id,
@@ -153,7 +153,7 @@ async function finishRun(
 ): Promise<Summary> {
   const { runtime, jobDirectory } = session;
   if (past.state === 'finished') {
-    const summary = await writeReport(runtime.files, past.directory, past.plan);
+    const summary = await writeRunReport(runtime.files, past.directory, past.plan);
     await session.registry.noteEnded(summary);
     return summary;
   }

@@ -5,11 +5,11 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { withFields } from '../ports/log.js';
 import { countUnderWay } from '../registry/count-under-way.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
-import { writeReport } from '../report/write-report.js';
 import { type ExportEnd, settleByExport } from '../settle/export/settle-export.js';
 import { settleByDecision } from '../settle/operator-decision.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
@@ -98,10 +98,10 @@ async function settleBehindLock(
       end = { settled: addSettled(received, settled), left };
     } catch (error) {
       if (received.accepted + received.rejected === 0) throw error;
-      await writeReport(outputs, directory, plan);
+      await writeRunReport(outputs, directory, plan);
       throw reportReceived(error, received);
     }
-    const summary = await writeReport(outputs, directory, plan);
+    const summary = await writeRunReport(outputs, directory, plan);
     await registry.noteEnded(summary);
     return { end, underWay: countUnderWay(run.state, plan), summary };
   } finally {

@@ -12,6 +12,7 @@ import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
 import { OutcomeReader } from './outcome-reader.js';
 import { formatReportPage } from './page/report-page.js';
+import type { SentTest } from './page/tests-section.js';
 import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { countRetried } from './row-balance.js';
@@ -24,12 +25,18 @@ export const SUMMARY_FILE = 'summary.json';
 export const PAGE_FILE = 'report.html';
 
 /**
- * Writes every output of a run from its plan and journal alone, each whole or not at all; may be repeated at any time,
+ * Writes every output of a run from its plan and journal alone, and the page from its tests as well, each whole or not at all; may be repeated at any time,
  * and needs no lock: it includes what others append to the journal meanwhile. Throws InternalError 'unbalanced' when
  * the rows do not add up to what was read, or to what the journal counted.
  */
-export function writeReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
-  return writeFromGrowing(files, join(directory, JOURNAL_FILE), (each) => writeOutputs(each, directory, plan));
+export function writeReport(
+  files: Files,
+  directory: string,
+  plan: Plan,
+  tests: readonly SentTest[] = [],
+): Promise<Summary> {
+  const path = join(directory, JOURNAL_FILE);
+  return writeFromGrowing(files, path, (each) => writeOutputs(each, directory, { plan, tests }));
 }
 
 /**
@@ -41,7 +48,11 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
   await files.syncDirectory(directory);
 }
 
-async function writeOutputs(files: Files, directory: string, plan: Plan): Promise<Summary> {
+async function writeOutputs(
+  files: Files,
+  directory: string,
+  { plan, tests }: { plan: Plan; tests: readonly SentTest[] },
+): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
   const { rows, state } = await readRunRows(files, { directory, plan }, { report: true });
   const reader = new OutcomeReader(files, path, rows);
@@ -61,7 +72,7 @@ async function writeOutputs(files: Files, directory: string, plan: Plan): Promis
     const deliveries = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
     const summary = { ...summarizeRun(plan, directory, steps, state), deliveries, notDelivered };
-    const page = formatReportPage({ summary, plan, rateOf: (step) => rows.rateOf(step) });
+    const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
     await files.writeWhole(join(directory, PAGE_FILE), page);
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
     return summary;

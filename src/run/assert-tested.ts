@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
-import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
-import { digestPlan } from '../registry/registry-entry.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
+import { listTestsOf } from '../registry/tests/list-tests.js';
 import type { Files } from '../storage/files.js';
 
 /**
@@ -18,8 +17,7 @@ export async function assertTested(
 ): Promise<void> {
   if (guards.requireTest !== true || plan.testOf !== undefined) return;
   if (plan.steps.every(({ kind, counts }) => kind !== 'sms' || counts.planned === 0)) return;
-  const planSha256 = digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
-  const tests = registry.listTests(plan.id).filter(({ begun }) => begun.testOf?.planSha256 === planSha256);
+  const tests = await listTestsOf(files, { directory, plan }, registry);
   if (tests.some(wasAccepted)) return;
   const so = tests.length === 0 ? 'it was not tested' : `${countOf(tests.length, 'test')} of it, none accepted in full`;
   const to = plan.job.testNumbers === undefined ? ' --to NUMBER' : '';

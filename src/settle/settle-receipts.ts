@@ -3,12 +3,12 @@ import { UserError } from '../domain/errors.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Receipt } from '../report/receipt.js';
 import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
-import { writeReport } from '../report/write-report.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
 import type { LockDeps } from '../storage/lock-file.js';
 import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
@@ -49,7 +49,7 @@ export async function joinReceipts(
       const lock = locking?.lock;
       const settled = lock === undefined ? NONE_SETTLED : await settleReceipts(await lockRun(lock), receipts, deps);
       const files = lock === undefined ? deps.files : checkNames(deps.files, () => lock.assertHeld());
-      const summary = await writeReport(files, directory, plan);
+      const summary = await writeRunReport(files, directory, plan);
       return { kind: 'joined', receipts: receipts.counts, settled, summary };
     } finally {
       await locking?.lock.release();

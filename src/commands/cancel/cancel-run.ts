@@ -5,11 +5,11 @@ import type { SmsStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { assertPlanWhole } from '../../plan/format/planned-files.js';
 import { type Log, withFields } from '../../ports/log.js';
+import { writeRunReport } from '../../registry/tests/write-run-report.js';
 import { EXIT } from '../../report/exit-code.js';
 import { checkNames } from '../../report/name-check.js';
 import { readRunRows } from '../../report/read-run-rows.js';
 import type { Summary } from '../../report/summary.js';
-import { writeReport } from '../../report/write-report.js';
 import { AreaUse } from '../../run/send/area-use.js';
 import { callOnLane } from '../../run/send/call-on-lane.js';
 import { StopSwitch } from '../../run/stop.js';
@@ -146,7 +146,7 @@ async function cancelBehindLock(
       await assertPlanWhole(files, directory, plan);
       const outputs = checkNames(files, () => lock.assertHeld());
       const ended = await callAndCancel({ ...run, jobDirectory, lock, log, stop, secrets }, host);
-      const summary = await writeReport(outputs, directory, plan);
+      const summary = await writeRunReport(outputs, directory, plan);
       await registry.noteEnded(summary);
       return { ...ended, summary };
     } finally {

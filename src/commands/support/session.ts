@@ -251,9 +251,9 @@ async function applyThenReport(context: {
 }): Promise<Summary> {
   const { directory, plan, settings, registry, stop, service, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
-  const [{ applyPlan }, { writeReport }, createLane] = await Promise.all([
+  const [{ applyPlan }, { writeRunReport }, createLane] = await Promise.all([
     import('../../run/apply-plan.js'),
-    import('../../report/write-report.js'),
+    import('../../registry/tests/write-run-report.js'),
     runtime.loadLane(),
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
@@ -294,7 +294,7 @@ async function applyThenReport(context: {
   // No file gets its final name once the lock is lost: the new owner's outputs are newer.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
-  const summary = await writeReport(whileHeld, directory, plan);
+  const summary = await writeRunReport(whileHeld, directory, plan);
   await registry.noteEnded(summary);
   return summary;
 }

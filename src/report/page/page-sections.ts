@@ -9,10 +9,13 @@ import { type Html, html, NOTHING } from './html.js';
 import { formatShare, OUTCOMES } from './outcome-bar.js';
 import { renderTable } from './page-tables.js';
 import { renderRateChart } from './rate-chart.js';
+import type { SentTest } from './tests-section.js';
 
 export interface PageSource {
   readonly summary: Summary;
   readonly plan: Plan;
+  /** Of the plan, in the order in which they began. */
+  readonly tests?: readonly SentTest[];
   /** By the number of the step; undefined where nothing of it was sent. */
   readonly rateOf: (step: number) => SendRateSeries | undefined;
 }
@@ -207,7 +210,7 @@ ${sections}`;
 }
 
 /** By what the run can be found, and its files be known. */
-export function renderSource(summary: Summary, { id, retryOf, steps, job }: Plan): Html {
+export function renderSource(summary: Summary, { id, retryOf, testOf, steps, job }: Plan): Html {
   const files = steps.flatMap(({ number, inputs }) =>
     inputs.map(({ file, rows, sha256 }) => [cutName(maskNumbers(file)), number, rows, html`<code>${sha256}</code>`]),
   );
@@ -222,9 +225,11 @@ export function renderSource(summary: Summary, { id, retryOf, steps, job }: Plan
     ? 'sandbox'
     : `account ${job.service.account}, subaccount ${job.service.subAccountId}`;
   const retries = retryOf === undefined ? '' : `, which retries rows of run ${retryOf.run}`;
+  const tested =
+    testOf === undefined ? '' : `, a test of ${testOf.plan === null ? 'the job file' : `run ${testOf.plan}`}`;
   const times = [summary.startedAt, summary.endedAt].filter((time) => time !== null).join(' to ');
   return html`<footer>
-<p>Run <code>${id}</code> of job ${job.name}${retries}; ${service}. ${times}</p>
+<p>Run <code>${id}</code> of job ${job.name}${retries}${tested}; ${service}. ${times}</p>
 ${files.length === 0 ? NOTHING : renderTable({ name: 'Files of the run', columns }, rows)}
 </footer>
 `;

@@ -14,6 +14,7 @@ import {
 } from './page-sections.js';
 import { PAGE_STYLE } from './page-style.js';
 import { describeRun } from './sentence.js';
+import { renderTests } from './tests-section.js';
 
 /**
  * `report.html`: the report of a run as one page, which needs nothing but itself; it has no script, and no number of a person. Made
@@ -25,6 +26,7 @@ export function formatReportPage(source: PageSource): string {
   const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
   const sections: Html[] = [
     renderSteps(summary),
+    renderTests(source.tests ?? []),
     renderRates(source),
     renderReasons(summary),
     renderDeliveries(summary),

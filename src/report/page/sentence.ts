@@ -23,6 +23,7 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   const read = `Of ${countOf(balance.read, 'row')} read, ${[`${format(balance.accepted)} were accepted`, ...others].join(', ')}.`;
   return [
     describeSending(summary, plan),
+    ...(plan.testOf === undefined ? [] : [`This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`]),
     ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
     ...(state === 'planned' ? [] : [read]),
     ...(balance.inDoubt > 0

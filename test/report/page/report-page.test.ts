@@ -55,6 +55,31 @@ test('what stands in names, messages and answers is text on the page, and no mar
   expect(page.match(/&#60;script&#62;alert\(&#34;1&#34;\)/g)?.length).toBeGreaterThan(3);
 });
 
+test('the page says which tests of its plan were sent, and of many the last; the page of a test that it is one', async () => {
+  const run = await aFinishedRun();
+  const page = (count: number) => {
+    const tests = Array.from({ length: count }, (_, at) => ({
+      run: `test${at}`,
+      sentAtMs: Date.UTC(2026, 10, 23, 9, at),
+      numbers: 2,
+      counts: at === 0 ? undefined : { read: 4, accepted: at === 1 ? 3 : 4 },
+    }));
+    return formatReportPage({ summary: run.summary, plan: run.made.plan, tests, rateOf: () => undefined });
+  };
+  const cellsOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+  expect(page(0)).not.toContain('Tests');
+  expect(cellsOf(page(3))).toContain(
+    '3 tests of this plan, 1 accepted in full. test sent own numbers messages accepted ' +
+      'test0 2026-11-23 09:00 UTC 2 not finished test1 2026-11-23 09:01 UTC 2 4 3 test2 2026-11-23 09:02 UTC 2 4 4',
+  );
+  expect(cellsOf(page(30))).toMatch(/30 tests of this plan, 28 accepted in full\. The last 10: .* test20 /);
+
+  const plan = { ...run.made.plan, testOf: { plan: 'k3v9q2m8x4aa', planSha256: '', numbers: 2 } };
+  const ofTest = pageOf({ ...run, made: { ...run.made, plan } });
+  expect(ofTest).toContain('This was a test, to 2 own numbers.');
+  expect(ofTest).toContain(', a test of run k3v9q2m8x4aa;');
+});
+
 test('whatever a run holds, the page stays below 150 KB', async () => {
   const run = await aFinishedRun();
   const many = <T>(value: (at: number) => T) =>
