@@ -1,3 +1,4 @@
+import type { Plugin } from 'vite';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Files whose modules hold nothing that changes: they share one loading of the sources, which halves their time. */
@@ -25,6 +26,19 @@ const SHARING = [
   'verbs',
 ].map((name) => `test/${name}/**/*.test.ts`);
 
+/** The planner's tests run a second time, without the fast path. */
+const PLANNER = ['test/plan/**/*.test.ts', 'test/fast-path/switched-off.test.ts'];
+const SWITCH = 'const IS_ON: boolean = true;';
+const switchOff: Plugin = {
+  name: 'switch-off-fast-path',
+  enforce: 'pre',
+  transform: (code, id) => {
+    if (!id.endsWith('/src/domain/fast-path.ts')) return undefined;
+    if (!code.includes(SWITCH)) throw new Error(`Cannot switch off the fast path: ${id} lacks ${SWITCH}`);
+    return code.replace(SWITCH, SWITCH.replace('true', 'false'));
+  },
+};
+
 // The tests of the built command need `dist/`; `npm test` builds it first.
 export default defineConfig({
   test: {
@@ -35,10 +49,15 @@ export default defineConfig({
     hookTimeout: 60_000,
     setupFiles: ['test/e2e/close-opened.ts'],
     projects: [
+      { extends: true, plugins: [switchOff], test: { name: 'no-fast-path', include: PLANNER, isolate: false } },
       { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
       {
         extends: true,
-        test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...SHARING] },
+        test: {
+          name: 'alone',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...SHARING, ...PLANNER],
+        },
       },
     ],
   },
