@@ -60,3 +60,13 @@ test.each(['name,mobile\nAnna Tan,+6591234567\n', 'name: Anna Tan\nmobile: "+659
     expect(JSON.stringify([error.message, error.problems, error.hint])).not.toMatch(/Anna|6591234567/);
   },
 );
+
+test('a misspelt key of a local time is named, with the key that was meant', () => {
+  const { problems } = refusalOf(
+    `notBefore: { at: 2026-12-01 10:00, timezone: UTC }\n${aJobWith('template: { text: Hi }')}`,
+  );
+  expect(problems.map(({ message }) => message)).toEqual([
+    'notBefore.timeZone is missing, expected text',
+    '"timezone" is not a key of notBefore, expected timeZone',
+  ]);
+});

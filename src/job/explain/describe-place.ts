@@ -42,9 +42,9 @@ function unwrap(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | unde
   }
   if (schema instanceof z.core.$ZodUnion) {
     // Each union of the schema has one option that is more than a word, or its first map names the keys.
-    const options = schema._zod.def.options.filter(
-      (option) => isMapping(value) || !(option instanceof z.core.$ZodObject),
-    );
+    const options = schema._zod.def.options
+      .map((option) => (option instanceof z.core.$ZodPipe ? option._zod.def.in : option))
+      .filter((option) => isMapping(value) || !(option instanceof z.core.$ZodObject));
     return options.find((option) => isStructure(option, value)) ?? options[0];
   }
   const inner = innerOf(schema);
