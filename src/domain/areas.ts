@@ -15,6 +15,7 @@ const OF_ROW_KINDS = {
 const OF_ACTION_KINDS = { campaign: 'campaign', chat: 'chat' } as const satisfies Record<string, Area>;
 
 export type RowKind = keyof typeof OF_ROW_KINDS;
+export const ROW_KIND_NAMES: readonly string[] = Object.keys(OF_ROW_KINDS);
 export type ActionStepKind = keyof typeof OF_ACTION_KINDS;
 
 export const AREA_OF_KIND: Readonly<Record<RowKind | ActionStepKind, Area>> = { ...OF_ROW_KINDS, ...OF_ACTION_KINDS };

@@ -53,6 +53,16 @@ export const defaultLimits: Readonly<Record<RowKind | ActionStepKind, Limits>> =
   chat: ofRequests(1, 1),
 };
 
+/** What single calls of an area get. */
+export const defaultLimitsOfArea: Readonly<Record<Area, Limits>> = {
+  sms: defaultLimits.sms,
+  contacts: defaultLimits.contacts,
+  verification: defaultLimits['verification.start'],
+  gateway: defaultLimits.conversations,
+  campaign: defaultLimits.campaign,
+  chat: defaultLimits.chat,
+};
+
 function ofRequests(requestsPerSecond: number, concurrency: number): Limits {
   return { requestsPerSecond, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency };
 }

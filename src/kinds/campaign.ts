@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignState, CampaignStep } from '../job/job.js';
@@ -9,7 +10,7 @@ import { inDoubt, refuseAction } from './outcomes.js';
 
 /** Reads, and where the job says so changes, the status of a campaign: a dialer that pauses while the job sends. */
 export const campaignKind: ActionKind<CampaignStep> = {
-  area: 'campaign',
+  area: AREA_OF_KIND.campaign,
   isStanding: true,
   isEssential: true,
   isDue: (step, { stop }, earlier) => stop === undefined || (step.always && hasSomethingToUndo(step, earlier)),

@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../domain/areas.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode } from '../domain/row-codes.js';
 import { CHAT_FIGURES, type ChatFigure } from '../job/chat-figures.js';
@@ -8,7 +9,7 @@ import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
 
 /** Posts a message with the run's figures to a chat room. A failed post is reported, and stops nothing. */
 export const chatKind: ActionKind<ChatStep> = {
-  area: 'chat',
+  area: AREA_OF_KIND.chat,
   isStanding: false,
   isEssential: false,
   isDue: ({ when }, { exitCode }) => when === 'always' || (when === 'success') === (exitCode === 0),

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/documented.js';
 import { type Problem, UserError } from '../domain/errors.js';
-import { defaultLimits, type Limits } from '../job/ceilings.js';
+import { defaultLimitsOfArea, type Limits } from '../job/ceilings.js';
 import { SUB_ACCOUNT_ID } from '../job/defaults.js';
-import type { ServiceSettings, Step, Timeouts } from '../job/job.js';
+import type { ServiceSettings, Timeouts } from '../job/job.js';
 import { omitUndefined } from '../job/omit-undefined.js';
 import { DOCUMENTED_ADDRESS } from '../job/platforms.js';
 import type { Region } from '../job/regions.js';
@@ -99,16 +99,6 @@ const schema = writtenService
       .prefault({}),
   });
 
-/** The kind of step whose default limits apply to an area's calls. */
-const KIND_OF_AREA = {
-  sms: 'sms',
-  contacts: 'contacts',
-  verification: 'verification.start',
-  gateway: 'conversations',
-  campaign: 'campaign',
-  chat: 'chat',
-} as const satisfies Record<Area, Step['kind']>;
-
 /** Checks the options and fills their defaults. Refuses with one UserError 'bad-input' that carries every problem, and no secret. */
 export function readOptions(given: ServiceOptions): ReadOptions {
   if (typeof given !== 'object' || given === null) {
@@ -128,7 +118,7 @@ export function readOptions(given: ServiceOptions): ReadOptions {
     throw refuse([{ where: 'subAccountId', message }]);
   }
   const limitsOf = (area: Area): Limits => ({
-    ...defaultLimits[KIND_OF_AREA[area]],
+    ...defaultLimitsOfArea[area],
     ...omitUndefined(limits[area] ?? {}),
   });
   const { apiKey } = credentials;

@@ -1,5 +1,5 @@
 import { ServiceError, UserError } from '../../domain/errors.js';
-import { defaultLimits, type Limits } from '../../job/ceilings.js';
+import { defaultLimitsOfArea } from '../../job/ceilings.js';
 import type { Job } from '../../job/job.js';
 import { loadJob } from '../../job/load.js';
 import { maskNumbers } from '../../normalize/mask.js';
@@ -45,13 +45,6 @@ export interface SingleCall {
 
 /** A person is waiting; beyond this they retry themselves. */
 const MAX_GIVE_UP_SECONDS = 60;
-
-const LIMITS: Readonly<Record<CalledArea, Limits>> = {
-  verification: defaultLimits['verification.start'],
-  gateway: defaultLimits.conversations,
-  campaign: defaultLimits.campaign,
-  chat: defaultLimits.chat,
-};
 
 /**
  * Opens one area of the service that a job names, for a task of a few calls. A sandbox job gets the sandbox of its own
@@ -132,7 +125,7 @@ async function withService<T>(
       { areas: [area], isReadOnly: !isAction },
     );
     const clock = systemClock;
-    const lane = createLane({ limits: LIMITS[area], clock, random: Math.random, signal: stop.nothingNew });
+    const lane = createLane({ limits: defaultLimitsOfArea[area], clock, random: Math.random, signal: stop.nothingNew });
     const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
     const call: CallService = (endpoint, input) => {
       const untilMs = clock.now() + giveUpAfterMs;

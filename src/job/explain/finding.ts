@@ -1,3 +1,5 @@
+import { AREAS } from '../../domain/areas.js';
+
 /** Where a value stands in a job: the keys and list positions that lead to it. */
 export type Path = readonly (string | number)[];
 
@@ -10,7 +12,7 @@ export interface Finding {
 }
 
 const CREDENTIAL_KEYS = new Set<string | number>([
-  ...['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'],
+  ...AREAS,
   ...['apiKey', 'username', 'dataToken', 'actionToken', 'env', 'file'],
 ]);
 const MAX_SHOWN = 60;

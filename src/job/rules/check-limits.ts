@@ -1,11 +1,9 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
+import { AREA_OF_KIND, ROW_KIND_NAMES } from '../../domain/areas.js';
 import { ceilings } from '../ceilings.js';
 import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';
 
 const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
-/** Steps without rows: the limits at the top do not apply to them. */
-const ACTION_KINDS: readonly string[] = ['campaign', 'chat'];
 
 /**
  * A limit at the top holds for every step with rows that has none of its own, so it is checked against the lowest of
@@ -14,7 +12,7 @@ const ACTION_KINDS: readonly string[] = ['campaign', 'chat'];
 export function checkSharedLimits(job: unknown): Finding[] {
   const shared = valueAt(job, ['limits']);
   if (!isMapping(shared)) return [];
-  const steps = listSteps(job).filter(({ kind }) => !ACTION_KINDS.includes(kind));
+  const steps = listSteps(job).filter(({ kind }) => ROW_KIND_NAMES.includes(kind));
   return LIMIT_KEYS.flatMap((key) => {
     const limit = shared[key];
     const [lowest] = steps

@@ -1,7 +1,7 @@
+import { ROW_KIND_NAMES } from '../../domain/areas.js';
 import { addressFields } from '../../domain/contact-fields.js';
 import { type Finding, namePath } from '../explain/finding.js';
 import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
-import { stepSchemas } from '../schema/steps.js';
 
 /** Rules across the keys of a step, and across the steps of a job. */
 export function checkSteps(job: unknown): Finding[] {
@@ -11,16 +11,15 @@ export function checkSteps(job: unknown): Finding[] {
 
 /** A job is for bulk: what has no rows needs no plan, journal and results. */
 function requireRows(job: unknown, steps: readonly WrittenStep[]): Finding[] {
-  const rowKinds = stepSchemas.flatMap(({ kind, schema }) => ('input' in schema.shape ? [kind] : []));
   const written = isMapping(job) && Array.isArray(job.steps) ? job.steps.length : 0;
   // A step of an unknown kind may have been meant as one with rows.
-  if (steps.length === 0 || steps.length < written || steps.some(({ kind }) => rowKinds.some((row) => row === kind))) {
+  if (steps.length === 0 || steps.length < written || steps.some(({ kind }) => ROW_KIND_NAMES.includes(kind))) {
     return [];
   }
   return [
     {
       at: ['steps'],
-      message: `steps has no step with rows, expected at least one of kind ${rowKinds.join(', ')}`,
+      message: `steps has no step with rows, expected at least one of kind ${ROW_KIND_NAMES.join(', ')}`,
       hint: 'For a single call use volley campaign set or volley chat post.',
     },
   ];

@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
 import type { ContactField } from '../../domain/contact-fields.js';
 import type { BindProblems } from '../../domain/find-column.js';
 import { RESULT_COLUMNS } from '../../domain/output-columns.js';
@@ -16,7 +17,7 @@ import { bindAttributes } from './contact-attributes.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */
 export const contactsKind: StepKind<ContactsStep> = {
-  area: 'contacts',
+  area: AREA_OF_KIND.contacts,
   isRepeatable: () => true,
   resultColumns: RESULT_COLUMNS.contacts,
   resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],

@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
 import { InternalError } from '../../domain/errors.js';
 import { RESULT_COLUMNS } from '../../domain/output-columns.js';
 import type { RowOutcomes } from '../../domain/row.js';
@@ -15,7 +16,7 @@ import { createConversationsPlanner } from './conversations-planner.js';
  * posted, except when the step creates its channel itself: then the channel's id, unknown before, is put in front.
  */
 export const conversationsKind: StepKind<ConversationsStep> = {
-  area: 'gateway',
+  area: AREA_OF_KIND.conversations,
   isRepeatable: () => false,
   resultColumns: RESULT_COLUMNS.conversations,
   resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],

@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
 import { RESULT_COLUMNS } from '../../domain/output-columns.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
@@ -15,7 +16,7 @@ import { createSmsPlanner } from './sms-planner.js';
 
 /** Rows become batches that share a template. A batch is not idempotent. */
 export const smsKind: StepKind<SmsStep> = {
-  area: 'sms',
+  area: AREA_OF_KIND.sms,
   isRepeatable: () => false,
   resultColumns: RESULT_COLUMNS.sms,
   resultCells: (row, outcome) => [

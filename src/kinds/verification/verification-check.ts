@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
 import { CODE_LENGTH } from '../../domain/documented.js';
 import type { BindProblems } from '../../domain/find-column.js';
 import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../../domain/output-columns.js';
@@ -37,7 +38,7 @@ import {
  * `{"sessionId":"…","code":"…","destination":"+…"}`.
  */
 export const verificationCheckKind: StepKind<VerificationCheckStep> = {
-  area: 'verification',
+  area: AREA_OF_KIND['verification.check'],
   isRepeatable: (step) => step.code === undefined,
   resultColumns: RESULT_COLUMNS['verification.check'],
   resultCells: ({ facts: [sessionId = '', number = ''] }, outcome) => {

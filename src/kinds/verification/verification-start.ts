@@ -1,3 +1,4 @@
+import { AREA_OF_KIND } from '../../domain/areas.js';
 import { RESEND_TOO_EARLY } from '../../domain/documented.js';
 import { RESULT_COLUMNS } from '../../domain/output-columns.js';
 import type { RowOutcomes } from '../../domain/row.js';
@@ -26,7 +27,7 @@ import { SESSION_WHOLE_REQUEST } from '../whole-request.js';
 
 /** A session, and so an SMS with a code, for each row. Not idempotent. */
 export const verificationStartKind: StepKind<VerificationStartStep> = {
-  area: 'verification',
+  area: AREA_OF_KIND['verification.start'],
   isRepeatable: () => false,
   resultColumns: RESULT_COLUMNS['verification.start'],
   resultCells: ({ facts }, outcome) => [
