@@ -34,7 +34,11 @@ export const RESULT_COLUMNS = {
 } as const satisfies Readonly<Record<RowKind, readonly string[]>>;
 
 /** Of deliveries, between the place of a row and its original columns. All but the first may be columns of a person's file too. */
-export const RECEIPT_COLUMNS = ['_umid', '_state', '_detail', '_errorCode', '_error', '_time'] as const;
+export const RECEIPT_COLUMNS = [
+  ...['_umid', '_state', '_detail', '_errorCode', '_error', '_time'],
+  // What the service says that it cost.
+  ...['_parts', '_price', '_currency'],
+] as const;
 
 const OF_RESULTS: ReadonlySet<string> = new Set(Object.values(RESULT_COLUMNS).flat());
 const OURS = [...PLACE_COLUMNS, STATUS_COLUMN, ...REJECTION_COLUMNS, ...REASON_COLUMNS, TEXT_COLUMN, ...OF_RESULTS];

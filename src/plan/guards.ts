@@ -1,7 +1,7 @@
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
-import { formatMoney, readMicros } from '../prices/decimal.js';
+import { formatMoney, readNanos } from '../prices/decimal.js';
 import { sumCost } from '../prices/sum-cost.js';
 import type { Plan } from './format/plan-file.js';
 
@@ -32,7 +32,7 @@ export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards
     problems.push({ where: 'plan', message: `${total(of)} ${of} would be sent, expected at most ${guard} ${most}` });
   }
   const cost = sumCost(plan.steps);
-  if (maxCost !== undefined && plan.prices !== undefined && readMicros(cost) > readMicros(maxCost)) {
+  if (maxCost !== undefined && plan.prices !== undefined && readNanos(cost) > readNanos(maxCost)) {
     const message = `${formatMoney(cost, plan.prices.currency)} would be spent, expected at most maxCost ${maxCost}`;
     problems.push({ where: 'plan', message });
   }

@@ -1,4 +1,4 @@
-import { formatDecimal, readMicros } from './decimal.js';
+import { formatDecimal, readNanos } from './decimal.js';
 import type { StepCost } from './step-cost.js';
 
 /** What a step costs by its price list: all planned rows, and those that were accepted. */
@@ -24,12 +24,12 @@ export class AcceptedCost {
   }
 
   figures(): StepCostSummary {
-    let [micros, withoutPrice] = [0n, 0];
+    let [nanos, withoutPrice] = [0n, 0];
     for (const [at, { rowCost }] of this.#planned.groups.entries()) {
       const rows = this.#rows[at] ?? 0;
       if (rowCost === null) withoutPrice += rows;
-      else micros += readMicros(rowCost) * BigInt(rows);
+      else nanos += readNanos(rowCost) * BigInt(rows);
     }
-    return { planned: this.#planned.total, accepted: formatDecimal(micros), withoutPrice };
+    return { planned: this.#planned.total, accepted: formatDecimal(nanos), withoutPrice };
   }
 }

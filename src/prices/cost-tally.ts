@@ -78,21 +78,21 @@ export class CostTally {
   }
 
   figures(): StepCost {
-    const countries = new Map<string, { rows: number; parts: number; micros: bigint }>();
+    const countries = new Map<string, { rows: number; parts: number; nanos: bigint }>();
     let total = 0n;
     for (const group of this.#groups) {
-      const micros = rowMicros(group) * BigInt(group.rows);
-      total += micros;
-      const known = countries.get(group.country) ?? { rows: 0, parts: 0, micros: 0n };
+      const nanos = rowNanos(group) * BigInt(group.rows);
+      total += nanos;
+      const known = countries.get(group.country) ?? { rows: 0, parts: 0, nanos: 0n };
       const { rows, parts } = known;
-      const sum = { rows: rows + group.rows, parts: parts + group.parts * group.rows, micros: known.micros + micros };
+      const sum = { rows: rows + group.rows, parts: parts + group.parts * group.rows, nanos: known.nanos + nanos };
       countries.set(group.country, sum);
     }
-    const sorted = [...countries].sort(byMost(([, { micros }]) => micros));
+    const sorted = [...countries].sort(byMost(([, { nanos }]) => nanos));
     return {
       total: formatDecimal(total),
       countries: Object.fromEntries(
-        sorted.map(([country, { rows, parts, micros }]) => [country, { rows, parts, cost: formatDecimal(micros) }]),
+        sorted.map(([country, { rows, parts, nanos }]) => [country, { rows, parts, cost: formatDecimal(nanos) }]),
       ),
       withoutPrice: this.withoutPrice,
       ucs2: this.#sumExtras(),
@@ -102,25 +102,25 @@ export class CostTally {
 
   #sumExtras(): StepCost['ucs2'] {
     const sums = [...this.#extras].map(([character, counts]) => {
-      const sum = { character, rows: 0, parts: 0, micros: 0n };
+      const sum = { character, rows: 0, parts: 0, nanos: 0n };
       for (const [key, count] of counts) {
         const extra = (key % EXTRA_PARTS) * count;
         sum.rows += count;
         sum.parts += extra;
-        sum.micros += BigInt(extra) * (this.#groups[Math.floor(key / EXTRA_PARTS)]?.price ?? 0n);
+        sum.nanos += BigInt(extra) * (this.#groups[Math.floor(key / EXTRA_PARTS)]?.price ?? 0n);
       }
       return sum;
     });
     const characters = sums
-      .map(({ character, rows, parts, micros }) => ({ name: character, rows, parts, micros }))
-      .sort((one, other) => compare(other.micros, one.micros) || other.parts - one.parts);
+      .map(({ character, rows, parts, nanos }) => ({ name: character, rows, parts, nanos }))
+      .sort((one, other) => compare(other.nanos, one.nanos) || other.parts - one.parts);
     return {
       extraParts: sums.reduce((sum, { parts }) => sum + parts, 0),
-      extraCost: formatDecimal(sums.reduce((sum, { micros }) => sum + micros, 0n)),
+      extraCost: formatDecimal(sums.reduce((sum, { nanos }) => sum + nanos, 0n)),
       characters: Object.fromEntries(
-        characters.map(({ name, rows, parts, micros }): [string, Ucs2CharacterCost] => [
+        characters.map(({ name, rows, parts, nanos }): [string, Ucs2CharacterCost] => [
           name,
-          { rows, extraParts: parts, extraCost: formatDecimal(micros) },
+          { rows, extraParts: parts, extraCost: formatDecimal(nanos) },
         ]),
       ),
     };
@@ -128,13 +128,13 @@ export class CostTally {
 }
 
 /** A contact has no parts, and is priced once. */
-function rowMicros({ price = 0n, parts }: Group): bigint {
+function rowNanos({ price = 0n, parts }: Group): bigint {
   return price * BigInt(parts === 0 ? 1 : parts);
 }
 
 function describeGroup(group: Group): CostGroup {
   const { country, parts, price, rows } = group;
-  return { country, parts, rowCost: price === undefined ? null : formatDecimal(rowMicros(group)), rows };
+  return { country, parts, rowCost: price === undefined ? null : formatDecimal(rowNanos(group)), rows };
 }
 
 function byMost<T>(amountOf: (entry: T) => bigint): (one: T, other: T) => number {

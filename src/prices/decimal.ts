@@ -1,17 +1,17 @@
 import { trimEndOf } from '../domain/trim-end.js';
 
 /**
- * Amounts of money are exact: a decimal number with at most 6 decimals is a BigInt of millionths ("micros"), never a
- * floating-point number.
+ * Amounts of money are exact: a decimal number with at most 9 decimals is a BigInt of billionths ("nanos"), never a
+ * floating-point number. The service's own prices have 7 decimals.
  */
-const DECIMALS = 6;
+const DECIMALS = 9;
 /** Digits before the point; no price of a message has more. */
 const MOST_DIGITS = 12;
 /** An amount is shown with as many decimals at least. */
 const SHOWN_DECIMALS = 2;
 
 export type ReadDecimal =
-  | { readonly ok: true; readonly micros: bigint }
+  | { readonly ok: true; readonly nanos: bigint }
   /** Completes "<what was read> …, expected …"; of the text only a number with a comma is quoted. */
   | { readonly ok: false; readonly fault: string; readonly expected: string };
 
@@ -26,7 +26,7 @@ export function parseDecimal(text: string, { isCommaDecimal = false } = {}): Rea
   const digits = integer.replace(/^0+/, '');
   if (digits.length > MOST_DIGITS)
     return refuse(`has ${digits.length} digits before the point`, `at most ${MOST_DIGITS}`);
-  return { ok: true, micros: BigInt(`${digits}${decimals.padEnd(DECIMALS, '0')}`) };
+  return { ok: true, nanos: BigInt(`${digits}${decimals.padEnd(DECIMALS, '0')}`) };
 }
 
 function explain(text: string, isCommaDecimal: boolean): ReadDecimal {
@@ -42,18 +42,18 @@ function refuse(fault: string, expected: string): ReadDecimal {
 }
 
 /** `0.05`, `12.50`, `-3.00`: at least two decimals, and as many more as there are. */
-export function formatDecimal(micros: bigint): string {
-  const digits = (micros < 0n ? -micros : micros).toString().padStart(DECIMALS + 1, '0');
+export function formatDecimal(nanos: bigint): string {
+  const digits = (nanos < 0n ? -nanos : nanos).toString().padStart(DECIMALS + 1, '0');
   const fraction = trimEndOf(digits.slice(-DECIMALS), '0').padEnd(SHOWN_DECIMALS, '0');
-  return `${micros < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}.${fraction}`;
+  return `${nanos < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}.${fraction}`;
 }
 
 /** Of an amount that `formatDecimal` wrote. */
-export function readMicros(decimal: string): bigint {
+export function readNanos(decimal: string): bigint {
   const isNegative = decimal.startsWith('-');
   const [integer = '', fraction = ''] = decimal.replace('-', '').split('.');
-  const micros = BigInt(`${integer}${fraction.padEnd(DECIMALS, '0')}`);
-  return isNegative ? -micros : micros;
+  const nanos = BigInt(`${integer}${fraction.padEnd(DECIMALS, '0')}`);
+  return isNegative ? -nanos : nanos;
 }
 
 /** For people, with thousands separated: `1,234.50`. */

@@ -119,7 +119,7 @@ export class PriceListParser {
     const cell = this.#cellOf(cells, name);
     if (cell === '') return undefined;
     const price = parseDecimal(cell, { isCommaDecimal: this.#isCommaDecimal });
-    return price.ok ? price.micros : faults.add(`${name} ${price.fault}, expected ${price.expected}`);
+    return price.ok ? price.nanos : faults.add(`${name} ${price.fault}, expected ${price.expected}`);
   }
 }
 

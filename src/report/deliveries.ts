@@ -5,6 +5,8 @@ import { joinColumns } from '../plan/columns/join-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
+import { type Billed, BilledTally } from '../prices/billed-tally.js';
+import { formatDecimal } from '../prices/decimal.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { createLineFormat, type LineFormat } from './output-format.js';
 import type { Receipt } from './receipt.js';
@@ -16,6 +18,12 @@ const ROWS_AT_ONCE = 10_000;
 /** Messages by the state of their newest receipt. */
 export type DeliveryCounts = Record<string, number>;
 
+export interface Deliveries {
+  readonly counts: DeliveryCounts;
+  /** By the number of the step. */
+  readonly billed: ReadonlyMap<number, Billed>;
+}
+
 /**
  * Writes `deliveries.csv` (or `.ndjson`) of a run whole: one row for each message that has a receipt, in the order of the
  * input. The original columns are those of all steps that send messages, joined by name.
@@ -23,7 +31,7 @@ export type DeliveryCounts = Record<string, number>;
 export async function writeDeliveries(
   files: Files,
   { plan, directory, receipts }: { plan: Plan; directory: string; receipts: Receipts },
-): Promise<DeliveryCounts> {
+): Promise<Deliveries> {
   const steps = plan.steps.filter(({ kind }) => kind === 'sms');
   const { columns, maps } = joinColumns(
     steps.map((step) => step.columns),
@@ -36,13 +44,18 @@ export async function writeDeliveries(
   const file = await files.createWhole(join(directory, `deliveries.${format}`));
   try {
     const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length, kept };
+    const billed = new Map<number, Billed>();
     output.text.append(lines.header);
     for (const [at, step] of steps.entries()) {
-      await writeStep(output, { files, directory, receipts, step, columnMap: maps[at] ?? [] });
+      const tally = new BilledTally(step.cost);
+      await writeStep(output, { files, directory, receipts, step, columnMap: maps[at] ?? [], tally });
+      const figures = tally.figures();
+      if (figures !== undefined) billed.set(step.number, figures);
     }
     await output.text.flush((bytes) => file.write(bytes));
     await file.finish();
-    return Object.fromEntries(Object.entries(output.counts).sort(([one], [other]) => (one < other ? -1 : 1)));
+    const sorted = Object.entries(output.counts).sort(([one], [other]) => (one < other ? -1 : 1));
+    return { counts: Object.fromEntries(sorted), billed };
   } catch (error) {
     await file.discard().catch(() => {});
     throw error;
@@ -66,6 +79,7 @@ interface StepSource {
   readonly step: PlannedStep;
   /** Position of the step's columns among those of the output. */
   readonly columnMap: readonly number[];
+  readonly tally: BilledTally;
 }
 
 async function writeStep(output: Output, source: StepSource): Promise<void> {
@@ -86,6 +100,7 @@ async function writeRows(output: Output, source: StepSource, rows: ReadonlyMap<n
     const receipt = found[at];
     if (receipt === undefined) continue;
     output.counts[receipt.state] = (output.counts[receipt.state] ?? 0) + 1;
+    source.tally.add(receipt, plannedOf(row));
     output.text.append(output.lines.line([...describePlace(row, source.step), ...describe(receipt), ...spread(row)]));
   }
   await output.text.flush((bytes) => output.file.write(bytes));
@@ -102,6 +117,13 @@ function describePlace({ file, line, row }: RowLine, step: PlannedStep): (string
   return [step.number, step.inputs[file]?.file ?? '', line, row];
 }
 
-function describe({ umid, state, detail, errorCode, errorMessage, time }: Receipt): string[] {
-  return [umid, state, detail, errorCode, errorMessage, time];
+function describe({ umid, state, detail, errorCode, errorMessage, time, parts, price }: Receipt): (string | number)[] {
+  const cost = price === undefined ? ['', ''] : [formatDecimal(price.total), price.currency];
+  return [umid, state, detail, errorCode, errorMessage, time, parts ?? '', ...cost];
+}
+
+/** What the plan says of a message: its facts are the number and its parts. */
+function plannedOf(row: RowLine): { parts: number; costGroup: number | undefined } {
+  if (row.state !== 'planned') return { parts: 0, costGroup: undefined };
+  return { parts: Number(row.facts[1] ?? 0), costGroup: row.costGroup };
 }

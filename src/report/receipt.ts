@@ -1,3 +1,5 @@
+import { parseDecimal } from '../prices/decimal.js';
+
 /** The parts of a delivery receipt that Volley reads. */
 export interface Receipt {
   readonly umid: string;
@@ -13,6 +15,10 @@ export interface Receipt {
   readonly time: string;
   /** `time` in ms since 1970. */
   readonly atMs: number;
+  /** Parts of the message; undefined where the service says none. */
+  readonly parts: number | undefined;
+  /** Of all parts; undefined for a message that is not charged, or not yet. */
+  readonly price: { readonly total: bigint; readonly currency: string } | undefined;
 }
 
 export type ReceiptState = keyof typeof STATE_RANKS;
@@ -30,7 +36,7 @@ export function readReceipt(line: string): Receipt | undefined {
   const { kind, receivedAt, event } = parseObject(line);
   if (kind !== 'receipt') return undefined;
   const { payload } = asObject(event);
-  const { umid, clientMessageId, subAccountId, destination, status } = asObject(payload);
+  const { umid, clientMessageId, subAccountId, destination, status, price, smsCount } = asObject(payload);
   const { state: written, detail, errorCode, errorMessage, timestamp } = asObject(status);
   const state = asText(written).toLowerCase();
   if (!isState(state) || typeof clientMessageId !== 'string' || typeof subAccountId !== 'string') return undefined;
@@ -50,7 +56,22 @@ export function readReceipt(line: string): Receipt | undefined {
     errorMessage: asText(errorMessage),
     time,
     atMs: Date.parse(time) || 0,
+    parts: Number.isSafeInteger(smsCount) && Number(smsCount) > 0 ? Number(smsCount) : undefined,
+    price: readPrice(asObject(price)),
   };
+}
+
+/** ISO 4217. */
+const CURRENCY = /^[A-Z]{3}$/;
+/** Up to here a double holds 9 decimals. */
+const MOST_AS_DOUBLE = 1e6;
+
+function readPrice({ total, currency }: Readonly<Record<string, unknown>>): Receipt['price'] {
+  if (typeof currency !== 'string' || !CURRENCY.test(currency)) return undefined;
+  // What is left of 3 × 0.01 in binary, 0.030000000000000002, is no digit of a price.
+  const isDouble = typeof total === 'number' && total >= 0 && total < MOST_AS_DOUBLE;
+  const read = parseDecimal(isDouble ? total.toFixed(9) : asText(total));
+  return read.ok ? { total: read.nanos, currency } : undefined;
 }
 
 function isState(state: string): state is ReceiptState {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Balance } from '../domain/row.js';
 import type { StepCostSummary } from '../prices/accepted-cost.js';
+import type { Billed } from '../prices/billed-tally.js';
 
 const count = z.number().int().nonnegative();
 
@@ -21,6 +22,21 @@ const stepCost = z.strictObject({
   /** Accepted rows without a price. */
   withoutPrice: count,
 }) satisfies z.ZodType<StepCostSummary>;
+
+/** By receipts: what messages cost, against what the plan said of the same messages. */
+const billed = z.strictObject({
+  /** With a receipt. */
+  messages: count,
+  /** With a receipt that names a price. */
+  priced: count,
+  /** By currency. */
+  amounts: z.record(z.string(), z.string()),
+  /** By the price list; null without one. */
+  forecast: z.string().nullable(),
+  /** Of the messages whose receipt names its parts. */
+  parts: count,
+  plannedParts: count,
+}) satisfies z.ZodType<Billed>;
 
 /** The figures of a run: `summary.json`, and what `run` and `apply` print on stdout. */
 export const summarySchema = z.strictObject({
@@ -57,6 +73,8 @@ export const summarySchema = z.strictObject({
       accepted: z.string(),
     })
     .optional(),
+  /** Absent where no receipt names a price or parts. */
+  billed: billed.optional(),
   steps: z.array(
     z.strictObject({
       number: count,
@@ -68,6 +86,7 @@ export const summarySchema = z.strictObject({
       segments: count,
       /** By the price list; absent where its rows have no prices. */
       cost: stepCost.optional(),
+      billed: billed.optional(),
       /** Rows by code, of the plan and of the service together. */
       rejections: counts,
       skips: counts,

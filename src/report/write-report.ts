@@ -4,9 +4,10 @@ import { isRowStep } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { sumBilled } from '../prices/billed-tally.js';
 import { sumCost } from '../prices/sum-cost.js';
 import type { Files } from '../storage/files.js';
-import { type DeliveryCounts, writeDeliveries } from './deliveries.js';
+import { type Deliveries, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
@@ -69,9 +70,10 @@ async function writeOutputs(
       assertBalanced(planned, report.balance, state);
       steps.push(summarizeStep(planned, report, state));
     }
-    const deliveries = await reportDeliveries(files, directory, plan);
+    const delivered = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
-    const summary = { ...summarizeRun(plan, directory, steps, state), deliveries, notDelivered };
+    const figures = addBilled(summarizeRun(plan, directory, steps, state), delivered);
+    const summary = { ...figures, deliveries: delivered?.counts ?? null, notDelivered };
     const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
     await files.writeWhole(join(directory, PAGE_FILE), page);
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
@@ -95,11 +97,11 @@ async function syncJournal(files: Files, path: string): Promise<void> {
   }
 }
 
-function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<DeliveryCounts | null> {
+function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<Deliveries | null> {
   return writeFromGrowing(files, join(directory, RECEIPTS_FILE), (each) => writeReceived(each, directory, plan));
 }
 
-async function writeReceived(files: Files, directory: string, plan: Plan): Promise<DeliveryCounts | null> {
+async function writeReceived(files: Files, directory: string, plan: Plan): Promise<Deliveries | null> {
   const receipts = await Receipts.read(files, directory, plan);
   if (receipts === undefined) return null;
   try {
@@ -107,6 +109,15 @@ async function writeReceived(files: Files, directory: string, plan: Plan): Promi
   } finally {
     await receipts.close();
   }
+}
+
+function addBilled<Figures extends { steps: StepSummary[] }>(figures: Figures, delivered: Deliveries | null) {
+  const steps = figures.steps.map((step) => {
+    const billed = delivered?.billed.get(step.number);
+    return billed === undefined ? step : { ...step, billed };
+  });
+  const billed = sumBilled([...(delivered?.billed.values() ?? [])]);
+  return { ...figures, ...(billed === undefined ? {} : { billed }), steps };
 }
 
 function summarizeRun(

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, people } from '../e2e/a-job.js';
 import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
+import { aReceipt } from '../listen/events.js';
 import { aBrowser } from './a-browser.js';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -18,8 +19,17 @@ let url: string;
 beforeAll(async () => {
   const workspace = await aWorkspaceInProcess({ kind: 'reset-after', nth: 2, area: 'sms' });
   workspace.write('people.csv', `${people(60)}Nobody,n/a\nAgain,${numberOf(1)}\n<b>Mark</b>,+6591\n`);
-  workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
-  ({ summary } = await workspace.run());
+  workspace.write('prices.csv', 'country,sms\nSG,0.0136360\n');
+  const prices = { file: 'prices.csv', currency: 'EUR' };
+  workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()], prices }));
+  const ran = await workspace.run();
+  const { directory, plan } = ran.summary;
+  const receipts = [30, 31, 32].map((row) => {
+    const payload = { clientMessageId: `${plan}-2-${row}`, destination: numberOf(row + 1) };
+    return `${JSON.stringify({ format: 1, kind: 'receipt', id: `r-${row}`, event: aReceipt({ payload }) })}\n`;
+  });
+  workspace.write(`out/sale/${plan}/receipts.ndjson`, receipts.join(''));
+  ({ summary } = await workspace.volley('report', directory));
   url = pathToFileURL(`${summary.directory}/report.html`).href;
   browser = await aBrowser();
 }, 120_000);
@@ -74,6 +84,13 @@ test('its figures are those of summary.json', async () => {
       Object.fromEntries(rows.map(([why = '', count]) => [/\(([^()]+)\)$/.exec(why)?.[1], Number(count)])),
     ).toEqual(rejections);
   }
+  const { billed, cost } = summary;
+  expect(billed).toMatchObject({ messages: 3, amounts: { EUR: '0.1125' }, forecast: '0.040908' });
+  const ofSms = [billed?.forecast, '0.1125 EUR', billed?.plannedParts, billed?.parts];
+  expect(await rowsOf('Cost by receipts')).toEqual([
+    ['2 sms', ...ofSms.map(String), `${billed?.messages} of ${steps[1]?.balance.accepted}`],
+  ]);
+  expect((await rowsOf('Cost by step')).at(-1)?.slice(0, 3)).toEqual(['2 sms', cost?.planned, cost?.accepted]);
   expect((await text('footer')).join()).toContain(summary.plan);
   await page.close();
 });

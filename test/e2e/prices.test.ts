@@ -2,6 +2,8 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { anInbox } from './an-inbox.js';
+import { until } from './command.js';
 import { readFailure } from './failure.js';
 
 const PEOPLE = `mobile,name\n${[0, 1, 2].map((row) => `${numberOf(row)},P${row}\n`).join('')}`;
@@ -71,4 +73,35 @@ test('preview says what each message costs, of a job as of its plan; check finds
   expect([broken.exitCode, broken.error.problems]).toMatchObject([2, [{ file: 'prices.csv', line: 2 }]]);
   rmSync(workspace.path('prices.csv'));
   expect(readFailure(await workspace.volley('check', 'job.yaml')).error.problems[0]?.file).toMatch(/prices/);
+});
+
+test('receipts say what the messages did cost: settle, the account and the page set it against the forecast', async () => {
+  const workspace = await aWorkspace();
+  const inbox = await anInbox();
+  // The first, whose number ends in 0000, is never reached, and not charged.
+  workspace.write('people.csv', PEOPLE);
+  workspace.write('prices.csv', 'country,sms\nSG,0.0136360\n');
+  const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: inbox.url };
+  const prices = { file: 'prices.csv', currency: 'USD' };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })], prices }));
+  const ran = await workspace.run();
+  expect(JSON.parse(ran.stdout)).not.toHaveProperty('billed');
+  await until(() => inbox.bodies.length === 6);
+  const directory = workspace.path(`out/sale/${workspace.runs()[0]}`);
+  const lines = inbox.bodies.map((body, at) => {
+    const event = { format: 1, receivedAt: '2026-11-22T21:16:20.372Z', kind: 'receipt', id: `receipt:${at}` };
+    return `${JSON.stringify({ ...event, event: JSON.parse(body) })}\n`;
+  });
+  workspace.write(`out/sale/${workspace.runs()[0]}/receipts.ndjson`, lines.join(''));
+
+  const { summary } = await workspace.volley('report', directory);
+
+  const billed = { messages: 3, priced: 2, amounts: { USD: '0.02' }, forecast: '0.040908', parts: 3, plannedParts: 3 };
+  expect(summary).toMatchObject({ billed, deliveries: { delivered: 2, undelivered: 1 }, steps: [{ billed }] });
+  const account = await workspace.volley('report', directory, '--no-json');
+  expect(account.stdout).toContain('Receipts of 3 messages: 0.02 USD and 3 parts, forecast 0.040908 USD and 3 parts.');
+  const page = workspace.read(`out/sale/${workspace.runs()[0]}/report.html`);
+  expect(page).toContain('Cost by receipts');
+  expect(page).toContain('0.02 USD');
+  expect(workspace.read(`out/sale/${workspace.runs()[0]}/deliveries.csv`)).toContain('Absent subscriber');
 });

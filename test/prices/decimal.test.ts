@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDecimal, formatMoney, parseDecimal, readMicros } from '../../src/prices/decimal.js';
+import { formatDecimal, formatMoney, parseDecimal, readNanos } from '../../src/prices/decimal.js';
 
 /** Amounts as digits before and behind the point. */
-const amounts = fc.tuple(fc.bigInt({ min: 0n, max: 999_999_999_999n }), fc.stringMatching(/^\d{0,6}$/));
+const amounts = fc.tuple(fc.bigInt({ min: 0n, max: 999_999_999_999n }), fc.stringMatching(/^\d{0,9}$/));
 
-/** By text alone: shift the point six places. */
+/** By text alone: shift the point nine places. */
 function scale(integer: bigint, fraction: string): bigint {
-  return BigInt(`${integer}${fraction}${'0'.repeat(6 - fraction.length)}`);
+  return BigInt(`${integer}${fraction}${'0'.repeat(9 - fraction.length)}`);
 }
 
 const write = (integer: bigint, fraction: string, point = '.') =>
@@ -21,7 +21,7 @@ describe('parseDecimal', () => {
         for (const [integer, fraction] of list) {
           const read = parseDecimal(write(integer, fraction));
           if (!read.ok) throw new Error(read.fault);
-          sum += read.micros;
+          sum += read.nanos;
           expected += scale(integer, fraction);
         }
         expect(sum).toBe(expected);
@@ -33,23 +33,23 @@ describe('parseDecimal', () => {
     fc.assert(
       fc.property(amounts, ([integer, fraction]) => {
         const written = write(integer, fraction, ',');
-        expect(parseDecimal(written, { isCommaDecimal: true })).toEqual({ ok: true, micros: scale(integer, fraction) });
+        expect(parseDecimal(written, { isCommaDecimal: true })).toEqual({ ok: true, nanos: scale(integer, fraction) });
       }),
     );
   });
 
   it('reads what formatDecimal writes, signs included', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n - 1n }), (micros) => {
-        const written = formatDecimal(micros);
-        expect(readMicros(written)).toBe(micros);
-        if (micros >= 0n) expect(parseDecimal(written)).toEqual({ ok: true, micros });
+      fc.property(fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n - 1n }), (nanos) => {
+        const written = formatDecimal(nanos);
+        expect(readNanos(written)).toBe(nanos);
+        if (nanos >= 0n) expect(parseDecimal(written)).toEqual({ ok: true, nanos });
       }),
     );
   });
 
   it.each([
-    ['0.1234567', 'has 7 decimals', 'at most 6'],
+    ['0.1234567891', 'has 10 decimals', 'at most 9'],
     ['1234567890123', 'has 13 digits before the point', 'at most 12'],
     ['-0.05', 'is negative', 'zero or more'],
     ['−0.05', 'is negative', 'zero or more'],
@@ -64,19 +64,19 @@ describe('parseDecimal', () => {
     expect(parseDecimal(text)).toEqual({ ok: false, fault, expected });
   });
 
-  it('ignores blanks around, leading zeros, and zeros behind the sixth decimal', () => {
-    expect(parseDecimal(' 007.0136360 ')).toEqual({ ok: true, micros: 7_013_636n });
+  it('ignores blanks around, leading zeros, and zeros behind the last decimal', () => {
+    expect(parseDecimal(' 007.013636000000 ')).toEqual({ ok: true, nanos: 7_013_636_000n });
   });
 });
 
 describe('formatDecimal', () => {
   it.each([
     [0n, '0.00'],
-    [1n, '0.000001'],
-    [50_000n, '0.05'],
-    [12_500_000n, '12.50'],
-    [-3_000_000n, '-3.00'],
-  ])('writes %s as %s', (micros, written) => expect(formatDecimal(micros)).toBe(written));
+    [1n, '0.000000001'],
+    [50_000_000n, '0.05'],
+    [12_500_000_000n, '12.50'],
+    [-3_000_000_000n, '-3.00'],
+  ])('writes %s as %s', (nanos, written) => expect(formatDecimal(nanos)).toBe(written));
 });
 
 describe('formatMoney', () => {

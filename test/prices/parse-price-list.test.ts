@@ -25,15 +25,15 @@ describe('a price list', () => {
     ]);
     expect(problems).toEqual([]);
     expect(rows).toEqual([
-      { line: 2, country: 'SG', prefix: undefined, sms: 42_000n, contact: 10_000n },
-      { line: 3, country: 'DE', prefix: undefined, sms: 50_000n, contact: undefined },
-      { line: 4, country: undefined, prefix: '9162', sms: 2_000n, contact: undefined },
-      { line: 5, country: 'US', prefix: '1', sms: 7_500n, contact: undefined },
+      { line: 2, country: 'SG', prefix: undefined, sms: 42_000_000n, contact: 10_000_000n },
+      { line: 3, country: 'DE', prefix: undefined, sms: 50_000_000n, contact: undefined },
+      { line: 4, country: undefined, prefix: '9162', sms: 2_000_000n, contact: undefined },
+      { line: 5, country: 'US', prefix: '1', sms: 7_500_000n, contact: undefined },
     ]);
   });
 
   it('has decimal commas where the caller says that they are', () => {
-    expect(parse(['country|sms', 'DE|0,075'], { isCommaDecimal: true }).rows).toMatchObject([{ sms: 75_000n }]);
+    expect(parse(['country|sms', 'DE|0,075'], { isCommaDecimal: true }).rows).toMatchObject([{ sms: 75_000_000n }]);
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('a price list', () => {
     ['|||0.05|', 'the row has no country and no prefix, expected one of them'],
     ['SG||||', 'the row has no price, expected one in sms'],
     ['SG|||-0.05|', 'sms is negative, expected zero or more'],
-    ['SG|||0.1234567|', 'sms has 7 decimals, expected at most 6'],
+    ['SG|||0.1234567891|', 'sms has 10 decimals, expected at most 9'],
     ['SG|||0,05|', 'sms has a comma, which may separate decimals or thousands, expected a point: 0.05'],
     ['SG|||cheap|', 'sms is no decimal number, expected digits and a point, such as 0.05'],
     ['SG|||0.05|-1', 'contact is negative, expected zero or more'],

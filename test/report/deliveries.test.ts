@@ -29,10 +29,10 @@ describe('the deliveries of a run', () => {
     );
     const summary = await reportOf(made);
     expect(deliveriesOf(made)).toEqual([
-      '_step,_file,_line,_row,_umid,_state,_detail,_errorCode,_error,_time,mobile,name',
-      `1,people.csv,2,1,m-0,delivered,delivered,,,2026-11-21T12:00:03Z,${aNumber(0)},n0`,
-      `1,people.csv,4,3,m-2,delivered,delivered,,,2026-11-21T12:00:04Z,${aNumber(2)},n2`,
-      `1,people.csv,5,4,m-3,undelivered,undelivered_to_operator,1,"'=Absent, subscriber",2026-11-21T12:00:09Z,${aNumber(3)},n3`,
+      '_step,_file,_line,_row,_umid,_state,_detail,_errorCode,_error,_time,_parts,_price,_currency,mobile,name',
+      `1,people.csv,2,1,m-0,delivered,delivered,,,2026-11-21T12:00:03Z,1,0.0375,EUR,${aNumber(0)},n0`,
+      `1,people.csv,4,3,m-2,delivered,delivered,,,2026-11-21T12:00:04Z,1,0.0375,EUR,${aNumber(2)},n2`,
+      `1,people.csv,5,4,m-3,undelivered,undelivered_to_operator,1,"'=Absent, subscriber",2026-11-21T12:00:09Z,1,0.0375,EUR,${aNumber(3)},n3`,
     ]);
     expect(summary.deliveries).toEqual({ delivered: 2, undelivered: 1 });
     expect(() => summarySchema.parse(summary)).not.toThrow();
@@ -56,7 +56,7 @@ describe('the deliveries of a run', () => {
     const made = await aFinishedRun({ steps });
     receive(made, aReceiptLine(made, 0, { step: 2 }), aReceiptLine(made, 1));
     await reportOf(made);
-    expect(deliveriesOf(made).map((line) => line.split(',').slice(10))).toEqual([
+    expect(deliveriesOf(made).map((line) => line.split(',').slice(13))).toEqual([
       ['mobile', 'name', 'town'],
       [aNumber(1), 'n1', ''],
       [aNumber(0), '', 'Bedok'],

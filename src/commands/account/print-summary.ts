@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
@@ -47,7 +48,7 @@ function formatAccount(
 function formatHead(summary: Summary, screen: Screen): string {
   const { read, accepted } = summary.balance;
   const headline = formatHeadline(describeState(summary), styleOf(summary), screen);
-  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.${describeCost(summary)}\n`;
+  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.${describeCost(summary)}${describeBilled(summary)}\n`;
 }
 
 /** By the price list: what was planned to cost. */
@@ -55,6 +56,15 @@ function describeCost({ cost }: Summary): string {
   if (cost === undefined) return '';
   const { planned, accepted, currency } = cost;
   return ` They cost ${formatMoney(accepted, currency)} of ${formatMoney(planned, currency)} planned.`;
+}
+
+/** By the receipts that came: what was charged. */
+function describeBilled({ billed, cost }: Summary): string {
+  if (billed === undefined) return '';
+  const { messages, forecast, parts, plannedParts } = billed;
+  const planned = forecast === null || cost === undefined ? '' : `${formatMoney(forecast, cost.currency)} and `;
+  const said = `${formatBilled(billed)} and ${countOf(parts, 'part')}, forecast ${planned}${countOf(plannedParts, 'part')}`;
+  return `\nReceipts of ${countOf(messages, 'message')}: ${said}.`;
 }
 
 function styleOf({ exitCode, state, balance }: Summary): Style {

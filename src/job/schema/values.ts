@@ -174,7 +174,7 @@ export function percent() {
   return z.number().min(0).max(100);
 }
 
-/** An amount of money: a decimal number in quotes or without, of at most 6 decimals; it becomes text. */
+/** An amount of money: a decimal number in quotes or without, of at most 9 decimals; it becomes text. */
 export function amount() {
   return z
     .union([z.string(), z.number()], { error: EXPECTED_AMOUNT })
@@ -187,7 +187,7 @@ export function amount() {
     .transform(String);
 }
 
-const EXPECTED_AMOUNT = 'expected an amount with a point and at most 6 decimals, such as "120.00"';
+const EXPECTED_AMOUNT = 'expected an amount with a point and at most 9 decimals, such as "120.00"';
 
 /** The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
 function findSourceFault(source: string): string | undefined {

@@ -3,6 +3,7 @@ import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { Plan } from '../../plan/format/plan-file.js';
+import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
@@ -126,8 +127,14 @@ export function renderDeliveries({ deliveries, balance }: Summary): Html {
 ${renderTable({ name: 'Messages by delivery state', columns }, rows)}`;
 }
 
-/** By the price list of the job, of what was planned and of what was accepted. */
-export function renderCost({ cost, steps }: Summary): Html {
+/** By the price list of the job, of what was planned and of what was accepted; and by receipts. */
+export function renderCost(summary: Summary): Html {
+  if (summary.cost === undefined && summary.billed === undefined) return NOTHING;
+  return html`<h2>Cost</h2>
+${renderListed(summary)}${renderBilled(summary)}`;
+}
+
+function renderListed({ cost, steps }: Summary): Html {
   if (cost === undefined) return NOTHING;
   const columns = [
     { title: 'step' },
@@ -143,8 +150,26 @@ export function renderCost({ cost, steps }: Summary): Html {
   const rows = priced.map(({ name, cost }) => [name, ...amounts(cost), cost.withoutPrice]);
   const without = priced.reduce((sum, { cost }) => sum + cost.withoutPrice, 0);
   const total = rows.length > 1 ? ['total', ...amounts(cost), without] : undefined;
-  return html`<h2>Cost</h2>
-${renderTable({ name: 'Cost by step', columns }, rows, total)}<p class="dim">By the price list ${cutName(cost.file)}, SHA-256 <code>${cost.sha256}</code>.</p>
+  return html`${renderTable({ name: 'Cost by step', columns }, rows, total)}<p class="dim">By the price list ${cutName(cost.file)}, SHA-256 <code>${cost.sha256}</code>.</p>
+`;
+}
+
+/** What receipts say, against what was forecast for the same messages. */
+function renderBilled({ billed, cost, steps }: Summary): Html {
+  if (billed === undefined) return NOTHING;
+  const forecast = cost === undefined ? [] : [`forecast, ${cost.currency}`];
+  const titles = [...forecast, 'actual', 'parts forecast', 'parts', 'receipts'];
+  const columns = [{ title: 'step' }, ...titles.map((title) => ({ title, isNumber: true }))];
+  const figures = (of: NonNullable<Summary['billed']>, accepted: number) => [
+    ...(cost === undefined ? [] : [of.forecast === null ? '' : formatAmount(of.forecast)]),
+    formatBilled(of),
+    ...[of.plannedParts, of.parts, `${format(of.messages)} of ${format(accepted)}`],
+  ];
+  const charged = steps.flatMap((step) => (step.billed === undefined ? [] : [{ ...step, billed: step.billed }]));
+  const rows = charged.map((step) => [nameOf(step), ...figures(step.billed, step.balance.accepted)]);
+  const accepted = charged.reduce((sum, { balance }) => sum + balance.accepted, 0);
+  const total = rows.length > 1 ? ['total', ...figures(billed, accepted)] : undefined;
+  return html`${renderTable({ name: 'Cost by receipts', columns }, rows, total)}<p class="dim">For the messages that have a delivery receipt; ${format(billed.priced)} of them name a price.</p>
 `;
 }
 

@@ -1,0 +1,94 @@
+import { AcceptedCost } from './accepted-cost.js';
+import { formatDecimal, formatMoney, readNanos } from './decimal.js';
+import type { StepCost } from './step-cost.js';
+
+/** What receipts say that messages cost, against what the plan said of the same messages. */
+export interface Billed {
+  /** Messages with a receipt. */
+  messages: number;
+  /** Those whose newest receipt names a price: undelivered ones are not charged. */
+  priced: number;
+  /** Exact sums by currency. */
+  amounts: Record<string, string>;
+  /** By the job's price list, for the messages with a receipt; null for a step without prices. */
+  forecast: string | null;
+  /** Of the messages whose receipt names them. */
+  parts: number;
+  plannedParts: number;
+}
+
+/** What a receipt says of its message. */
+interface Receipted {
+  readonly parts: number | undefined;
+  readonly price: { readonly total: bigint; readonly currency: string } | undefined;
+}
+
+/** Adds up the newest receipts of a step's messages. */
+export class BilledTally {
+  readonly #forecast: AcceptedCost | undefined;
+  readonly #amounts = new Map<string, bigint>();
+  #messages = 0;
+  #priced = 0;
+  #parts = 0;
+  #plannedParts = 0;
+
+  constructor(planned: StepCost | undefined) {
+    this.#forecast = planned && new AcceptedCost(planned);
+  }
+
+  add({ price, parts }: Receipted, planned: { parts: number; costGroup: number | undefined }): void {
+    this.#messages += 1;
+    this.#forecast?.add(planned.costGroup);
+    if (parts !== undefined) {
+      this.#parts += parts;
+      this.#plannedParts += planned.parts;
+    }
+    if (price === undefined) return;
+    this.#priced += 1;
+    this.#amounts.set(price.currency, (this.#amounts.get(price.currency) ?? 0n) + price.total);
+  }
+
+  /** Undefined where no receipt says anything of it. */
+  figures(): Billed | undefined {
+    if (this.#priced === 0 && this.#parts === 0) return undefined;
+    return {
+      messages: this.#messages,
+      priced: this.#priced,
+      amounts: formatAmounts(this.#amounts),
+      forecast: this.#forecast?.figures().accepted ?? null,
+      parts: this.#parts,
+      plannedParts: this.#plannedParts,
+    };
+  }
+}
+
+/** Of all steps; undefined where there is none. A forecast of some steps alone is none of all. */
+export function sumBilled(steps: readonly Billed[]): Billed | undefined {
+  if (steps.length === 0) return undefined;
+  const amounts = new Map<string, bigint>();
+  for (const [currency, amount] of steps.flatMap((step) => Object.entries(step.amounts))) {
+    amounts.set(currency, (amounts.get(currency) ?? 0n) + readNanos(amount));
+  }
+  const forecasts = steps.flatMap(({ forecast }) => (forecast === null ? [] : [readNanos(forecast)]));
+  const sum = (key: 'messages' | 'priced' | 'parts' | 'plannedParts') =>
+    steps.reduce((all, step) => all + step[key], 0);
+  return {
+    messages: sum('messages'),
+    priced: sum('priced'),
+    amounts: formatAmounts(amounts),
+    forecast: forecasts.length < steps.length ? null : formatDecimal(forecasts.reduce((all, one) => all + one, 0n)),
+    parts: sum('parts'),
+    plannedParts: sum('plannedParts'),
+  };
+}
+
+function formatAmounts(amounts: ReadonlyMap<string, bigint>): Record<string, string> {
+  const sorted = [...amounts].sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted.map(([currency, amount]) => [currency, formatDecimal(amount)]));
+}
+
+/** For people: `1,234.50 EUR`, several currencies with a + between them. */
+export function formatBilled({ amounts }: Pick<Billed, 'amounts'>): string {
+  const written = Object.entries(amounts).map(([currency, amount]) => formatMoney(amount, currency));
+  return written.length === 0 ? 'no price' : written.join(' + ');
+}
