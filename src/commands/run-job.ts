@@ -98,7 +98,8 @@ async function runInSession(
   const reading = { signal: stop.nothingNew, clock };
   const history = await endSoonAfter(reading, () => readHistory(files, jobDirectory));
   for (const past of history) {
-    if (past.state === 'planned' || past.plan.testOf !== undefined || (await hasEnded(past, session))) continue;
+    const isLeft = past.plan.testOf !== undefined || session.registry.state.abandoned.has(past.plan.id);
+    if (past.state === 'planned' || isLeft || (await hasEnded(past, session))) continue;
     log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
     const summary = await finishRun(past, history, { job, session });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));

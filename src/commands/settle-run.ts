@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { withFields } from '../ports/log.js';
-import { countUnderWay } from '../registry/count-under-way.js';
+import { countUnderWay } from '../registry/in-flight/count-under-way.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';

@@ -4,7 +4,10 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { describeAbandoned } from '../registry/marked/abandoned-run.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
+import { readRegistry } from '../registry/open-registry.js';
+import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { EXIT } from '../report/exit-code.js';
 import { balanceOf } from '../report/row-balance.js';
 import { nodeFiles } from '../storage/files.js';
@@ -27,17 +30,19 @@ export async function showStatus(
 ): Promise<number> {
   const { directory, plan } = await openNamedRun(flags.run);
   const jobDirectory = dirname(directory);
-  const { state, owner, openDoubt } = await placeDiskErrors(jobDirectory, async () => {
+  const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
     const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
     const owner = await readLockOwner(lockDepsOf(nodeRuntime), jobDirectory);
     const scope = { isSandbox: plan.job.service.sandbox, isRunning: owner !== undefined };
-    return { state, owner, openDoubt: await readOpenDoubt(nodeFiles, jobDirectory, scope) };
+    const registry = await readRegistry(nodeFiles, join(jobDirectory, REGISTRY_FILE));
+    const abandoned = registry.state.abandoned.get(plan.id);
+    return { state, owner, abandoned, openDoubt: await readOpenDoubt(nodeFiles, jobDirectory, scope) };
   });
   const status = {
     job: plan.job.name,
     plan: plan.id,
     directory,
-    state: nameState(state),
+    state: abandoned === undefined ? nameState(state) : `abandoned ${describeAbandoned(abandoned)}`,
     exitCode: EXIT.ok,
     error: null,
     runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
@@ -48,7 +53,8 @@ export async function showStatus(
   const runner =
     status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} is at work on the job`;
   const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
-  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${nextOf(status, screen)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const next = abandoned === undefined ? nextOf(status, screen) : nextOfAbandoned(status, state, screen);
+  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${next}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(terminal, flags, { json: status, text });
   return EXIT.ok;
 }
@@ -83,6 +89,17 @@ function nextOf(
     ? [state === 'planned' ? 'send it' : 'resume it, or run the command that began it again', 'apply']
     : ['see why rows were not accepted', 'report'];
   return formatNextStep({ what, command: showCommand(screen, verb, path) }, screen);
+}
+
+/** What it did not send is another plan's to send, where it had taken it. */
+function nextOfAbandoned(
+  { directory, steps }: { directory: string; steps: readonly StepStatus[] },
+  { firstOpen }: RunState,
+  screen: Screen,
+): string {
+  if (firstOpen === undefined || steps.every(({ open }) => open === 0)) return '';
+  const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
+  return formatNextStep({ what: 'send what it did not send', command }, screen);
 }
 
 type StepStatus = ReturnType<typeof countStep>;

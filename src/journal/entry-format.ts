@@ -188,7 +188,9 @@ export type CloseReason =
   /** A step without rows was refused, or is in doubt, and later steps rely on it. */
   | 'refused'
   /** The service refused a request for a reason that holds for every one of the step. */
-  | 'request-refused';
+  | 'request-refused'
+  /** A person let the run go: it never sends again. */
+  | 'abandoned';
 
 export interface JournalLine {
   readonly epoch: number;

@@ -16,6 +16,11 @@ export function planIdOf(identity: string): string {
   return digestText(`volley plan\n${identity}`, 12);
 }
 
+/** Of a plan in place of one that is abandoned: what is planned anew would get the same id. */
+export function planIdInstead(id: string, isAbandoned: (id: string) => boolean): string {
+  return isAbandoned(id) ? planIdInstead(planIdOf(`instead of ${id}`), isAbandoned) : id;
+}
+
 /**
  * Of a request: the 20 characters that the service allows, 100 bits, so unique over all runs. A part of a split
  * request has an id of its own; the same part sent again keeps it.

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
+import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
@@ -32,6 +33,8 @@ export async function makePlan(
     findTaken: FindTaken;
     ownersFor: (plan: { id: string }) => RowOwners;
     occurrence: string;
+    /** Absent: none is. */
+    isAbandoned?: (id: string) => boolean;
     assertHeld: () => Promise<void>;
     /** By the wall clock: scheduled times must still lie ahead. */
     nowMs: number;
@@ -70,7 +73,7 @@ async function planSelection(
     return { made: undefined, leftOut };
   }
   assertTimes(job, selection, options.nowMs);
-  const id = identifyPlan(job, selection, occurrence);
+  const id = planIdInstead(identifyPlan(job, selection, occurrence), options.isAbandoned ?? (() => false));
   const directory = join(jobDirectory, id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { InputFile } from '../input/inputs.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { planIdOf } from '../kinds/ids.js';
+import { planIdInstead, planIdOf } from '../kinds/ids.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './format/plan-file.js';
 import { PlannedRecords } from './format/planned-records.js';
@@ -40,14 +40,21 @@ export interface RetrySource {
 export async function makeRetryPlan(
   source: RetrySource,
   deps: PlanDeps,
-  options: { jobDirectory: string; retryOf: RetryOf; assertHeld: () => Promise<void>; nowMs: number },
+  options: {
+    jobDirectory: string;
+    retryOf: RetryOf;
+    isAbandoned: (id: string) => boolean;
+    assertHeld: () => Promise<void>;
+    nowMs: number;
+  },
 ): Promise<{ plan: Plan; directory: string }> {
   const { files } = deps;
   const { jobDirectory, retryOf, assertHeld } = options;
   const { job, occurrence } = source.plan;
   assertTimes(source.plan, options.nowMs);
   await removeLeftovers(files, jobDirectory);
-  const id = planIdOf(JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity }));
+  const identity = JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity });
+  const id = planIdInstead(planIdOf(identity), options.isAbandoned);
   const directory = join(jobDirectory, id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);

@@ -8,6 +8,8 @@ export interface PrunableRun {
   /** Undefined where it was never begun. */
   readonly known: KnownRun | undefined;
   readonly isReported: boolean;
+  /** When a person let it go; undefined where none did. */
+  readonly abandonedMs?: number | undefined;
   /** Null: its files cannot be read, so that it may have some. */
   readonly inDoubt: number | null;
 }
@@ -60,7 +62,8 @@ export function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }:
 }
 
 /** Nobody waits for the end of a test that was cut short. */
-function endOf({ past, known }: PrunableRun): number {
+function endOf({ past, known, abandonedMs }: PrunableRun): number {
+  if (abandonedMs !== undefined) return abandonedMs;
   const cutAt = past.plan.testOf === undefined ? undefined : known?.begun.at;
   return Date.parse(known?.ended?.endedAt ?? '') || (cutAt ?? Number.POSITIVE_INFINITY);
 }
@@ -70,11 +73,15 @@ function beganAt({ known }: PrunableRun): number {
 }
 
 /** Why its own rows are still needed; undefined where they are not. */
-function explainNeed({ past, known, isReported, inDoubt }: PrunableRun): string | undefined {
-  if (past.state === 'planned') return 'it was never applied';
+function explainNeed({ past, known, isReported, inDoubt, abandonedMs }: PrunableRun): string | undefined {
+  const isBegun = past.state !== 'planned' && (abandonedMs === undefined || known !== undefined);
+  if (!isBegun) return 'it was never applied';
   if (past.plan.testOf !== undefined) return undefined;
-  if (past.state !== 'finished') return 'it has not come to its end';
-  if (!isReported || known?.ended?.state !== 'finished') return 'its outputs are not written: run the job once more';
+  // What an abandoned one did not send is let go with its rows.
+  const hasEnded = past.state === 'finished' || abandonedMs !== undefined;
+  if (!hasEnded) return 'it has not come to its end';
+  const isWritten = abandonedMs !== undefined || (isReported && known?.ended?.state === 'finished');
+  if (!isWritten) return 'its outputs are not written: run the job once more';
   if (inDoubt === null) return 'its files cannot be read';
   return inDoubt > 0 ? `${countOf(inDoubt, 'row')} in doubt: see volley settle` : undefined;
 }

@@ -8,8 +8,8 @@ import { addBalances, type Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
-/** `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
-export type ListedState = Summary['state'] | 'gone' | 'pruned' | 'unreadable';
+/** `abandoned`: it never sends again, by `volley abandon`. `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
+export type ListedState = Summary['state'] | 'abandoned' | 'gone' | 'pruned' | 'unreadable';
 
 /** A run or an unstarted plan of a job. */
 export interface ListedRun {
@@ -61,7 +61,8 @@ async function describeRun(
   if (planned === undefined) return { ...facts, state: 'gone' };
   const plannedAt = new Date(planned.modifiedMs).toISOString();
   try {
-    return { ...facts, plannedAt, ...(await readFacts(files, directory)) };
+    const state = registry.abandoned.has(run) ? ({ state: 'abandoned' } as const) : {};
+    return { ...facts, plannedAt, ...(await readFacts(files, directory)), ...state };
   } catch (error) {
     if (!(error instanceof Error) || 'syscall' in error) throw error;
     return { ...facts, plannedAt, state: 'unreadable', problem: error.message };

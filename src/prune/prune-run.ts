@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import type { Registry } from '../registry/registry.js';
-import { encodeRegistryLine, PRUNED_FILE, type RegistryEntry } from '../registry/registry-entry.js';
+import { ABANDONED_FILE, encodeRegistryLine, PRUNED_FILE, type RegistryEntry } from '../registry/registry-entry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { SANDBOX_FILE } from '../report/not-delivered.js';
 import type { Summary } from '../report/summary.js';
@@ -17,7 +17,7 @@ export interface PruneDeps {
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
   /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv)|deliveries\.(?:csv|ndjson)|stdin|.*\.part|\.plan\.json\.taken)$/;
-const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, 'place.json'];
+const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, ABANDONED_FILE, 'place.json'];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
 export async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {
@@ -65,9 +65,11 @@ export async function pruneRun(
   await files.syncDirectory(directory);
 }
 
-function listEntries(run: string, { runs, claims }: RegistryState): RegistryEntry[] {
+function listEntries(run: string, { runs, claims, abandoned }: RegistryState): RegistryEntry[] {
   const { begun, ended, pruned } = runs.get(run) ?? {};
-  return [begun, ended, ...claims.entriesOf(run), pruned].flatMap((entry) => (entry === undefined ? [] : [entry]));
+  return [begun, ended, ...claims.entriesOf(run), abandoned.get(run), pruned].flatMap((entry) =>
+    entry === undefined ? [] : [entry],
+  );
 }
 
 /** Cells of people; its output files are gone. */

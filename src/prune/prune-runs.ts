@@ -85,6 +85,7 @@ async function readRuns(jobDirectory: string, registry: Registry, { files }: Pru
       past,
       known,
       isReported: await isReported(files, past),
+      abandonedMs: registry.state.abandoned.get(id)?.at,
       inDoubt: doubt.get(id) ?? (doubt.has(id) ? null : 0),
     });
   }

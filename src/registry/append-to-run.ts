@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { JOURNAL_VERSION, type JournalEntry } from '../journal/entry-format.js';
+import { type CloseEntry, JOURNAL_VERSION, type JournalEntry } from '../journal/entry-format.js';
 import type { JournalEnd } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
 import { continueJournal } from '../journal/writer.js';
@@ -27,14 +27,17 @@ const ENTRIES_AT_ONCE = 500;
 
 /**
  * Appends entries, durably and in their order, to the journal of a run that nobody runs. A run that had ended ends as it did
- * before. A process that dies in the middle leaves the first so many of them.
+ * before, or with `close`. A process that dies in the middle leaves the first so many of them.
  */
 export function appendToRun(
   run: ReadRun,
-  { entries, lock }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock },
+  {
+    entries,
+    ...end
+  }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock; close?: CloseEntry },
   deps: AppendDeps,
 ): Promise<void> {
-  return extendRun(run, { lock, deps }, async (append) => {
+  return extendRun(run, { ...end, deps }, async (append) => {
     let waiting: JournalEntry[] = [];
     for await (const entry of entries) {
       waiting.push(entry);
@@ -49,7 +52,7 @@ export function appendToRun(
 /** The same for a task that appends bit by bit: what it appended is durable once that call returns. */
 export async function extendRun(
   { directory, plan, state, end }: ReadRun,
-  { lock, deps }: { lock: Lock; deps: AppendDeps },
+  { lock, deps, close = state.lastClose }: { lock: Lock; deps: AppendDeps; close?: CloseEntry | undefined },
   task: (append: (entries: readonly JournalEntry[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await lock.assertHeld();
@@ -65,7 +68,7 @@ export async function extendRun(
       await lock.assertHeld();
       await Promise.all(entries.map((entry) => writer.append(entry)));
     });
-    if (lastClose !== undefined) await writer.append(lastClose);
+    if (close !== undefined) await writer.append(close);
   } finally {
     await writer.close();
   }

@@ -5,7 +5,7 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/pla
 import type { OpenDoubt, RunInDoubt, Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
-import { countUnderWay } from './count-under-way.js';
+import { countUnderWay } from './in-flight/count-under-way.js';
 
 export interface Scope {
   /** Of the job. */

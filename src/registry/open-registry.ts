@@ -8,7 +8,8 @@ import { splitLines } from '../storage/split-lines.js';
 import { describePastClaims } from './describe-claims.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
 import { isReported, type PastRun, readHistory } from './history.js';
-import { readPrunedRuns } from './pruned/pruned-run.js';
+import { readAbandonedRuns } from './marked/abandoned-run.js';
+import { readPrunedRuns } from './marked/pruned-run.js';
 import {
   describeBegun,
   identify,
@@ -100,7 +101,8 @@ async function makeRegistry(
   const [at, isNew] = [clock.now(), registry.state.version === 0];
   const entries: RegistryEntry[] = [];
   for (const run of isNew ? begun : []) entries.push(...(await describePast(files, run, at)));
-  if (isNew) entries.push(...(await readPrunedRuns(files, jobDirectory)));
+  if (isNew)
+    entries.push(...(await readPrunedRuns(files, jobDirectory)), ...(await readAbandonedRuns(files, jobDirectory)));
   entries.push(...(await describePastClaims(files, { history, at })));
   const made = { registry: await identify(files, path), directory: await identify(files, jobDirectory) };
   // Last, so that a registry which has it has all.

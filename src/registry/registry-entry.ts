@@ -17,7 +17,17 @@ export const REGISTRY_FILE = 'registry.ndjson';
 /** In the directory of a pruned run: the lines of the registry that speak of it, in place of its plan and its rows. */
 export const PRUNED_FILE = 'pruned.ndjson';
 
-export type RegistryEntry = MadeEntry | BegunEntry | ClaimedEntry | EndedEntry | AdoptedEntry | PrunedEntry;
+/** In the directory of an abandoned plan: the line of the registry that says so. */
+export const ABANDONED_FILE = 'abandoned.ndjson';
+
+export type RegistryEntry =
+  | MadeEntry
+  | BegunEntry
+  | ClaimedEntry
+  | EndedEntry
+  | AdoptedEntry
+  | AbandonedEntry
+  | PrunedEntry;
 
 /** The first: where the registry was made. One more where an older one was brought to this version. */
 export interface MadeEntry {
@@ -102,6 +112,15 @@ export interface EndedEntry {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly journalBytes: number;
+}
+
+/** A person let a plan go, begun or not, for good: it never sends again. Durable before anything else is done about it. */
+export interface AbandonedEntry {
+  readonly type: 'abandoned';
+  readonly at: number;
+  readonly plan: string;
+  /** Who did. */
+  readonly by: string;
 }
 
 /** The rows of a finished run are deleted. Durable before the first of its files is; what it took and claimed stays so. */

@@ -1,7 +1,7 @@
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { Identity } from '../storage/identity.js';
 import { type ClaimScope, Claims } from './claims.js';
-import type { BegunEntry, EndedEntry, PrunedEntry, RegistryEntry } from './registry-entry.js';
+import type { AbandonedEntry, BegunEntry, EndedEntry, PrunedEntry, RegistryEntry } from './registry-entry.js';
 
 /** A run as the registry knows it. */
 export interface KnownRun {
@@ -19,6 +19,7 @@ export interface KnownRun {
 export class RegistryState {
   readonly claims = new Claims();
   readonly #runs = new Map<string, KnownRun>();
+  readonly #abandoned = new Map<string, AbandonedEntry>();
   #version = 0;
   #registry: Identity | undefined;
   #directory: Identity | undefined;
@@ -46,6 +47,11 @@ export class RegistryState {
     return this.#runs;
   }
 
+  /** Plans that never send again, by their ids; also those that were never begun. */
+  get abandoned(): ReadonlyMap<string, AbandonedEntry> {
+    return this.#abandoned;
+  }
+
   apply(entry: RegistryEntry): void {
     this.#lastAt = Math.max(this.#lastAt, entry.at);
     if (entry.type === 'begun') {
@@ -61,6 +67,10 @@ export class RegistryState {
     if (entry.type === 'pruned') {
       const run = this.#runs.get(entry.plan);
       if (run !== undefined) this.#runs.set(entry.plan, { ...run, pruned: entry });
+      return;
+    }
+    if (entry.type === 'abandoned') {
+      this.#abandoned.set(entry.plan, entry);
       return;
     }
     if (entry.type === 'claimed') {
@@ -80,11 +90,14 @@ export class RegistryState {
     }
   }
 
-  /** Runs that have not come to their end, in the order in which they began. A test does not keep the job from going on. */
+  /** Runs that have not come to their end, and still may, in the order in which they began. A test does not keep the job from going on. */
   listUnfinished(): KnownRun[] {
     return [...this.#runs.values()].filter(
       ({ begun, ended, directory }) =>
-        begun.testOf === undefined && ended?.state !== 'finished' && directory !== undefined,
+        begun.testOf === undefined &&
+        ended?.state !== 'finished' &&
+        directory !== undefined &&
+        !this.#abandoned.has(begun.plan),
     );
   }
 

@@ -11,7 +11,8 @@ import type { Lock } from '../storage/lock.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
 import { type Fault, findRunFaults } from './find-faults.js';
 import type { PastRun } from './history.js';
-import { refusePruned } from './pruned/pruned-run.js';
+import { assertNotAbandoned } from './marked/abandoned-run.js';
+import { refusePruned } from './marked/pruned-run.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -83,10 +84,11 @@ export class Registry {
   }
 
   /**
-   * Refuses to begin a plan whose files another run took after it was made: they would be sent twice. A plan that was begun took
-   * its files itself; a retry and a test take none.
+   * Refuses to begin an abandoned plan, and one whose files another run took after it was made: they would be sent twice. A plan
+   * that was begun took its files itself; a retry and a test take none.
    */
   assertNotTaken(plan: Plan): void {
+    assertNotAbandoned(this.state, plan.id);
     if (plan.retryOf !== undefined || plan.testOf !== undefined || this.find(plan.id) !== undefined) return;
     const problems = plan.steps.flatMap(({ kind, inputs }) =>
       inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {

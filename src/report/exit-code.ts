@@ -37,8 +37,9 @@ export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['fa
     case undefined:
       return EXIT.again;
     case 'finished':
+    case 'abandoned':
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
-      // Unprocessed rows of a finished run were in doubt, and settled as not sent.
+      // Unprocessed rows of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
       if ((balance.rejected > 0 || balance.unprocessed > 0 || isAny('rejected')) && failOn === 'rejections')
         return EXIT.rejected;
       return EXIT.ok;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
-import type { Claims } from '../registry/claims.js';
+import type { RegistryState } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
 
 export interface WaitingPlan {
@@ -10,13 +10,17 @@ export interface WaitingPlan {
   readonly rows: number;
 }
 
-/** Plans of a job that have claimed rows of other runs, and that nobody has begun to send. */
-export async function listWaiting(files: Files, jobDirectory: string, claims: Claims): Promise<WaitingPlan[]> {
+/** Plans of a job that have claimed rows of other runs, and that nobody has begun to send, or let go. */
+export async function listWaiting(
+  files: Files,
+  jobDirectory: string,
+  { claims, abandoned }: Pick<RegistryState, 'claims' | 'abandoned'>,
+): Promise<WaitingPlan[]> {
   const waiting: WaitingPlan[] = [];
   for (const name of claims.plans) {
     const directory = join(jobDirectory, name);
     const isThere = async (file: string) => (await files.stat(join(directory, file))) !== undefined;
-    if (!(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
+    if (abandoned.has(name) || !(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
     waiting.push({ directory, plan: await readPlan(files, directory), rows: claims.countOf(name) });
   }
   return waiting;

@@ -25,6 +25,8 @@ export interface RetryRequest {
   readonly plan: Plan;
   readonly lock: Lock;
   readonly claims: Claims;
+  /** Plans that never send again. */
+  readonly abandoned: ReadonlyMap<string, unknown>;
   readonly choice: RetryChoice;
   readonly received: ReceivedRows;
   /** How its rows are sent; undefined: as they were planned. */
@@ -40,7 +42,7 @@ export async function makePlanOf(
     isChosen,
     anew,
   }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
-  { directory, plan, lock, choice, received, job = plan.job, refuseFor }: RetryRequest,
+  { directory, plan, lock, choice, received, job = plan.job, refuseFor, abandoned }: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const isRefused = choice.only === 'rejected';
@@ -57,6 +59,7 @@ export async function makePlanOf(
     {
       jobDirectory: dirname(directory),
       retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
+      isAbandoned: (id) => abandoned.has(id),
       assertHeld: () => lock.assertHeld(),
       nowMs: deps.clock.now(),
     },
@@ -75,7 +78,7 @@ export async function makeAnew(
   const { claims: all, choice } = request;
   const claims = listClaimsOn(request, all, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
   for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
-    if (!(await isUnbegun(join(dirname(request.directory), id), deps.files))) continue;
+    if (request.abandoned.has(id) || !(await isUnbegun(join(dirname(request.directory), id), deps.files))) continue;
     const own = claims.filter(({ claim }) => claim.entry.plan === id);
     const ranges = own.flatMap(({ step, claim }) => {
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);

@@ -78,7 +78,7 @@ async function retryRows(
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
-  const { claims } = registry.state;
+  const { claims, abandoned } = registry.state;
   const run = await noteClaims(await readRunRows(files, { directory, plan }), claims, lock, deps);
   const { rows, state } = run;
   if (state.firstOpen === undefined) {
@@ -92,7 +92,7 @@ async function retryRows(
     underWay: countInFlight(run),
   };
   if (choice.only === 'filtered') {
-    const request = { directory, plan, lock, claims, choice, received, job, registry };
+    const request = { directory, plan, lock, claims, abandoned, choice, received, job, registry };
     const { made, anew, ...counts } = await retryFiltered(request, person, deps);
     return { made, anew, left: { ...left, ...counts }, codes: {} };
   }
@@ -107,7 +107,7 @@ async function retryRows(
     codes: Object.fromEntries(rows.countRejected()),
   };
   const ranges = rows.listRanges(isChosen);
-  const request = { directory, plan, lock, claims, choice, received, job };
+  const request = { directory, plan, lock, claims, abandoned, choice, received, job };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
     // Their run cannot send them, and no other plan is to.

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
-import { isRowStep, type RowStep, type Step } from '../job/job.js';
-import { type CloseReason, JOURNAL_VERSION, type Result } from '../journal/entry-format.js';
-import type { RunState, StepProgress } from '../journal/replay.js';
+import { isRowStep, type Step } from '../job/job.js';
+import { type CloseReason, JOURNAL_VERSION } from '../journal/entry-format.js';
+import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
 import { kindOf } from '../kinds/kinds.js';
-import { inDoubt, sameVerdictForAll } from '../kinds/outcomes.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { assertInPlace } from '../plan/replace-draft.js';
 import { listTimeFaults } from '../plan/time-faults.js';
+import { endInFlight, RUN_ENDED } from '../registry/in-flight/end-in-flight.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
@@ -145,50 +145,18 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
   throw new InternalError('unexpected', `Cannot apply step ${number}: the job has no such ${kind} step`);
 }
 
-const RUN_ENDED = inDoubt('run-ended', 'The run ended before the answer came: it may or may not have been processed');
-
-/** A request between intent and outcome when a process dies may or may not have been processed. */
+/** As far as the service cannot be asked at the turn of its step. */
 async function closeInFlight(
   state: RunState,
   journal: Journal,
   { plan, deps }: { plan: Plan; deps: RunDeps },
 ): Promise<void> {
   for (const planned of plan.steps) {
-    const step = plan.job.steps[planned.number - 1];
-    if (step === undefined) continue;
-    const notices = new StepNotices(deps, planned);
-    const progress = state.step(planned.number);
-    if (isRowStep(step)) {
-      const rows = await closeRequests(step, progress, { journal, deps });
-      if (rows > 0) notices.noteInDoubt(rows, RUN_ENDED);
-    } else if (progress.action?.isOpen === true) {
-      await journal.append({ type: 'acted', step: planned.number, at: deps.clock.now(), verdict: RUN_ENDED });
-      notices.noteInDoubt(undefined, RUN_ENDED);
-    }
+    const { number } = planned;
+    const { entries, inDoubt } = endInFlight(plan, state, { number, at: deps.clock.now(), mayQuery: true });
+    for (const entry of entries) await journal.append(entry);
+    if (entries.length > 0 && inDoubt !== 0) new StepNotices(deps, planned).noteInDoubt(inDoubt, RUN_ENDED);
   }
-}
-
-/** Returns how many rows it put in doubt. */
-async function closeRequests(
-  step: RowStep,
-  progress: StepProgress,
-  { journal, deps }: { journal: Journal; deps: RunDeps },
-): Promise<number> {
-  const kind = kindOf(step);
-  // What can be resolved by a query stays open: it is queried at its step's turn.
-  if (kind.outcomeQuery !== undefined) return 0;
-  let rows = 0;
-  for (const open of [...progress.open.values()]) {
-    if (!open.isInFlight) continue;
-    const isRepeatable = kind.isRepeatable(step);
-    const result: Result = isRepeatable
-      ? { kind: 'again', why: 'the run ended before the answer came' }
-      : { kind: 'settled', outcomes: sameVerdictForAll(open.rows[1], RUN_ENDED) };
-    if (!isRepeatable) rows += open.rows[1];
-    const { request, part } = open;
-    await journal.append({ type: 'outcome', step: open.step, request, part, at: deps.clock.now(), result });
-  }
-  return rows;
 }
 
 function assertSamePlan(state: RunState, plan: Plan, path: string): void {

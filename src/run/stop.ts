@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { CloseReason } from '../journal/entry-format.js';
 
-export type StopReason = Exclude<CloseReason, 'finished'>;
+export type StopReason = Exclude<CloseReason, 'finished' | 'abandoned'>;
 
 /**
  * Stops a run: first nothing new is sent, and requests in flight are awaited; `abandon` then cancels those too. The

@@ -1,7 +1,7 @@
 import { UserError } from '../domain/errors.js';
 import { PERSON } from '../journal/row-status/row-ends.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
-import { countUnderWay } from '../registry/count-under-way.js';
+import { countUnderWay } from '../registry/in-flight/count-under-way.js';
 import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 export interface OperatorDecision {

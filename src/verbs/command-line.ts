@@ -10,6 +10,7 @@ import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
 import { addTestVerb } from './job/test-verb.js';
 import { logOptions, readLogging } from './log-flags.js';
+import { addAbandonVerb } from './run/abandon-verb.js';
 import { addApplyVerb } from './run/apply-verb.js';
 import { addCancelVerb } from './run/cancel-verb.js';
 import { addPruneVerb } from './run/prune-verb.js';
@@ -76,6 +77,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addSettleVerb,
   addRetryVerb,
   addCancelVerb,
+  addAbandonVerb,
   addPruneVerb,
   addVerifyVerbs,
   addCampaignVerbs,
@@ -89,7 +91,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 
 export const VERBS = [
   ...['init', 'run', 'check', 'preview', 'test', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
-  ...['cancel', 'prune'],
+  ...['cancel', 'abandon', 'prune'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 
@@ -104,7 +106,7 @@ const MISSED: Readonly<Record<string, string>> = {
 /** A verb that there is not, or a flag that would take the job file for its value. */
 export function findMisuse(args: readonly string[]): string | undefined {
   const [verb = '-'] = args;
-  if (verb !== 'prune' && args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;
+  if (!['abandon', 'prune'].includes(verb) && args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;
   if (verb.startsWith('-') || VERBS.includes(verb)) return undefined;
   if (Object.hasOwn(MISSED, verb)) return MISSED[verb];
   if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';

@@ -52,7 +52,7 @@ function withRegistry<T>(made: MadePlan, task: (registry: Registry, lock: Lock) 
 
 /** Plans of the job that have claimed rows and were never begun. */
 export function waitingPlans(made: MadePlan): Promise<WaitingPlan[]> {
-  return withRegistry(made, ({ state }) => listWaiting(made.disk.files, dirname(made.directory), state.claims));
+  return withRegistry(made, ({ state }) => listWaiting(made.disk.files, dirname(made.directory), state));
 }
 
 /** The plan that a retry made; an error where it made none. */

@@ -48,6 +48,8 @@ const NAMES = [
   'report',
   'settle',
   'retry',
+  'cancel',
+  'abandon',
   'prune',
   'verify',
   'verify start',

@@ -87,6 +87,9 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('report', 'in doubt', (walk, run, { death }) => walk.report(run, death)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
+    onRun('abandon', 'to be applied', async (walk, run, { death }) => {
+      await walk.abandon(run, death);
+    }),
     onRun('feed', 'a draft', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('forget', 'a claimant', (walk, run) => walk.forget(run)),
     onRun('settle wrongly', 'in doubt', (walk, run, { death }) => walk.settleWrongly(run, death)),

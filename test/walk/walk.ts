@@ -2,6 +2,7 @@ import { applyRun } from '../../src/commands/apply-run.js';
 import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
+import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
 import { pruneJob } from '../../src/commands/runs/prune-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
@@ -26,7 +27,7 @@ const REFUSALS = ['plan-mismatch', 'bad-flag', 'bad-plan', 'lock-held', 'interru
 
 export const NO_COUNTS = {
   ...{ commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 },
-  ...{ drafts: 0, forgotten: 0, late: 0, pruned: 0 },
+  ...{ drafts: 0, forgotten: 0, late: 0, pruned: 0, abandoned: 0 },
 };
 
 /** What a person, or a night, does with one job; and the law that no row is accepted twice, whatever that is. */
@@ -39,6 +40,8 @@ export class Walk {
   #files = 0;
   /** Runs that are not deleted. */
   readonly #kept = new Set<string>();
+  /** Runs that a person let go, or wanted to. */
+  readonly #abandoned = new Set<string>();
 
   constructor(seed: number) {
     this.world = new WalkWorld(seed);
@@ -152,6 +155,15 @@ export class Walk {
     this.counts.fed += 1;
   }
 
+  /** A person lets a plan or a run go. */
+  async abandon(run: string, death?: Death): Promise<Ended> {
+    this.#abandoned.add(run);
+    const flags = { run: `${JOB}/${run}`, dryRun: false, adopt: this.#adopts, json: true };
+    const ended = await this.#give(`abandon ${run}`, (host) => abandonNamedRun(flags, host), death);
+    if (ended.exitCode === 0) this.counts.abandoned += 1;
+    return ended;
+  }
+
   /** The rows of runs that ended an hour ago are deleted. */
   async prune(death?: Death): Promise<Ended> {
     const flags = { job: JOB, olderThan: '1h', keepLast: undefined, dryRun: false, adopt: this.#adopts, json: true };
@@ -210,6 +222,8 @@ export class Walk {
   /** All faults end; whatever can be sent is, and what is in doubt is settled by a whole export. */
   async finish(): Promise<void> {
     this.world.service.isFlawless = true;
+    // Those that were cut short.
+    for (const run of this.runs.names) if (this.#abandoned.has(run)) await this.abandon(run);
     for (let round = 0; round < 4; round++) {
       for (const run of this.runs.names) if (!this.runs.stateOf(run).isFinished) await this.apply(run);
       await this.run();
@@ -284,8 +298,10 @@ export class Walk {
     for (const run of this.runs.names.filter((each) => this.runs.isBegun(each))) {
       const { service } = this.world;
       const unprocessed = this.runs.readOutput(run, 'unprocessed');
-      // A row that a person wrongly said to be not sent stays there, and a receipt tells of it.
-      const left = unprocessed.filter(({ _clientMessageId: id = '' }) => !service.hasSeen(id)).length;
+      // A row that a person wrongly said to be not sent stays there, or in a plan that retried it and was abandoned; a receipt tells of it.
+      const isLost = ({ _clientMessageId: id = '', _destination: number = '' }) =>
+        !service.hasSeen(id) && !sentTo.has(number);
+      const left = unprocessed.filter(isLost).length;
       if (left > 0) throw new Violation(`run ${run} has ${left} rows unprocessed when all is done`);
       for (const { _destination: number = '', _status: status } of this.runs.readOutput(run, 'results')) {
         if (status !== 'ASSUMED' && !sentTo.has(number)) throw new Violation(`${number} is accepted, and got nothing`);

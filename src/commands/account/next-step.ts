@@ -28,6 +28,12 @@ export function nextStep(summary: Summary, job: string | undefined, screen: Scre
       command: showCommand(screen, 'settle', run, '--export', 'messages.csv'),
     };
   }
+  if (balance.unprocessed > 0 && summary.stop?.reason === 'abandoned') {
+    return {
+      what: `${countOf(balance.unprocessed, 'row')} were not sent, and this run never sends them: make a plan to send them`,
+      command: showCommand(screen, 'retry', run, '--only', 'unprocessed'),
+    };
+  }
   if (balance.unprocessed > 0) {
     return {
       what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: make a plan to send them`,

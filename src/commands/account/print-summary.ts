@@ -138,6 +138,7 @@ function describeState(summary: Summary): string {
     case 'finished':
       return `${run} is finished: every row is accounted for.`;
     case 'stopped':
+      if (stop?.reason === 'abandoned') return `${run} was abandoned ${stop.detail}: it never sends again.`;
       return `${run} stopped before its end (${stop?.reason}: ${stop?.detail}).`;
     case 'unfinished':
       return `${run} is still running, or its process died.`;

@@ -39,6 +39,7 @@ export async function planNewInput(
     const outcome = await makePlan(job, deps, {
       jobDirectory,
       occurrence,
+      isAbandoned: (id) => registry.state.abandoned.has(id),
       nowMs: runtimeOf(host).clock.now(),
       assertHeld: () => context.lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),

@@ -4,7 +4,7 @@ import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
 import { assertOwnName, assertOwnPlace } from '../../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
-import { readPrunedRun, refusePruned } from '../../registry/pruned/pruned-run.js';
+import { readPrunedRun, refusePruned } from '../../registry/marked/pruned-run.js';
 import { PRUNED_FILE } from '../../registry/registry-entry.js';
 import { type Files, nodeFiles } from '../../storage/files.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';

@@ -104,10 +104,10 @@ export async function applyRunDirectory(
     const reading = { signal: session.stop.nothingNew, clock: runtime.clock, doing: 'apply the plan' };
     const history = await endSoonAfter(reading, async () => {
       await registry.assertOwn(plan.id);
+      registry.assertNotTaken(plan);
       const runs = await readHistory(runtime.files, jobDirectory);
       const isFinished = runs.some((run) => run.plan.id === plan.id && run.state === 'finished');
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, runtime);
-      registry.assertNotTaken(plan);
       await assertOwned({ files: runtime.files, registry: registry.state, history: runs }, { plan, jobDirectory });
       if (!isFinished) await assertTested(runtime.files, { directory, plan, guards: plan.job.guards }, registry.state);
       return runs;
@@ -214,7 +214,7 @@ async function reportWaiting(
   jobDirectory: string,
   { registry, log, runtime }: { registry: Registry; log: Log; runtime: Runtime },
 ): Promise<void> {
-  for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory, registry.state.claims)) {
+  for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory, registry.state)) {
     const from = plan.retryOf === undefined ? 'other runs' : `run ${plan.retryOf.run}`;
     log.warn(
       `plan ${plan.id} has claimed ${countOf(rows, 'row')} of ${from} and was never applied; to send them: volley apply ${directory}`,

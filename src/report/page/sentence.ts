@@ -32,7 +32,7 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
         ]
       : []),
     ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary)] : []),
-    ...(stop === null ? [] : [`The run stopped before its end (${stop.reason}: ${stop.detail}).`]),
+    ...(stop === null ? [] : [describeStop(stop)]),
     ...(state === 'unfinished' ? ['The run has not ended: it is at work, or its process died.'] : []),
     ...(state === 'finished' && balance.inDoubt === 0 ? ['Every row is accounted for.'] : []),
   ];
@@ -76,4 +76,9 @@ function listCounts({ job, steps }: Plan, countOfStep: (step: Plan['steps'][numb
 
 function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function describeStop({ reason, detail }: NonNullable<Summary['stop']>): string {
+  if (reason === 'abandoned') return `The run was abandoned ${detail}: it never sends the rest.`;
+  return `The run stopped before its end (${reason}: ${detail}).`;
 }

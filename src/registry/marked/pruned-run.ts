@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Files } from '../../storage/files.js';
-import { decodeRegistryLine, PRUNED_FILE, type PrunedEntry, type RegistryEntry } from '../registry-entry.js';
+import { PRUNED_FILE, type PrunedEntry, type RegistryEntry } from '../registry-entry.js';
+import { readMark } from './read-mark.js';
 
 /** What the registry had of the pruned runs of a job, from their directories: for a registry that is made again. */
 export async function readPrunedRuns(files: Files, jobDirectory: string): Promise<RegistryEntry[]> {
@@ -13,17 +14,8 @@ export async function readPrunedRuns(files: Files, jobDirectory: string): Promis
 }
 
 /** None where the directory is not that of a pruned run. Refuses a line that is damaged. */
-export async function readPrunedRun(files: Files, directory: string): Promise<RegistryEntry[]> {
-  const path = join(directory, PRUNED_FILE);
-  if ((await files.stat(path)) === undefined) return [];
-  const lines = ((await files.readText(path)) ?? '').split('\n').slice(0, -1);
-  return lines.map((line, at) => {
-    const entry = decodeRegistryLine(Buffer.from(line));
-    if (entry !== undefined) return entry;
-    throw new UserError('registry-mismatch', `Cannot use ${path}: line ${at + 1} is damaged`, {
-      hint: 'Nothing was sent. Put it back from a backup: it says which files the run took.',
-    });
-  });
+export function readPrunedRun(files: Files, directory: string): Promise<RegistryEntry[]> {
+  return readMark(files, join(directory, PRUNED_FILE));
 }
 
 export function refusePruned(directory: string, { plan, at, by }: PrunedEntry): UserError {

@@ -1,7 +1,7 @@
-import { isRowStep } from '../job/job.js';
-import type { RunState } from '../journal/replay.js';
-import { kindOf } from '../kinds/kinds.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { isRowStep } from '../../job/job.js';
+import type { RunState } from '../../journal/replay.js';
+import { kindOf } from '../../kinds/kinds.js';
+import type { Plan } from '../../plan/format/plan-file.js';
 
 /** Rows of requests without an outcome that may have been processed: the next runner puts them in doubt, or asks. */
 export function countUnderWay({ steps }: RunState, { job }: Plan): number {

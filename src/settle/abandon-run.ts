@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { endInFlight } from '../registry/in-flight/end-in-flight.js';
+import type { Registry } from '../registry/registry.js';
+import { ABANDONED_FILE, type AbandonedEntry, encodeRegistryLine } from '../registry/registry-entry.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import { withdrawSummary } from '../report/write-report.js';
+import type { Lock } from '../storage/lock.js';
+
+export interface AbandonableRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly lock: Lock;
+  readonly registry: Registry;
+}
+
+/**
+ * Lets a plan go for good, begun or not, in this order, each durable before the next, so that a process may die at any moment:
+ *
+ *   1. the registry has an entry `abandoned`: nobody applies it from now on
+ *   2. its directory has a copy of that line, for a registry that is lost
+ *   3. its journal ends with a close; what was under way is in doubt, or unprocessed where it may be sent again
+ *
+ * The same again continues from where it was. What it took and claimed stays its own: `volley retry` gives what it did not send to another
+ * plan. One that was never begun, and claimed nothing, has no journal and took nothing: its files are planned anew. The caller writes the outputs.
+ */
+export async function abandonRun(run: AbandonableRun, by: string, deps: AppendDeps): Promise<void> {
+  const { directory, plan, lock, registry } = run;
+  const { files, clock } = deps;
+  await assertUnfinished(run, deps);
+  const { abandoned } = registry.state;
+  if (!abandoned.has(plan.id)) await registry.append({ type: 'abandoned', at: clock.now(), plan: plan.id, by });
+  const entry = abandoned.get(plan.id) as AbandonedEntry;
+  await lock.assertHeld();
+  const path = join(directory, ABANDONED_FILE);
+  const line = encodeRegistryLine(entry).toString('utf8');
+  if ((await files.readText(path)) !== line) await files.writeWhole(path, line);
+  await closeJournal(run, entry, deps);
+}
+
+/** Whether a plan has something that no other can have: it was begun, or claimed rows of another run. */
+export function holdsRows({ plan, registry }: Pick<AbandonableRun, 'plan' | 'registry'>, isBegun: boolean): boolean {
+  const read = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
+  return isBegun || (plan.retryOf !== undefined && registry.state.claims.countOf(plan.id) >= read);
+}
+
+/** Refuses a run that has nothing left to send, and a test, which no command resumes. */
+export async function assertUnfinished({ directory, plan }: AbandonableRun, { files }: AppendDeps): Promise<void> {
+  if (plan.testOf !== undefined) {
+    throw new UserError('bad-plan', `Cannot abandon ${directory}: it is a test, expected a plan or a run`, {
+      hint: 'A test takes nothing of the job, and nothing resumes it.',
+    });
+  }
+  const { state } = await readRunRows(files, { directory, plan });
+  if (!state.isFinished) return;
+  throw new UserError('bad-plan', `Cannot abandon run ${plan.id}: it is finished, so nothing of it is left to send`, {
+    hint: 'Messages that wait at the service for their time: volley cancel. Its rows on this disk: volley prune.',
+  });
+}
+
+async function closeJournal(run: AbandonableRun, { by }: AbandonedEntry, deps: AppendDeps): Promise<void> {
+  const { directory, plan, lock } = run;
+  const read = await readRunRows(deps.files, { directory, plan });
+  const { state } = read;
+  if (state.lastClose?.reason === 'abandoned' || !holdsRows(run, state.firstOpen !== undefined)) return;
+  const at = deps.clock.now();
+  const entries = plan.steps.flatMap(({ number }) => endInFlight(plan, state, { number, at, mayQuery: false }).entries);
+  await withdrawSummary(deps.files, directory);
+  const close = { type: 'close', at, reason: 'abandoned', detail: `by ${by}` } as const;
+  await appendToRun(read, { entries, lock, close }, deps);
+}
