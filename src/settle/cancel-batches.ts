@@ -19,8 +19,8 @@ export type CancelAnswer =
 export interface CancelOptions {
   /** The operator, for the journal. */
   readonly person: string;
-  /** Numbers of the steps whose batches are taken back. */
-  readonly steps: ReadonlySet<number>;
+  /** Number of the step whose batches are taken back. */
+  readonly step: number;
   readonly cancel: (batchId: string) => Promise<CancelAnswer>;
   /** Ends it before the next batch. */
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ interface AcceptedBatch {
 export async function cancelBatches(run: LockedRun, options: CancelOptions, deps: AppendDeps): Promise<CancelCounts> {
   const counts: CancelCounts = { batches: 0, cancelled: 0, kept: 0, inDoubt: 0, refusals: {} };
   const path = join(run.directory, JOURNAL_FILE);
-  const batches = await listAccepted(run, options.steps, deps);
+  const batches = await listAccepted(run, options.step, deps);
   const window = new JournalWindow(deps.files, path);
   try {
     await withdrawSummary(deps.files, run.directory);
@@ -108,15 +108,11 @@ function countedAs(verdict: RowVerdict | undefined): 'cancelled' | 'kept' | 'inD
   return verdict?.status === 'accepted' ? 'kept' : 'inDoubt';
 }
 
-async function listAccepted(
-  { directory }: LockedRun,
-  steps: ReadonlySet<number>,
-  { files }: AppendDeps,
-): Promise<AcceptedBatch[]> {
+async function listAccepted({ directory }: LockedRun, step: number, { files }: AppendDeps): Promise<AcceptedBatch[]> {
   const found: AcceptedBatch[] = [];
   const state = new RunState();
   await readJournal(files, join(directory, JOURNAL_FILE), ({ entry, offset }) => {
-    if (entry.type === 'outcome' && entry.result.kind === 'settled' && steps.has(entry.step)) {
+    if (entry.type === 'outcome' && entry.result.kind === 'settled' && entry.step === step) {
       const open = state.step(entry.step).open.get(keyOf(entry));
       if (open !== undefined) found.push({ step: entry.step, first: open.rows[0], offset });
     }

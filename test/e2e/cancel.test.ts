@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { cancelRun } from '../../src/commands/cancel/cancel-run.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { aTerminal } from '../commands/a-terminal.js';
+import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
@@ -77,12 +80,43 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   const { workspace, summary } = await aScheduledRun();
   workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 2 });
 
-  const { code, stderr } = await workspace.volley('cancel', summary.directory);
+  const { code, stdout, stderr } = await workspace.volley('cancel', summary.directory);
 
   expect(code).toBe(4);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ plan: summary.plan, state: 'stopped', exitCode: 4, error: { code: 'unauthorized' } },
+    ...{ batches: 2, cancelled: 10, kept: 10, inDoubt: 0, balance: { accepted: 20, unprocessed: 10 } },
+  });
   expect(stderr).toContain('Cannot cancel an SMS batch');
   expect(await cancelledNumbers(workspace)).toEqual(numbersOf(10));
   expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
+});
+
+test('each scheduled step is taken back under its own limits', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(4));
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
+  const limits = [1700, 1500].map((requestsPerSecond) => ({ ...ONE_BY_ONE, requestsPerSecond }));
+  const steps = limits.map((each) => anSmsStep({ template, limits: each }));
+  workspace.writeJob(aJob(workspace, { steps }));
+  const { summary } = await workspace.run();
+  const lanes: unknown[] = [];
+  const loadLane = async () => {
+    const create = await nodeRuntime.loadLane();
+    return (options: Parameters<typeof create>[0]) => {
+      lanes.push(options.limits);
+      return create(options);
+    };
+  };
+  const { terminal, said } = aTerminal({ env: workspace.env, isStderrTerminal: false });
+
+  const code = await cancelRun(
+    { run: summary.directory, json: true },
+    { ...terminal, runtime: { ...nodeRuntime, loadLane } },
+  );
+
+  expect([code, JSON.parse(said.stdout)]).toMatchObject([0, { batches: 2, cancelled: 8 }]);
+  expect(lanes).toMatchObject(limits);
 });
 
 test('what was sent at once, or whose time has passed, is refused: exit 2, and no call is made', async () => {

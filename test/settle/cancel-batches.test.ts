@@ -18,7 +18,7 @@ async function anAcceptedRun(): Promise<MadePlan> {
 
 const cancelWith = (made: MadePlan, cancel: () => Promise<CancelAnswer>, signal = new AbortController().signal) =>
   withLock(made, async (lock) =>
-    cancelBatches(await lockedRun(made, lock), { person: 'ann', steps: new Set([1]), cancel, signal }, depsOf(made)),
+    cancelBatches(await lockedRun(made, lock), { person: 'ann', step: 1, cancel, signal }, depsOf(made)),
   );
 const codesOf = ({ disk, directory }: MadePlan, output: string) =>
   linesOf(disk.readText(`${directory}/1-sms.${output}.csv`))

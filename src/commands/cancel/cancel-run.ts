@@ -28,6 +28,7 @@ import { openJobRegistry } from '../support/session.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { printResult } from '../terminal/print.js';
+import { describeFailure } from '../terminal/print-error.js';
 import { type Screen, screenOf, showCommand, showPath } from '../terminal/screen.js';
 import { SecretKeeper } from '../terminal/terminal.js';
 
@@ -62,14 +63,18 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
   );
   const { batches, cancelled, kept, inDoubt, refusals } = counts;
   name({ cancelled, kept, inDoubt });
-  if (failure !== undefined) throw failure;
+  const about = { job: plan.job.name, plan: plan.id, directory };
+  const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
+  const text = formatCancelled(plan.id, counts, { screen: screenOf(host), directory });
+  if (failure !== undefined) {
+    // What was taken back before is still reported. A closed stdout must not hide why it failed.
+    const json = { ...about, ...describeFailure(failure), ...figures };
+    await printResult(host, flags, { json, text: batches === 0 ? '' : text }).catch(() => {});
+    throw failure;
+  }
   const exitCode = inDoubt > 0 ? EXIT.inDoubt : kept > 0 ? EXIT.rejected : EXIT.ok;
   const state = inDoubt > 0 ? 'in-doubt' : kept > 0 ? 'partly-cancelled' : 'cancelled';
-  const json = { job: plan.job.name, plan: plan.id, directory, state, exitCode, error: null, batches, cancelled, kept };
-  await printResult(host, flags, {
-    json: { ...json, inDoubt, refusals, balance: summary.balance },
-    text: formatCancelled(plan.id, counts, { screen: screenOf(host), directory }),
-  });
+  await printResult(host, flags, { json: { ...about, state, exitCode, error: null, ...figures }, text });
   return { exitCode, reason: `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back` };
 }
 
@@ -173,7 +178,7 @@ async function callAndCancel(
   const { directory, jobDirectory, plan, waiting, lock, log, stop, secrets } = context;
   const runtime = runtimeOf(host);
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
-  const read = await readRunRows(files, { directory, plan }, {});
+  const { state } = await readRunRows(files, { directory, plan }, {});
   const service = await openService(plan.job, { host, secrets, jobDirectory, signal: stop.nothingNew });
   const deps = {
     files,
@@ -187,7 +192,7 @@ async function callAndCancel(
     onProgress: () => {},
     onNotice: (notice: string) => log.warn(notice),
   };
-  const areas = new AreaUse(clock, { state: read.state, host: owner.host, othersSentMsAgo: lock.lastOwnedMsAgo });
+  const areas = new AreaUse(clock, { state, host: owner.host, othersSentMsAgo: lock.lastOwnedMsAgo });
   const lane = { area: 'sms', service: service.settings, deps, lock, stop, areas, signal: stop.nothingNew } as const;
   let failure: unknown;
   const cancel = async (call: CallService, batchId: string): Promise<CancelAnswer> => {
@@ -207,22 +212,28 @@ async function callAndCancel(
     }
   };
   try {
-    const [first] = waiting;
-    if (first === undefined) throw new UserError('bad-plan', `Cannot cancel run ${plan.id}: nothing of it waits`);
-    const counts = await callOnLane({ ...lane, limits: first.step.limits }, (call) =>
-      cancelBatches(
-        { ...read, lock },
-        {
-          person: namePerson(runtime),
-          steps: new Set(waiting.map(({ number }) => number)),
-          cancel: (batchId) => cancel(call, batchId),
-          signal: stop.nothingNew,
-        },
-        { files, clock, owner },
-      ),
-    );
+    const counts: CancelCounts = { batches: 0, cancelled: 0, kept: 0, inDoubt: 0, refusals: {} };
+    const about = { person: namePerson(runtime), signal: stop.nothingNew };
+    // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
+    for (const { number, step } of waiting) {
+      const run = { ...(await readRunRows(files, { directory, plan }, {})), lock };
+      const options = { ...about, step: number };
+      const more = await callOnLane({ ...lane, limits: step.limits }, (call) =>
+        cancelBatches(run, { ...options, cancel: (batchId) => cancel(call, batchId) }, { files, clock, owner }),
+      );
+      addCounts(counts, more);
+    }
     return { counts, failure };
   } finally {
     await service.close();
   }
+}
+
+function addCounts(counts: CancelCounts, { batches, cancelled, kept, inDoubt, refusals }: CancelCounts): void {
+  counts.batches += batches;
+  counts.cancelled += cancelled;
+  counts.kept += kept;
+  counts.inDoubt += inDoubt;
+  for (const [reason, count] of Object.entries(refusals))
+    counts.refusals[reason] = (counts.refusals[reason] ?? 0) + count;
 }
