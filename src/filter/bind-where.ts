@@ -1,6 +1,5 @@
-import type { RowCells } from '../domain/bytes/row-block.js';
 import type { BindProblems, FindColumn } from '../domain/find-column.js';
-import type { Cell, Rejection } from '../domain/row.js';
+import type { Rejection, RowCells } from '../domain/row.js';
 import { suggestNearest } from '../domain/suggest.js';
 import type { Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
@@ -11,9 +10,7 @@ import { describeCondition } from './describe-condition.js';
 
 /** Says of the rows of one file why they do not take part; undefined of those that do. */
 export interface RowFilter {
-  refuse(cells: readonly Cell[]): RowRefusal | undefined;
-  /** The same of rows that are bytes. */
-  refuseBytes(cells: RowCells): RowRefusal | undefined;
+  refuse(cells: RowCells): RowRefusal | undefined;
 }
 
 /**
@@ -35,11 +32,7 @@ export function bindWhere(where: Where, columns: readonly string[], findColumn: 
   if (problems.length > 0) return { problems };
   const [only, ...others] = groups;
   if (only === undefined) throw new Error('A where without a group lets no row pass');
-  const refuse = others.length === 0 ? refuseByGroup(only) : refuseByGroups(groups);
-  return {
-    refuse: (cells) => refuse(askText, cells),
-    refuseBytes: (cells) => refuse(askBytes, cells),
-  };
+  return { refuse: others.length === 0 ? refuseByGroup(only) : refuseByGroups(groups) };
 }
 
 interface BoundCondition {
@@ -50,8 +43,7 @@ interface BoundCondition {
   readonly rejected: RowRefusal;
 }
 
-type Ask<Row> = (condition: BoundCondition, row: Row) => CellAnswer;
-type Refuse = <Row>(ask: Ask<Row>, row: Row) => RowRefusal | undefined;
+type Refuse = RowFilter['refuse'];
 
 function bindCondition(condition: Condition, index: number): BoundCondition {
   const tests = condition.tests.map(compileTest);
@@ -70,24 +62,14 @@ function reject(field: string, expected: string): RowRefusal {
   return { kind: 'rejected', rejection };
 }
 
-function askText({ tests, index }: BoundCondition, cells: readonly Cell[]): CellAnswer {
-  const text = cells[index] ?? '';
+function ask({ tests, index }: BoundCondition, cells: RowCells): CellAnswer {
+  const { asBytes } = cells;
+  const start = asBytes?.startOf(index) ?? 0;
+  const end = asBytes?.endOf(index) ?? 0;
   let unreadable = false;
   for (const test of tests) {
-    const said = test.ofText(text);
-    if (said === NO) return NO;
-    unreadable ||= said === UNREADABLE;
-  }
-  return unreadable ? UNREADABLE : YES;
-}
-
-function askBytes({ tests, index }: BoundCondition, cells: RowCells): CellAnswer {
-  const { bytes } = cells;
-  const start = cells.startOf(index);
-  const end = cells.endOf(index);
-  let unreadable = false;
-  for (const test of tests) {
-    const said = test.ofBytes?.(bytes, start, end) ?? test.ofText(cells.textOf(index));
+    const quick = asBytes && test.ofBytes?.(asBytes.bytes, start, end);
+    const said = quick ?? test.ofText(cells.cell(index));
     if (said === NO) return NO;
     unreadable ||= said === UNREADABLE;
   }
@@ -95,10 +77,9 @@ function askBytes({ tests, index }: BoundCondition, cells: RowCells): CellAnswer
 }
 
 /** The first condition that does not hold, or else the first undecidable one; undefined if all hold. */
-function findObstacle<Row>(
+function findObstacle(
   group: readonly BoundCondition[],
-  ask: Ask<Row>,
-  row: Row,
+  row: RowCells,
 ): { condition: BoundCondition; said: CellAnswer } | undefined {
   let unreadable: BoundCondition | undefined;
   for (const condition of group) {
@@ -110,8 +91,8 @@ function findObstacle<Row>(
 }
 
 function refuseByGroup(group: readonly BoundCondition[]): Refuse {
-  return (ask, row) => {
-    const obstacle = findObstacle(group, ask, row);
+  return (row) => {
+    const obstacle = findObstacle(group, row);
     if (obstacle === undefined) return undefined;
     return obstacle.said === NO ? obstacle.condition.omitted : obstacle.condition.rejected;
   };
@@ -119,11 +100,11 @@ function refuseByGroup(group: readonly BoundCondition[]): Refuse {
 
 function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse {
   const known = new Map<string, RowRefusal>();
-  return (ask, row) => {
+  return (row) => {
     const clauses: string[] = [];
     let rejected: RowRefusal | undefined;
     for (const group of groups) {
-      const obstacle = findObstacle(group, ask, row);
+      const obstacle = findObstacle(group, row);
       if (obstacle === undefined) return undefined;
       if (obstacle.said === UNREADABLE) rejected ??= obstacle.condition.rejected;
       clauses.push(obstacle.condition.clause);

@@ -1,4 +1,5 @@
 import type { FindColumn } from '../domain/find-column.js';
+import { cellsOf } from '../domain/row.js';
 import type { RowStep } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { DraftRow, PlannerContext, RowPlanner } from '../kinds/step-kind.js';
@@ -16,7 +17,7 @@ export function createRowPlanner(step: RowStep, context: PlannerContext): RowPla
       const filter = bindWhere(where, columns, context.findColumn);
       const ofRows = typeof rows === 'function' ? [] : rows.problems;
       if (typeof rows === 'function' && 'refuse' in filter) {
-        return (record, ordinal, index) => filter.refuse(record.cells) ?? rows(record, ordinal, index);
+        return (record, ordinal, index) => filter.refuse(cellsOf(record.cells)) ?? rows(record, ordinal, index);
       }
       return { problems: [...('problems' in filter ? filter.problems : []), ...ofRows] };
     },
@@ -32,7 +33,7 @@ export function bindDrafts(step: RowStep, columns: readonly string[], findColumn
   const filter = bindWhere(where, columns, findColumn);
   if ('problems' in filter) return undefined;
   return (cells, text) => {
-    const refusal = filter.refuseBytes(cells);
+    const refusal = filter.refuse(cells);
     if (refusal === undefined) return draftRow(cells, text);
     if (refusal.kind === 'rejected') return { number: undefined, rejection: refusal.rejection };
     return { number: undefined, rejection: undefined, omitted: refusal.skip.reason };

@@ -1,7 +1,7 @@
 import type { RowBlock } from '../domain/bytes/row-block.js';
 import type { SourceRecord } from '../domain/row.js';
 import type { RowStep } from '../job/job.js';
-import type { DraftBlock } from '../kinds/draft-block.js';
+import type { DraftBlock } from './fast/draft-block.js';
 
 /** A record with what an output says of it beside its cells. */
 export interface InputRecord extends SourceRecord {

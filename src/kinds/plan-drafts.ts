@@ -1,4 +1,4 @@
-import { RowWriter } from '../domain/bytes/row-writer.js';
+import { createRowEncoder } from '../domain/bytes/row-writer.js';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type {
   DraftPlanner,
@@ -21,7 +21,7 @@ export function planByDrafts(
 ): Pick<RowPlanner, 'bind' | 'drafts'> {
   const { before, behind } = drafts.indexed ?? { before: '', behind: '' };
   const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
-  let writer = new RowWriter(0);
+  const encode = createRowEncoder();
   const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
     if (draft.number === undefined) return refuseDraft(draft);
     const refusal = drafts.refuse(draft.number, draft.rejection, ordinal);
@@ -53,13 +53,9 @@ export function planByDrafts(
       const draftRow = drafter.bind(columns, findColumn);
       if (typeof draftRow !== 'function') return draftRow;
       return (record, ordinal, index) => {
-        const { cells } = record;
-        if (writer.width !== cells.length) writer = new RowWriter(cells.length);
-        writer.clear();
-        writer.add(record);
         text.fragment.clear();
         text.facts.clear();
-        return planRow(draftRow(writer.cells, text), ordinal, index);
+        return planRow(draftRow(encode(record), text), ordinal, index);
       };
     },
   };

@@ -1,8 +1,7 @@
 import type { Area } from '../domain/areas.js';
-import type { RowCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { BindProblems, FindColumn } from '../domain/find-column.js';
-import type { Cell, Rejection, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain/row.js';
+import type { Cell, Rejection, RowCells, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain/row.js';
 import type { RowStep, ServiceAddresses } from '../job/job.js';
 import type { Digits } from '../normalize/number/number-set.js';
 import type { PricedAs } from '../prices/price-list.js';

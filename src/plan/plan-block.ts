@@ -1,5 +1,5 @@
+import type { DraftBlock, Names } from '../input/fast/draft-block.js';
 import type { DraftedBlock } from '../input/record-reader.js';
-import type { DraftBlock, Names } from '../kinds/draft-block.js';
 import type { DraftPlanner, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
 import { DraftedRow } from './format/drafted-row.js';

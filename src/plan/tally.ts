@@ -1,5 +1,5 @@
 import type { Rejection } from '../domain/row.js';
-import type { Names } from '../kinds/draft-block.js';
+import type { Names } from '../input/fast/draft-block.js';
 import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
 import { nameCharacter } from '../template/segments.js';
 import type { PlannedStep } from './format/plan-file.js';

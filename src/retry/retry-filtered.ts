@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import { cellsOf } from '../domain/row.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
@@ -63,7 +64,7 @@ async function chooseRows(
   const own = listClaimsOn({ plan }, claims, 'filtered').filter((each) => each.step === step);
   const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns, deps));
   for await (const { index, row } of readFilteredRows(deps.files, directory, planned)) {
-    const refusal = filters[row.file]?.refuse(row.cells);
+    const refusal = filters[row.file]?.refuse(cellsOf(row.cells));
     const of = { run: plan.id, step, isFiltered: true, index } as const;
     if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
     else if (refusal?.kind === 'skipped') counts.filtered += 1;

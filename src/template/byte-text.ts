@@ -1,5 +1,5 @@
-import type { RowCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
+import type { CellBytes } from '../domain/row.js';
 import { isBlank } from './blank.js';
 import { MAX_SEGMENTS } from './check-text.js';
 import { JsonUnits, readUnit } from './json-units.js';
@@ -13,9 +13,9 @@ import { countExtraParts, countPlainUcs2Parts, GSM7_SINGLE, nameCharacter, type 
  */
 export interface ByteText {
   /** Undefined for other texts, missing values and unclear cases: render those. */
-  count(cells: RowCells): Pick<SegmentCount, 'segments' | 'extraParts' | 'firstUcs2Character'> | undefined;
+  count(cells: CellBytes): Pick<SegmentCount, 'segments' | 'extraParts' | 'firstUcs2Character'> | undefined;
   /** Writes a text that was counted as JSON, quotes included. */
-  write(cells: RowCells, text: TextBuffer): void;
+  write(cells: CellBytes, text: TextBuffer): void;
 }
 
 /** The value of a column, and what stands for a blank one. */
@@ -70,7 +70,7 @@ const TWO_BYTES = 0x80;
 const total = new JsonUnits();
 
 /** False where the text is to be rendered. */
-function addParts(parts: readonly Part[], cells: RowCells): boolean {
+function addParts(parts: readonly Part[], cells: CellBytes): boolean {
   const { bytes } = cells;
   let values = 0;
   total.clear();
@@ -112,7 +112,7 @@ function appendFixed({ bytes }: FixedText, text: TextBuffer): void {
   text.appendBytes(bytes);
 }
 
-function appendValue({ column, fallback }: Variable, cells: RowCells, text: TextBuffer): void {
+function appendValue({ column, fallback }: Variable, cells: CellBytes, text: TextBuffer): void {
   const start = cells.startOf(column);
   const end = cells.endOf(column);
   if (start === end && fallback !== undefined) appendFixed(fallback, text);

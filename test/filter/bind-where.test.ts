@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
-import type { Cell } from '../../src/domain/row.js';
+import { type Cell, cellsOf } from '../../src/domain/row.js';
 import { bindWhere, type RowFilter } from '../../src/filter/bind-where.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
@@ -11,8 +11,8 @@ function aFilter(written: unknown, columns: readonly string[]): (cells: readonly
   const filter = bindWhere(writtenWhere.parse(written), columns, findColumn);
   if ('problems' in filter) throw new Error(filter.problems[0]?.message);
   return (cells) => {
-    const said = nameOf(filter.refuse(cells));
-    expect(nameOf(filter.refuseBytes(asBytes(cells)))).toBe(said);
+    const said = nameOf(filter.refuse(cellsOf(cells)));
+    expect(nameOf(filter.refuse(asBytes(cells)))).toBe(said);
     return said;
   };
 }

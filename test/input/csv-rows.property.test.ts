@@ -75,7 +75,7 @@ function expectRow(writer: RowWriter, row: readonly string[]): void {
   const cells = writer.cells;
   cells.row = writer.count - 1;
   expect(cells.texts).toEqual(row);
-  expect(row.map((_, column) => cells.textOf(column))).toEqual(row);
+  expect(row.map((_, column) => cells.cell(column))).toEqual(row);
   const json = row.map((cell) => JSON.stringify(cell).slice(1, -1));
   const bytes = Buffer.from(cells.bytes);
   expect(row.map((_, column) => bytes.toString('utf8', cells.startOf(column), cells.endOf(column)))).toEqual(json);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RowCells } from '../../src/domain/bytes/row-block.js';
+import type { ByteCells } from '../../src/domain/bytes/row-block.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { TextBuffer } from '../../src/domain/bytes/text-buffer.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -32,7 +32,7 @@ const piece = fc.oneof(
 const template = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join(''));
 
 /** The cells as a row of a block, not the first one. */
-function asRow(cells: readonly string[]): RowCells {
+function asRow(cells: readonly string[]): ByteCells {
   const writer = new RowWriter(COLUMNS.length);
   for (const row of [['first', '"'], cells]) writer.add({ cells: row, line: 1, fault: undefined });
   const row = writer.cells;

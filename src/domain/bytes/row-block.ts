@@ -1,4 +1,4 @@
-import type { Rejection, SourceRecord } from '../row.js';
+import type { CellBytes, Rejection, RowCells, SourceRecord } from '../row.js';
 
 /**
  * Rows of one file that follow each other, as bytes and columns: they go from thread to thread as they are, and from their bytes
@@ -27,7 +27,7 @@ const BETWEEN_ROWS = 5;
 const BEFORE_CELLS = 2;
 
 /** The cells of one row of a block after the other, as JSON writes them between quotes. */
-export class RowCells {
+export class ByteCells implements RowCells, CellBytes {
   readonly bytes: Uint8Array;
   /** Index of the row; to be set. */
   row = 0;
@@ -52,7 +52,11 @@ export class RowCells {
     return column >= this.#width || column < 0 ? 0 : (this.#ends[this.row * this.#width + column] as number);
   }
 
-  textOf(column: number): string {
+  get asBytes(): this {
+    return this;
+  }
+
+  cell(column: number): string {
     const text = this.#toString(this.startOf(column), this.endOf(column));
     return text.includes('\\') ? JSON.parse(`"${text}"`) : text;
   }

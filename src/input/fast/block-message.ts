@@ -1,5 +1,5 @@
 import type { RowBlock } from '../../domain/bytes/row-block.js';
-import type { DraftBlock } from '../../kinds/draft-block.js';
+import type { DraftBlock } from './draft-block.js';
 
 /** Rows on their way from thread to thread. */
 export interface AheadBlock {

@@ -2,12 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Problem, UserError, type UserErrorCode } from '../../domain/errors.js';
 import { bindDrafts } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
-import { draftBlock } from '../../kinds/draft-block.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
 import { findColumn } from '../own-columns.js';
 import { type AheadBlock, listBuffers } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
+import { draftBlock } from './draft-block.js';
 
 /** What the thread is started with. */
 export interface CsvTask {

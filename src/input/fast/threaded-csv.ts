@@ -6,7 +6,6 @@ import { UserError } from '../../domain/errors.js';
 import { HAS_THREAD } from '../../domain/fast-path.js';
 import { bindDrafts } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
-import { type DraftBlock, draftBlock } from '../../kinds/draft-block.js';
 import type { DraftRow } from '../../kinds/step-kind.js';
 import type { InputFile } from '../inputs.js';
 import { findColumn } from '../own-columns.js';
@@ -14,6 +13,7 @@ import type { InputRecord, RecordReader } from '../record-reader.js';
 import type { AheadBlock } from './block-message.js';
 import { BlocksTaken } from './blocks-taken.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
+import { type DraftBlock, draftBlock } from './draft-block.js';
 
 /** As the planner uses them. */
 type Drafted = AheadBlock & { readonly drafts: DraftBlock };

@@ -1,7 +1,6 @@
-import type { RowCells } from '../../domain/bytes/row-block.js';
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { BindProblems, FindColumn } from '../../domain/find-column.js';
-import type { Rejection } from '../../domain/row.js';
+import type { Rejection, RowCells } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import { explainOwnCountry } from '../../normalize/number/explain-number.js';
 import { normalizeCell } from '../../normalize/number/number.js';
@@ -52,7 +51,7 @@ export function bindDestination(
   };
   const explainCountryOf = (cells: RowCells): Rejection | undefined => {
     if (countryColumn === undefined || countryIndex === undefined) return undefined;
-    const refusal = explainOwnCountry(cells.textOf(index), cells.textOf(countryIndex));
+    const refusal = explainOwnCountry(cells.cell(index), cells.cell(countryIndex));
     return refusal && { stage: 'normalize', field: countryColumn, code: refusal.code, reason: refusal.reason };
   };
   return { problems, read };

@@ -83,11 +83,12 @@ function draftTexts(
     const { fragment } = text;
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
-    const counted = byBytes?.count(cells);
-    if (counted !== undefined && (mayBeUcs2 || counted.firstUcs2Character === undefined)) {
+    const { asBytes } = cells;
+    const counted = asBytes && byBytes?.count(asBytes);
+    if (asBytes !== undefined && counted !== undefined && (mayBeUcs2 || counted.firstUcs2Character === undefined)) {
       appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
-      byBytes?.write(cells, fragment);
+      byBytes?.write(asBytes, fragment);
       return endMessage(number, counted, text);
     }
     const rendering = template.render(cells.texts);

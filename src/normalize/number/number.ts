@@ -1,4 +1,4 @@
-import type { RowCells } from '../../domain/bytes/row-block.js';
+import type { RowCells } from '../../domain/row.js';
 import { explainDigits, explainRefusal } from './explain-number.js';
 import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
 import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
@@ -44,10 +44,14 @@ export function normalizeCell(
   cells: RowCells,
   { index, countryIndex, country }: NumberColumn,
 ): NumberDigits | RefusedNumber {
-  const own = countryIndex === undefined ? '' : cells.textOf(countryIndex).trim();
-  const place = { start: cells.startOf(index), end: cells.endOf(index), country: own === '' ? country : own };
-  const read = readFastBytes(cells.bytes, place);
-  if (typeof read === 'object') return read;
-  const number = normalizeNumber(cells.textOf(index), place.country);
+  const ofRow = countryIndex === undefined ? '' : cells.cell(countryIndex).trim();
+  const own = ofRow === '' ? country : ofRow;
+  const { asBytes } = cells;
+  if (asBytes !== undefined) {
+    const place = { start: asBytes.startOf(index), end: asBytes.endOf(index), country: own };
+    const read = readFastBytes(asBytes.bytes, place);
+    if (typeof read === 'object') return read;
+  }
+  const number = normalizeNumber(cells.cell(index), own);
   return number.ok ? { digits: Number(number.e164), country: number.country } : number;
 }

@@ -1,18 +1,18 @@
-import { RowCells } from '../../domain/bytes/row-block.js';
+import { ByteCells } from '../../domain/bytes/row-block.js';
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { Texts } from '../../input/fast/draft-block.js';
 import type { DraftedBlock } from '../../input/record-reader.js';
-import type { Texts } from '../../kinds/draft-block.js';
 
 /** The bytes of one row of a block at a time, to be copied into the plan. */
 export class DraftedRow {
   /** Index of the row; to be set. */
   index = 0;
-  readonly #cells: RowCells;
+  readonly #cells: ByteCells;
   readonly #fragments: Texts;
   readonly #facts: Texts;
 
   constructor({ rows, drafts }: DraftedBlock) {
-    this.#cells = new RowCells(rows);
+    this.#cells = new ByteCells(rows);
     this.#fragments = drafts.fragments;
     this.#facts = drafts.facts;
   }

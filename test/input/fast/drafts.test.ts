@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 // As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
 import { bindDrafts } from '../../../src/filter/filter-rows.js';
+import { type DraftBlock, draftBlock } from '../../../src/input/fast/draft-block.js';
 import { findColumn } from '../../../src/input/own-columns.js';
 import { readRecords } from '../../../src/input/records.js';
 import type { RowStep } from '../../../src/job/job.js';
-import { type DraftBlock, draftBlock } from '../../../src/kinds/draft-block.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../../src/plan/format/plan-file.js';
 import type { RowLine } from '../../../src/plan/format/row-line.js';
 import type { InputReader } from '../../../src/plan/plan-deps.js';

@@ -1,7 +1,7 @@
-import { type RowBlock, RowCells } from '../domain/bytes/row-block.js';
-import { TextBuffer } from '../domain/bytes/text-buffer.js';
-import type { Rejection } from '../domain/row.js';
-import type { DraftRow, DraftText } from './step-kind.js';
+import { ByteCells, type RowBlock } from '../../domain/bytes/row-block.js';
+import { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { Rejection } from '../../domain/row.js';
+import type { DraftRow, DraftText } from '../../kinds/step-kind.js';
 
 /** Drafts of the rows of a block as bytes, which pass between threads and into a plan unchanged. */
 export interface DraftBlock {
@@ -45,7 +45,7 @@ const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
 /** Of at most 65,535 rows. One that cannot be read has no draft: its rejection is the fault. */
 export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
   const count = block.lines.length;
-  const cells = new RowCells(block);
+  const cells = new ByteCells(block);
   const numbers = new Float64Array(count);
   const segments = new Uint8Array(count);
   let extraParts: Uint8Array<ArrayBuffer> | undefined;
