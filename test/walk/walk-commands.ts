@@ -84,6 +84,7 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onRun('retry unprocessed', 'unprocessed', (walk, run, { death }) =>
       walk.retry(run, 'unprocessed', undefined, death),
     ),
+    onRun('test', 'to be applied', (walk, run, { seed, death }) => walk.test(run, 1 + (seed % 12), death)),
     onRun('report', 'in doubt', (walk, run, { death }) => walk.report(run, death)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),
     onRun('feed', 'rejected', (walk, run, { seed }) => walk.feed(run, seed)),

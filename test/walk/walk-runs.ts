@@ -63,6 +63,10 @@ export class WalkRuns {
     return retryOf !== undefined || steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
   }
 
+  isTest(run: string): boolean {
+    return this.#planOf(run).testOf !== undefined;
+  }
+
   #planOf(run: string): Plan {
     return JSON.parse(String(this.#disk.volume.readFileSync(`${JOB}/${run}/plan.json`, 'utf8')));
   }

@@ -8,6 +8,7 @@ import { settleRun } from '../../src/commands/settle-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
 import { lockDepsOf } from '../../src/commands/support/runtime.js';
 import { planJobInput } from '../../src/commands/support/session.js';
+import { sendTest } from '../../src/commands/test-run/send-test.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
@@ -27,7 +28,7 @@ const REFUSALS = ['plan-mismatch', 'bad-flag', 'bad-plan', 'lock-held', 'interru
 
 export const NO_COUNTS = {
   ...{ commands: 0, deaths: 0, settled: 0, retried: 0, accepted: 0, fed: 0, refused: 0 },
-  ...{ drafts: 0, forgotten: 0, late: 0, pruned: 0, abandoned: 0 },
+  ...{ drafts: 0, forgotten: 0, late: 0, pruned: 0, abandoned: 0, tests: 0 },
 };
 
 /** What a person, or a night, does with one job; and the law that no row is accepted twice, whatever that is. */
@@ -85,6 +86,13 @@ export class Walk {
       json: true,
     };
     await this.#give(`apply ${run}`, (host) => applyRun(flags, host), death);
+  }
+
+  /** A person looks at some of its messages on a phone. */
+  async test(run: string, count: number, death?: Death): Promise<void> {
+    const flags = { of: `${JOB}/${run}`, to: [OWN_NUMBER], count: String(count), adopt: this.#adopts, json: true };
+    const ended = await this.#give(`test ${run} --count ${count}`, (host) => sendTest(flags, host), death);
+    if (ended.stdout !== '') this.counts.tests += 1;
   }
 
   async report(run: string, death?: Death): Promise<void> {
@@ -273,7 +281,8 @@ export class Walk {
     this.counts.accepted = taken.length;
     const seen = new Map<string, string>();
     for (const { destination, clientMessageId } of taken) {
-      const person = personOf(destination);
+      // A test may be sent again; its own messages are sent once.
+      const person = destination === OWN_NUMBER ? clientMessageId : personOf(destination);
       const first = seen.get(person);
       if (first !== undefined) throw new Violation(`${destination} was accepted as ${first} and as ${clientMessageId}`);
       seen.set(person, clientMessageId);
@@ -295,7 +304,7 @@ export class Walk {
   /** Once all is done, whoever was not sent to is rejected, in doubt, or was said to be sent. */
   #checkNothingLost(): void {
     const sentTo = new Set(this.world.service.taken.map(({ destination }) => destination));
-    for (const run of this.runs.names.filter((each) => this.runs.isBegun(each))) {
+    for (const run of this.runs.names.filter((each) => this.runs.isBegun(each) && !this.runs.isTest(each))) {
       const { service } = this.world;
       const unprocessed = this.runs.readOutput(run, 'unprocessed');
       // A row that a person wrongly said to be not sent stays there, or in a plan that retried it and was abandoned; a receipt tells of it.
@@ -322,6 +331,8 @@ export class Walk {
     return ids;
   }
 }
+
+const OWN_NUMBER = '+6598000001';
 
 /** Of exports: one that is asked for without filters (its random numbers begin below one half). */
 export const WHOLE_EXPORT = 1;
