@@ -13,6 +13,7 @@ import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
+import { listLeftOut } from './account/left-out-lines.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
 import { type Host, runtimeOf } from './support/deps.js';
@@ -120,6 +121,7 @@ async function runInSession(
       history: known,
       registry: session.registry,
       isAgain: flags.again,
+      isResumed: done.summaries.length > 0,
       signal: stop.nothingNew,
       lock: session.lock,
     }),
@@ -237,7 +239,9 @@ export function formatIdle(
   leftOut: readonly LeftOut[],
   { path, screen }: { path: string | undefined; screen: Screen },
 ): string {
-  const files = leftOut.map(({ file, reason }) => `  ${escapeText(file)} ${escapeText(reason)}\n`).join('');
+  const files = listLeftOut(leftOut)
+    .map((line) => `  ${escapeText(line)}\n`)
+    .join('');
   const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +

@@ -3,6 +3,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
+import { assertInputCame } from './assert-input-came.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import type { PlanDeps } from './plan-deps.js';
@@ -38,6 +39,8 @@ export async function makePlan(
     assertHeld: () => Promise<void>;
     /** By the wall clock: scheduled times must still lie ahead. */
     nowMs: number;
+    /** The same command has just finished a run: what a step requires may have come with it. */
+    isResumed?: boolean;
   },
 ): Promise<PlanOutcome> {
   const { files } = deps;
@@ -66,8 +69,9 @@ async function planSelection(
   const { files } = deps;
   const { jobDirectory, occurrence } = options;
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
+  problems.throwIfAny();
+  await assertInputCame(files, selection.steps, options);
   if (selection.steps.every((step) => step.inputs.length === 0)) {
-    problems.throwIfAny();
     // A process that has lost the lock may be reading the unfinished run of its successor.
     await options.assertHeld();
     return { made: undefined, leftOut };

@@ -117,14 +117,15 @@ async function planRows(
   const { source, deps, problems, id, scratch, prices } = context;
   const { number } = planned;
   const about = { planId: id, directory: scratch, problems, prices, refuse: source.refuseIn?.(number) };
-  if (!isRowStep(step)) return planStep({ step, number, inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
+  if (!isRowStep(step))
+    return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };
   });
   const places = new Map<InputFile, number>(inputs.map(({ file }, index) => [file, index]));
   const directory = source.plan.job.directory;
   const suppression = await listCurrentSuppression(step, directory, context);
-  const selection = { step, number, inputs, suppression, leftOut: [] };
+  const selection = { step, number, listed: [], inputs, suppression, leftOut: [] };
   const records = new PlannedRecords(planned, source.rowsOf(planned));
   const reader: PlanDeps['reader'] = {
     ...deps.reader,

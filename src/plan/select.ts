@@ -17,6 +17,9 @@ export interface Selection {
 export interface StepSelection {
   readonly step: Step;
   readonly number: number;
+  /** All that its patterns match. */
+  readonly listed: readonly InputFile[];
+  /** Those of them that it takes. */
   readonly inputs: readonly DigestedInput[];
   readonly suppression: readonly DigestedInput[];
   readonly leftOut: readonly LeftOut[];
@@ -79,7 +82,7 @@ export async function selectInputs(
   const steps: StepSelection[] = [];
   for (const [index, step] of job.steps.entries()) {
     if (!isRowStep(step)) {
-      steps.push({ step, number: index + 1, inputs: [], suppression: [], leftOut: [] });
+      steps.push({ step, number: index + 1, listed: [], inputs: [], suppression: [], leftOut: [] });
       continue;
     }
     const where = `steps[${index}]`;
@@ -92,7 +95,9 @@ export async function selectInputs(
     const suppression =
       suppress === undefined ? [] : await options.problems.gather(where, () => list(suppress.files, suppress.format));
     const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
-    steps.push({ step, number: index + 1, inputs, suppression: suppression ?? [], leftOut: [...empty, ...leftOut] });
+    const files = (listed ?? []).map(({ file }) => file);
+    const omitted = [...empty, ...leftOut];
+    steps.push({ step, number: index + 1, listed: files, inputs, suppression: suppression ?? [], leftOut: omitted });
   }
   return { steps, spool };
 }
@@ -138,7 +143,7 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
       return content;
     }
     const { input, limits: _limits, ...content } = step;
-    const { files: _files, limits: _readLimits, ...reading } = input;
+    const { files: _files, limits: _readLimits, required: _required, newerThan: _newerThan, ...reading } = input;
     const { suppress, ...rest } = { suppress: undefined, ...content };
     const suppressReading = suppress === undefined ? undefined : { ...suppress, files: undefined, limits: undefined };
     const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);

@@ -106,6 +106,7 @@ test.each(Object.entries(STEPS))('the plan of %s keeps its id: it hangs on the o
   const steps = job.steps.map((each, index) => ({
     step: each,
     number: index + 1,
+    listed: [],
     inputs: isRowStep(each) ? inputs : [],
     suppression: [],
     leftOut: [],

@@ -9,6 +9,7 @@ import type { Registry } from '../../registry/registry.js';
 import { assertOwned } from '../../retry/assert-owned.js';
 import type { Lock } from '../../storage/lock.js';
 import { formatFileNotices, listFileNotices } from '../account/file-notices.js';
+import { listLeftOut } from '../account/left-out-lines.js';
 import { isDiskError } from '../terminal/disk-error.js';
 import { createProgressView } from '../terminal/progress.js';
 import { screenOf } from '../terminal/screen.js';
@@ -24,6 +25,8 @@ export async function planNewInput(
     history: readonly PastRun[];
     registry: Registry;
     isAgain: boolean;
+    /** The same command has just finished a run. */
+    isResumed?: boolean;
     signal: AbortSignal;
     lock: Pick<Lock, 'assertHeld'>;
   },
@@ -41,12 +44,13 @@ export async function planNewInput(
       occurrence,
       isAbandoned: (id) => registry.state.abandoned.has(id),
       nowMs: runtimeOf(host).clock.now(),
+      isResumed: context.isResumed === true,
       assertHeld: () => context.lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
     if (outcome.made !== undefined) await assertOwned(sources, { plan: outcome.made.plan, jobDirectory });
-    for (const { file, reason } of outcome.leftOut) log.info(`${file} is skipped: it ${reason}`);
+    for (const line of listLeftOut(outcome.leftOut)) log.info(`skipped: ${line}`);
     const steps = outcome.made?.plan.steps ?? [];
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
     for (const notice of notices) log.info(notice);

@@ -1,5 +1,6 @@
 import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { parseAge } from '../../domain/age.js';
 import { parseDecimal } from '../../prices/decimal.js';
 import { findEncodingName } from '../encoding-name.js';
 import { isLoopback } from '../regions.js';
@@ -53,6 +54,16 @@ export function duplicates() {
     .enum(['skip', 'keep'])
     .default('skip')
     .describe('What to do with a number that occurs twice in the files of this step.');
+}
+
+/** How old a file may be; it becomes milliseconds. */
+export function age() {
+  return z.string().transform((text, context) => {
+    const ageMs = parseAge(text);
+    if (ageMs !== undefined) return ageMs;
+    context.addIssue({ code: 'custom', message: 'expected a number of hours, days or weeks, such as 26h' });
+    return z.NEVER;
+  });
 }
 
 /** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers; it becomes upper case. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_READ_LIMITS } from '../defaults.js';
-import { columnName, count, countryCode, encodingLabel, pathText } from './values.js';
+import { age, columnName, count, countryCode, encodingLabel, pathText, switchedOn } from './values.js';
 import { writtenWhere } from './written-where.js';
 
 const files = z
@@ -58,5 +58,15 @@ export const writtenList = z
 
 /** The same for the rows of a step. */
 export const writtenInput = writtenList
-  .extend({ where: writtenWhere.optional().describe('Which rows take part; the others are skipped.') })
+  .extend({
+    where: writtenWhere.optional().describe('Which rows take part; the others are skipped.'),
+    required: switchedOn().describe(
+      'Whether it is a failure (exit code 2) if there is no file that the job has not taken yet.',
+    ),
+    newerThan: age()
+      .optional()
+      .describe(
+        'The newest file may be so old: hours, days or weeks, such as 26h. If it is older, nothing is planned (exit code 2).',
+      ),
+  })
   .describe('The rows of the step.');
