@@ -20,7 +20,7 @@ const MAY_IMPORT = {
   registry: ['domain', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
-  prune: ['domain', 'storage', 'plan', 'journal', 'report', 'registry'],
+  prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
   listen: ['domain', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.

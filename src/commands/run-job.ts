@@ -1,7 +1,7 @@
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { checkGuards } from '../plan/guards.js';
-import type { LeftOut } from '../plan/select.js';
+import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';

@@ -3,10 +3,10 @@ import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input, RowStep } from '../job/job.js';
 import { ColumnBinding } from './columns/bind-columns.js';
+import { digestFile } from './inputs/select-inputs.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
-import { digestFile } from './select.js';
 import { findHeaderFault, inheritCountry, loadSuppression } from './suppress/suppression.js';
 
 interface HeadContext {

@@ -3,16 +3,16 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
-import { assertInputCame } from './assert-input-came.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
+import { assertInputCame } from './inputs/assert-input-came.js';
+import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './inputs/select-inputs.js';
 import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
 import { loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import type { RowOwners } from './reimport/reimported-rows.js';
 import { replaceDraft } from './replace-draft.js';
-import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './select.js';
 import { listTimeFaults } from './time-faults.js';
 
 export interface PlanOutcome {
@@ -69,9 +69,9 @@ async function planSelection(
   const { files } = deps;
   const { jobDirectory, occurrence } = options;
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
-  problems.throwIfAny();
-  await assertInputCame(files, selection.steps, options);
+  if (problems.isEmpty) await assertInputCame(files, selection.steps, options);
   if (selection.steps.every((step) => step.inputs.length === 0)) {
+    problems.throwIfAny();
     // A process that has lost the lock may be reading the unfinished run of its successor.
     await options.assertHeld();
     return { made: undefined, leftOut };

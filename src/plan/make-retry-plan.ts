@@ -8,13 +8,13 @@ import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type R
 import { PlannedRecords } from './format/planned-records.js';
 import type { RowLine } from './format/row-line.js';
 import { checkGuards } from './guards.js';
+import type { DigestedInput } from './inputs/select-inputs.js';
 import { removeLeftovers } from './make-plan.js';
 import type { PlanDeps } from './plan-deps.js';
 import { planStep, type RefusePlanned } from './plan-step.js';
 import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
-import type { DigestedInput } from './select.js';
 import { listCurrentSuppression } from './suppress/current-suppression.js';
 import { listTimeFaults } from './time-faults.js';
 

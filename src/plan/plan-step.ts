@@ -10,6 +10,7 @@ import { FoldedNames } from './columns/folded-names.js';
 import { joinColumns } from './columns/join-columns.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { StepWriter } from './format/step-writer.js';
+import type { DigestedInput, StepSelection } from './inputs/select-inputs.js';
 import { planBlock } from './plan-block.js';
 import type { PlanDeps } from './plan-deps.js';
 import type { LoadedPrices } from './prices/load-prices.js';
@@ -18,7 +19,6 @@ import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
 import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { RowsDigest } from './rows-digest.js';
-import type { DigestedInput, StepSelection } from './select.js';
 import { inheritCountry, loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
 

@@ -1,12 +1,12 @@
 import { UserError } from '../domain/errors.js';
 import type { RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Job } from '../job/job.js';
+import { selectInputs } from '../plan/inputs/select-inputs.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
 import { createRowPricer } from '../plan/prices/price-rows.js';
 import { ProblemList } from '../plan/problems.js';
-import { selectInputs } from '../plan/select.js';
 import type { WholeFile } from '../storage/files.js';
 import { type ChosenRows, numberOf, RowChooser } from './choose-rows.js';
 import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';

@@ -1,5 +1,5 @@
-import { parseAge } from '../domain/age.js';
 import { UserError } from '../domain/errors.js';
+import { parseAge } from '../job/age.js';
 
 /** Milliseconds of `--older-than`. Throws UserError 'bad-flag'. */
 export function readAge(text: string): number {

@@ -29,9 +29,9 @@ import {
   rowsFile,
 } from '../../src/plan/format/plan-file.js';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
+import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
 import type { InputReader } from '../../src/plan/plan-deps.js';
-import type { FindTaken } from '../../src/plan/select.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 export function someLimits(changes: Partial<Limits> = {}): Limits {

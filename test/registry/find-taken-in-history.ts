@@ -1,5 +1,5 @@
 import type { ServiceSettings } from '../../src/job/job.js';
-import type { FindTaken } from '../../src/plan/select.js';
+import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import type { PastRun } from '../../src/registry/history.js';
 
 /**

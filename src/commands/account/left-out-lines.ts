@@ -1,5 +1,5 @@
 import { countOf } from '../../domain/count-of.js';
-import type { LeftOut } from '../../plan/select.js';
+import type { LeftOut } from '../../plan/inputs/select-inputs.js';
 
 /** Of an inbox that is never emptied more say nothing. */
 const MOST_NAMED = 5;

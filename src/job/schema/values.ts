@@ -1,7 +1,7 @@
 import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { parseAge } from '../../domain/age.js';
 import { parseDecimal } from '../../prices/decimal.js';
+import { parseAge } from '../age.js';
 import { findEncodingName } from '../encoding-name.js';
 import { isLoopback } from '../regions.js';
 import { isLocalTime, isTimeZone, readLocalTime } from './local-time.js';

@@ -1,8 +1,8 @@
 import { UserError } from '../../domain/errors.js';
 import type { Step } from '../../job/job.js';
+import { type DigestedInput, digestFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
-import { type DigestedInput, digestFile } from '../select.js';
 
 /** The suppression lists of a step as they are now; those that its plan was made with may be older. */
 export async function listCurrentSuppression(

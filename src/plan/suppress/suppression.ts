@@ -5,9 +5,9 @@ import { normalizeNumber } from '../../normalize/number/number.js';
 import { createNumberSet, type NumberSet } from '../../normalize/number/number-set.js';
 import { describeNumbered } from '../columns/bind-columns.js';
 import type { SuppressionInput } from '../format/plan-file.js';
+import type { DigestedInput } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
-import type { DigestedInput } from '../select.js';
 import { type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 interface ListDeps {

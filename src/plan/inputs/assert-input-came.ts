@@ -1,9 +1,9 @@
-import { countOf } from '../domain/count-of.js';
-import { type Problem, UserError } from '../domain/errors.js';
-import type { InputFile } from '../input/inputs.js';
-import { isRowStep } from '../job/job.js';
-import type { Files } from '../storage/files.js';
-import type { StepSelection } from './select.js';
+import { countOf } from '../../domain/count-of.js';
+import { type Problem, UserError } from '../../domain/errors.js';
+import type { InputFile } from '../../input/inputs.js';
+import { isRowStep } from '../../job/job.js';
+import type { Files } from '../../storage/files.js';
+import type { StepSelection } from './select-inputs.js';
 
 const HOUR_MS = 3_600_000;
 

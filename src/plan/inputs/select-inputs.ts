@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { InputFile } from '../input/inputs.js';
-import { isRowStep, type Job, type Step } from '../job/job.js';
-import { boundBatch } from '../kinds/batch-bounds.js';
-import { planIdOf } from '../kinds/ids.js';
-import { areasOf } from '../kinds/kinds.js';
-import type { PlanDeps } from './plan-deps.js';
-import type { ProblemList } from './problems.js';
+import type { InputFile } from '../../input/inputs.js';
+import { isRowStep, type Job, type Step } from '../../job/job.js';
+import { boundBatch } from '../../kinds/batch-bounds.js';
+import { planIdOf } from '../../kinds/ids.js';
+import { areasOf } from '../../kinds/kinds.js';
+import type { PlanDeps } from '../plan-deps.js';
+import type { ProblemList } from '../problems.js';
 
 /** The files that a plan will take, by step, and those that it omits. */
 export interface Selection {
