@@ -69,22 +69,6 @@ describe('abandon', () => {
     expect(await nobodyTwice(workspace)).toHaveLength(15);
   });
 
-  test('a plan that was never sent had taken nothing: its files are planned anew, and sent once', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace));
-    const { plan } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-
-    expect(await abandon(workspace, plan)).toMatchObject({ filesAreFree: true, balance: { unprocessed: 3 } });
-
-    const { error } = readFailure(await workspace.volley('retry', `out/sale/${plan}`, '--only', 'unprocessed'));
-    expect(error.message).toMatch(/was never applied$/);
-    const { summary } = await workspace.run();
-    expect(summary.plan).not.toBe(plan);
-    await expectRefused(workspace, plan);
-    expect(await workspace.destinations()).toEqual(numbersOf(3));
-  });
-
   test('a plan of a retry that was never sent keeps its rows, for a retry of it alone', async () => {
     const { workspace, run } = await aStoppedRun();
     await abandon(workspace, run);
