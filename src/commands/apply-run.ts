@@ -2,6 +2,7 @@ import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
+import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { applyRunDirectory } from './support/session.js';
 import { printResult } from './terminal/print.js';
@@ -26,15 +27,22 @@ export interface ApplyFlags {
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. Returns the exit code. */
 export function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
   return logCommand(terminal, { command: 'apply', directory: flags.run }, (name) =>
-    applyNamed(flags, { terminal, name }),
+    notifyAtEnd(terminal, 'apply', (about) => applyNamed(flags, { terminal, name, about })),
   );
 }
 
 async function applyNamed(
   flags: ApplyFlags,
-  { terminal, name }: { terminal: Terminal; name: NameFields },
+  { terminal, name, about }: { terminal: Terminal; name: NameFields; about: AboutEnd },
 ): Promise<CommandEnd> {
-  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, { ...flags, name });
+  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, {
+    ...flags,
+    onOpened: ({ id, job }) => {
+      about.job = job;
+      name({ job: job.name, run: id });
+    },
+  });
+  Object.assign(about, { summary, openDoubt: openDoubt.rows });
   const { service, failOn } = plan.job;
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
   const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);

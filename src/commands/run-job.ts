@@ -16,6 +16,7 @@ import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js'
 import { listLeftOut } from './account/left-out-lines.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
+import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
 import { type Host, runtimeOf } from './support/deps.js';
 import { jobDirectoryOf } from './support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
@@ -56,10 +57,21 @@ export function runLoadedJob(job: Job, flags: LoadedFlags, host: Host): Promise<
 
 type LoadedFlags = Omit<RunFlags, 'job'> & Partial<Pick<RunFlags, 'job'>>;
 
-async function runNamedJob(
+function runNamedJob(
   job: Job,
   flags: LoadedFlags,
   { host, name }: { host: Host; name: NameFields },
+): Promise<CommandEnd> {
+  return notifyAtEnd(host, 'run', (about) => {
+    about.job = job;
+    return runToEnd(job, flags, { host, name, about });
+  });
+}
+
+async function runToEnd(
+  job: Job,
+  flags: LoadedFlags,
+  { host, name, about }: { host: Host; name: NameFields; about: AboutEnd },
 ): Promise<CommandEnd> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
@@ -73,11 +85,12 @@ async function runNamedJob(
   } catch (error) {
     // What was sent before the failure is still reported. A closed stdout must not hide why it failed.
     const last = done.summaries.at(-1);
+    about.summary = done.guarded ?? last;
     if (last !== undefined) name(listFigures(last));
     await printFailed(done, job, { flags, host, error }).catch(() => {});
     throw error;
   }
-  return printDone(done, job, { flags, host, name });
+  return printDone(done, job, { flags, host, name, about });
 }
 
 /** What a command has done so far. */
@@ -178,7 +191,7 @@ async function finishRun(
 async function printDone(
   { summaries, leftOut }: Done,
   job: Job,
-  { flags, host, name }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields },
+  { flags, host, name, about }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields; about: AboutEnd },
 ): Promise<CommandEnd> {
   const directory = jobDirectoryOf(job);
   const openDoubt = await readOpenDoubt(runtimeOf(host).files, directory, { isSandbox: job.service.sandbox });
@@ -193,6 +206,7 @@ async function printDone(
   const last = summaries.at(-1);
   const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
   const end = { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
+  Object.assign(about, { summary: last, openDoubt: openDoubt.rows });
   name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   if (last === undefined) {
     const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };

@@ -3,12 +3,12 @@ import type { PriceSettings } from '../prices/price-settings.js';
 import { defaultLimits, type Limits } from './ceilings.js';
 import { DEFAULT_READ_LIMITS } from './defaults.js';
 import type { ContactsStep, Input, Job, Step } from './job.js';
-import { resolveService } from './resolve-service.js';
+import { resolveSecret, resolveService } from './resolve-service.js';
 import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job.js';
 
 /** What a schema cannot know: the file's own name, absolute paths, limits of the steps, addresses of the service. */
 export function resolveJob(
-  { $schema: _schema, limits, prices, ...job }: CheckedJob,
+  { $schema: _schema, limits, prices, notify, ...job }: CheckedJob,
   { name, directory }: { readonly name: string; readonly directory: string },
 ): Job {
   return {
@@ -17,6 +17,7 @@ export function resolveJob(
     service: resolveService(job.service, directory),
     steps: job.steps.map((step) => resolveStep(step, { limits, directory })),
     ...(prices === undefined ? {} : { prices: resolvePrices(prices, directory) }),
+    ...(notify === undefined ? {} : { notify: resolveNotify(notify, directory) }),
     output: { ...job.output, directory: resolve(directory, job.output.directory) },
     directory,
   };
@@ -71,6 +72,10 @@ function resolveAttributes({
 /** A glob stays one; a directory name with * or [ is resolved by the reader, which sees the disk. */
 function resolveInput<I extends Pick<CheckedInput, 'files'>>(input: I, directory: string): I {
   return { ...input, files: input.files.map((file) => (file === '-' ? file : resolve(directory, file))) };
+}
+
+function resolveNotify({ url, on }: NonNullable<CheckedJob['notify']>, directory: string): Job['notify'] {
+  return { url: typeof url === 'string' ? url : resolveSecret(url, directory), on };
 }
 
 /** A price list is read like an input; it is small. */

@@ -60,6 +60,7 @@ function resolveCredentials(
   });
 }
 
-function resolveSecret(secret: SecretSource, directory: string): SecretSource {
+/** With an absolute path. */
+export function resolveSecret(secret: SecretSource, directory: string): SecretSource {
   return 'file' in secret ? { file: resolve(directory, secret.file) } : secret;
 }

@@ -34,7 +34,8 @@ function aDirectory(steps: readonly object[]): string {
   writeFileSync(join(directory, 'people.csv'), PEOPLE);
   writeFileSync(join(directory, 'customers.ndjson'), CUSTOMERS);
   // JSON is YAML.
-  writeFileSync(join(directory, 'sale.yaml'), JSON.stringify({ service: { sandbox: true }, steps }));
+  const notify = { url: 'https://hooks.example.com/ops', on: ['success'] };
+  writeFileSync(join(directory, 'sale.yaml'), JSON.stringify({ service: { sandbox: true }, notify, steps }));
   return directory;
 }
 
@@ -59,6 +60,7 @@ test('a job on the sandbox leaves the machine for no address of receipts and eve
   const { code, stdout, stderr } = await start(directory, record, 'run', 'sale.yaml').ended;
 
   expect([code, record.outside], stderr).toEqual([0, []]);
+  expect(stderr).toContain('how the job ended was not posted');
   expect(record.started).toBeGreaterThan(0);
   const summary: Summary = JSON.parse(stdout);
   expectEveryRowOnce(summary);

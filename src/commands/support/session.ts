@@ -81,16 +81,16 @@ export async function applyRunDirectory(
     ignoreChangedInputs,
     adopt,
     wait,
-    name = () => {},
+    onOpened = () => {},
   }: SessionFlags & {
     confirm: string | undefined;
     ignoreChangedInputs: boolean;
-    /** Called first, with the run and the job. */
-    name?: (about: { job: string; run: string }) => void;
+    /** Called first. */
+    onOpened?: (plan: Plan) => void;
   },
 ): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
   const { directory, plan } = await openRunDirectory(run, runtimeOf(host).files, { adopt });
-  name({ job: plan.job.name, run: plan.id });
+  onOpened(plan);
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
       hint: 'Review the plan again; nothing was sent.',

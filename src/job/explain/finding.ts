@@ -40,9 +40,9 @@ export function showValue(path: Path, value: unknown): string {
   return hasPassword(value) ? 'an address with a password' : JSON.stringify(cut(hideQuery(value)));
 }
 
-/** True from `service.credentials` down: nothing that is written there may be repeated. */
+/** True from `service.credentials` and `notify.url` down: nothing that is written there may be repeated. */
 export function isSecret(path: Path): boolean {
-  return path[0] === 'service' && path[1] === 'credentials';
+  return (path[0] === 'service' && path[1] === 'credentials') || (path[0] === 'notify' && path[1] === 'url');
 }
 
 /** The part of a job that a path leads to; undefined where nothing is written. */

@@ -43,5 +43,5 @@ function refuseReferences(value: unknown, path: Path): Finding[] {
 }
 
 function isAddressOrPath(path: Path): boolean {
-  return path[0] === 'service' || path[0] === 'output' || path.includes('files');
+  return ['service', 'output', 'notify'].includes(String(path[0])) || path.includes('files');
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { parseDecimal } from '../../prices/decimal.js';
 import { parseAge } from '../age.js';
 import { findEncodingName } from '../encoding-name.js';
+import { isLocalTime, isTimeZone, readLocalTime } from '../local-time.js';
 import { isLoopback } from '../regions.js';
-import { isLocalTime, isTimeZone, readLocalTime } from './local-time.js';
 
 /**
  * The values that a job file is made of. Each refusal reads "expected …"; explain/ puts the key and its value before

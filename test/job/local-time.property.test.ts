@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLocalTime, isTimeZone, readLocalTime } from '../../../src/job/schema/local-time.js';
+import { isLocalTime, isTimeZone, readLocalTime } from '../../src/job/local-time.js';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 

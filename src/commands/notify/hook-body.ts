@@ -1,0 +1,65 @@
+import type { NotifySettings } from '../../job/job.js';
+import type { NotifyEvent } from '../../job/schema/notify.js';
+import { maskNumbers } from '../../normalize/mask.js';
+import { EXIT } from '../../report/exit-code.js';
+import type { Summary } from '../../report/summary.js';
+import type { Failure } from '../terminal/print-error.js';
+
+/** How a command ended. */
+export interface Ended {
+  readonly command: 'run' | 'apply';
+  readonly state: Summary['state'] | Failure['state'] | 'nothing-new';
+  readonly exitCode: number;
+  /** As the log has it. */
+  readonly reason: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly summary?: Summary | undefined;
+  /** Rows of all runs of the job; unknown where the command failed. */
+  readonly openDoubt?: number;
+}
+
+/** What is posted for that end; undefined where it is not asked for, or where the command did not take its turn. */
+export function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']): NotifyEvent | undefined {
+  if (error !== null && NOT_ITS_TURN.has(error.code)) return undefined;
+  if (error?.code === 'missing-input') {
+    return on.includes('missing-input') || on.includes('failure') ? 'missing-input' : undefined;
+  }
+  const event = exitCode === EXIT.ok ? 'success' : exitCode === EXIT.inDoubt ? 'in-doubt' : 'failure';
+  return on.includes(event) ? event : undefined;
+}
+
+/** The process that has the job posts its own end; before `notBefore` nothing has begun. */
+const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
+
+/** Figures and names alone: no cell of a file, no number, no text, and no example of a row. */
+export function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; sandbox: boolean; at: string }) {
+  const { command, state, exitCode, reason, summary, openDoubt = null } = ended;
+  const { stop = null } = summary ?? {};
+  const error = ended.error ?? (stop && { code: stop.reason, message: stop.detail });
+  const { event, job, sandbox, at } = about;
+  return {
+    format: 1,
+    event,
+    job,
+    command,
+    sandbox,
+    at,
+    run: summary?.plan ?? null,
+    state,
+    exitCode,
+    reason: maskNumbers(reason),
+    error: error && { code: error.code, message: maskNumbers(error.message) },
+    openDoubt,
+    balance: summary?.balance ?? null,
+    steps: (summary?.steps ?? []).map(({ number, kind, balance, requests, messages, segments, rejections, skips }) => ({
+      number,
+      kind,
+      balance,
+      requests,
+      messages,
+      segments,
+      rejections,
+      skips,
+    })),
+  };
+}
