@@ -25,7 +25,7 @@ export const NUMBER_CODES = {
   'two-numbers': words('several numbers in the cell', 'keep one'),
   extension: words('the number has an extension', 'write it without'),
   'not-a-number': words('not a phone number', 'correct it; are columns shifted?'),
-  'no-country': words('no + and no country', 'write the number with +'),
+  'no-country': words('no + and no country', 'write the +, or set input.country'),
   'bad-country': words('no such country', 'write a code such as SG'),
   'unknown-calling-code': words('no such calling code', 'check what follows the +'),
   'too-short': words('the number has too few digits', 'correct it'),

@@ -11,6 +11,7 @@ import { EXIT } from '../../report/exit-code.js';
 import type { Summary } from '../../report/summary.js';
 import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
 import { formatErrorLine } from './error-line.js';
+import { PLAIN_SCREEN, showFromHere } from './screen.js';
 import { escapeText, loggingOf, type Terminal } from './terminal.js';
 
 /** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
@@ -91,10 +92,13 @@ export function formatError(error: unknown): string {
 }
 
 /** What stderr gets when a command fails: plain words, or one line of the log where that is JSON. */
-export function formatFailed(error: unknown, terminal: Pick<Terminal, 'logging' | 'isStderrTerminal'>): string {
+export function formatFailed(
+  error: unknown,
+  terminal: Pick<Terminal, 'logging' | 'isStderrTerminal' | 'screen'>,
+): string {
   const { format, level } = loggingOf(terminal);
   if (level === 'silent') return '';
-  if (format === 'pretty') return formatError(error);
+  if (format === 'pretty') return showFromHere({ ...PLAIN_SCREEN, ...terminal.screen }, formatError(error));
   return formatErrorLine({ ...explainError(error), exitCode: exitCodeOfError(error) }, Date.now());
 }
 
@@ -132,9 +136,11 @@ function describeError(error: unknown): string {
 }
 
 /** A single problem that the message states already is not repeated; its hint is. */
-function formatProblems({ message, problems }: UserError): string {
+function formatProblems({ message, hint, problems }: UserError): string {
   const [first, ...others] = problems;
-  if (first !== undefined && others.length === 0 && message.includes(first.message)) return formatHint(first);
+  if (first !== undefined && others.length === 0 && message.includes(first.message)) {
+    return first.hint === hint ? '' : formatHint(first);
+  }
   return problems
     .map((problem) => {
       const advice = problem.hint === undefined ? '' : `\n      ${escapeText(problem.hint)}`;

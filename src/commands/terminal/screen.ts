@@ -62,3 +62,13 @@ export function showPath({ directory }: Pick<Screen, 'directory'>, path: string)
 export function showCommand({ command }: Pick<Screen, 'command'>, ...words: readonly string[]): string {
   return [command, ...words.map(quoteWord)].join(' ');
 }
+
+/** A text of the core for a person: its commands as this one was called, and its paths relative to where the person is. */
+export function showFromHere({ command, directory }: Pick<Screen, 'command' | 'directory'>, text: string): string {
+  const named = text.replaceAll(/`volley (?=[a-z])/g, () => `\`${command} `);
+  if (directory.length < 2) return named;
+  return named
+    .split(/(?<=^|[\s`'"(])(?=\/)/u)
+    .map((part) => (part.startsWith(`${directory}/`) ? part.slice(directory.length + 1) : part))
+    .join('');
+}

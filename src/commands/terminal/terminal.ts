@@ -1,7 +1,7 @@
 import { maskNumbers } from '../../normalize/mask.js';
 import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../../ports/log.js';
 import type { LogFormat, LogLevel } from '../../ports/log-level.js';
-import type { ScreenSource } from './screen.js';
+import { PLAIN_SCREEN, type ScreenSource, showFromHere } from './screen.js';
 
 /** A command's streams, environment and signals. `cli.ts` passes it in; nothing else reads them. */
 export interface Terminal {
@@ -68,8 +68,11 @@ export function createLog(terminal: Terminal, secrets: SecretKeeper): Log {
     const log = createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);
     return fromLevel(log, level);
   }
-  const say = (message: string) =>
-    terminal.writeStderr(`${maskNumbers(scrubSecrets(escapeText(message), secrets.values))}\n`);
+  const screen = { ...PLAIN_SCREEN, ...terminal.screen };
+  const say = (message: string) => {
+    const shown = showFromHere(screen, scrubSecrets(escapeText(message), secrets.values));
+    terminal.writeStderr(`${maskNumbers(shown)}\n`);
+  };
   const log: Log = { info: say, warn: (message) => say(`! ${message}`), error: (message) => say(`✗ ${message}`) };
   return fromLevel(log, level);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOfError, formatError } from '../../../src/commands/terminal/print-error.js';
+import { exitCodeOfError, formatError, formatFailed } from '../../../src/commands/terminal/print-error.js';
 import { InternalError, ServiceError, UserError } from '../../../src/domain/errors.js';
 
 describe('an error, as a person reads it', () => {
@@ -33,6 +33,21 @@ describe('an error, as a person reads it', () => {
     expect(
       formatError(new UserError('bad-job', 'name is missing, and more', { problems: [...problems, ...problems] })),
     ).toContain('\n  a.yaml:3:1: name is missing\n');
+  });
+
+  it('says advice once that the error and its only problem share', () => {
+    const problems = [{ where: 'a.csv', message: 'bad', hint: 'Save it.' }];
+    const error = new UserError('bad-input', 'Cannot read a.csv: bad', { problems, hint: 'Save it.' });
+    expect(formatError(error)).toBe('Cannot read a.csv: bad\nSave it.\n');
+  });
+
+  it('has commands that can be copied, and short paths, on a terminal', () => {
+    const error = new UserError('guard', 'Cannot send: no test', { hint: 'Use `volley test /home/ann/out/a/p1`.' });
+    const logging = { level: 'info', format: 'pretty', isAsked: false } as const;
+    const screen = { columns: 80, directory: '/home/ann', command: 'npx volley' };
+    expect(formatFailed(error, { logging, isStderrTerminal: true, screen })).toBe(
+      'Cannot send: no test\nUse `npx volley test out/a/p1`.\n',
+    );
   });
 
   it("has the service's own code, once", () => {
