@@ -74,7 +74,7 @@ function sum(counts: ReadonlyMap<string, number>): number {
 
 /** Files that name those who must not be written to, as tools and people call them. */
 const OPT_OUT_FILE =
-  /^(opt[-_ ]?outs?|unsubscribe[ds]?|suppress|abmelde|abgemeldet|do[-_ ]?not[-_ ](call|contact|text)|dnc|blacklist|blocklist)/i;
+  /^(opt[-_ ]?outs?|unsubscribe[ds]?|suppress|abmeld|abgemeldet|do[-_ ]?not[-_ ](call|contact|text)|dnc|blacklist|blocklist)/i;
 
 /** Whether a file is a list of people who must not be written to, by its name. */
 export function isOptOutFile(fileName: string): boolean {

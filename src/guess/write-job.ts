@@ -12,6 +12,9 @@ export interface JobFrame {
   readonly optOuts: readonly string[];
   /** Undefined where a byte order mark or UTF-8 says it. */
   readonly encoding: string | undefined;
+  /** By a person, so that no comment doubts it. */
+  readonly isEncodingStated: boolean;
+  readonly sheet: string | undefined;
   readonly columns: readonly string[];
   readonly findColumn: FindColumn;
 }
@@ -89,7 +92,11 @@ function writeInput(guess: JobGuess, frame: JobFrame): string[] {
     `  files: ${writeList(frame.files)}`,
     ...(frame.encoding === undefined
       ? []
-      : remark(`  encoding: ${frame.encoding}`, 'the file is not UTF-8: look at names with accents in the preview')),
+      : remark(
+          `  encoding: ${writeScalar(frame.encoding)}`,
+          frame.isEncodingStated ? '' : 'the file is not UTF-8: look at names with accents in the preview',
+        )),
+    ...(frame.sheet === undefined ? [] : [`  sheet: ${writeScalar(frame.sheet)}`]),
     ...(number === undefined ? [] : writeCountry(number)),
     ...writeWhere(guess),
   ];

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
+import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
 import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 
 const PEOPLE = `Name;Handy;Land;Newsletter\n${Array.from(
@@ -160,6 +161,35 @@ test('two files of different encodings are refused', async () => {
   expect(errorOf(await volley('init', 'codes/a.csv', 'codes/b.csv')).message).toContain('it is not UTF-8');
 });
 
+test('--encoding says what is not found, and stands in the job', async () => {
+  workspace.write('says/people.csv', Buffer.from('Name,Mobile\n\xa3ukasz,+6591001000\n', 'latin1'));
+
+  expect(errorOf(await volley('init', 'says/people.csv')).hint).toContain(
+    'for volley init, by --encoding windows-1252',
+  );
+  expect((await volley('init', 'says/people.csv', '--encoding', 'windows-1250')).code).toBe(0);
+
+  expect(workspace.read('says/people.yaml')).toMatch(/^ {6}encoding: windows-1250$/m);
+  expect((await volley('preview', 'says/people.yaml', '--no-json')).stdout).toContain('Hi Łukasz,');
+});
+
+test('--sheet names one of several sheets, and stands in the job', async () => {
+  const book = aWorkbook({
+    sheets: [
+      { name: 'Notes', rows: rowsOf(['made by'], ['Ann']) },
+      { name: 'May June', rows: rowsOf(['name', 'mobile'], ['Ann', '+6591001000']) },
+    ],
+  });
+  workspace.write('sheets/people.xlsx', book);
+
+  expect(errorOf(await volley('init', 'sheets/people.xlsx')).hint).toContain('for volley init, --sheet Notes');
+  expect((await volley('init', 'sheets/people.xlsx', '--sheet', 'may june')).code).toBe(0);
+
+  expect(JSON.parse((await volley('plan', 'sheets/people.yaml')).stdout).steps).toMatchObject([
+    { counts: { planned: 1 } },
+  ]);
+});
+
 test('names of columns do no harm in the job', async () => {
   const names = [
     '"a\nsteps: []\n# b"',
@@ -184,6 +214,8 @@ test('names of columns do no harm in the job', async () => {
 test.each([
   [['--country', 'Atlantis'], 'is not a country'],
   [['--destination', 'Fax'], "no column matches 'Fax'"],
+  [['--encoding', 'klingon'], '"klingon" is not known'],
+  [['--sheet', 'May'], 'no file is a workbook'],
   [['--output', 'x.csv'], 'expected a name that ends in .yaml'],
   [['--output', 'nowhere/x.yaml'], 'its directory is not there'],
 ])('%j is refused', async (args, reason) => {

@@ -35,12 +35,16 @@ test('where no one agreed there is no value', () => {
   expect(consentOf(aColumn('Einwilligung', 10, () => 'nein'))).toMatchObject([{ value: undefined, rows: 0 }]);
 });
 
-test.each(['opt-outs.csv', 'OptOut_2026.csv', 'unsubscribed_members.csv', 'suppressions.csv.gz', 'Abmeldeliste.csv'])(
-  '%s is a list of people who must get no message',
-  (name) => {
-    expect(isOptOutFile(name)).toBe(true);
-  },
-);
+test.each([
+  'opt-outs.csv',
+  'OptOut_2026.csv',
+  'unsubscribed_members.csv',
+  'suppressions.csv.gz',
+  'Abmeldeliste.csv',
+  'abmeldungen.csv',
+])('%s is a list of people who must get no message', (name) => {
+  expect(isOptOutFile(name)).toBe(true);
+});
 
 test.each(['people.csv', 'options.csv', 'opt-outs.yaml', 'subscribed_members.csv'])('%s is not such a list', (name) => {
   expect(isOptOutFile(name)).toBe(false);

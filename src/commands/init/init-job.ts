@@ -5,6 +5,7 @@ import { guessJob, type JobGuess } from '../../guess/guess-job.js';
 import { joinSamples } from '../../guess/sampled-rows.js';
 import { writeJob } from '../../guess/write-job.js';
 import { findColumn } from '../../input/own-columns.js';
+import { findEncodingName } from '../../job/encoding-name.js';
 import { parseJob } from '../../job/load.js';
 import { suggestName } from '../../job/rules/check-name.js';
 import { normalizeCountry } from '../../normalize/country.js';
@@ -25,6 +26,8 @@ export interface InitFlags {
   readonly output: string | undefined;
   readonly destination: string | undefined;
   readonly country: string | undefined;
+  readonly encoding: string | undefined;
+  readonly sheet: string | undefined;
   readonly json: boolean | undefined;
 }
 
@@ -41,7 +44,8 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
   const path = resolve(from, flags.output ?? nameJob(flags.files[0] ?? ''));
   const shown = showPath(screen, path);
   await assertNew(path, shown, disk);
-  const heads = await readHeads(flags.files, { from, jobDirectory: dirname(path), disk });
+  const stated = { encoding: readEncoding(flags.encoding), sheet: flags.sheet };
+  const heads = await readHeads(flags.files, { from, jobDirectory: dirname(path), disk, stated });
   await assertDirectory(path, shown, disk);
   const sample = joinSamples(heads.files, findColumn);
   const { destination } = flags;
@@ -57,6 +61,8 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
     files: heads.files.map((file) => file.name),
     optOuts: heads.optOuts,
     encoding: heads.encoding,
+    isEncodingStated: stated.encoding !== undefined,
+    sheet: heads.sheet,
     columns: sample.columns,
     findColumn,
   });
@@ -80,6 +86,12 @@ function readCountry(written: string | undefined): string | undefined {
   const found = normalizeCountry(written);
   if (found.ok) return found.country;
   throw new UserError('bad-flag', `Cannot use --country: ${found.reason}`);
+}
+
+function readEncoding(written: string | undefined): string | undefined {
+  if (written === undefined || findEncodingName(written) !== undefined) return written;
+  const said = JSON.stringify(written);
+  throw new UserError('bad-flag', `Cannot use --encoding: ${said} is not known, expected one such as windows-1252`);
 }
 
 type Disk = Pick<Files, 'stat'>;

@@ -21,12 +21,25 @@ export interface FileHeads {
   /** Relative to the job, as the names of the files. */
   readonly optOuts: readonly string[];
   readonly encoding: string | undefined;
+  /** As stated, where one of the files is a workbook. */
+  readonly sheet: string | undefined;
+}
+
+/** What a person says of the files. */
+interface Stated {
+  readonly encoding: string | undefined;
+  readonly sheet: string | undefined;
 }
 
 /** Reads the first rows of the files as planning will read them. Throws UserError for what no job can be written from. */
 export async function readHeads(
   paths: readonly string[],
-  { from, jobDirectory, disk }: { from: string; jobDirectory: string; disk: Pick<Files, 'list'> },
+  {
+    from,
+    jobDirectory,
+    disk,
+    stated,
+  }: { from: string; jobDirectory: string; disk: Pick<Files, 'list'>; stated: Stated },
 ): Promise<FileHeads> {
   const name = (path: string) => relative(jobDirectory, path).replaceAll(sep, '/');
   const given = await listInputs(
@@ -36,15 +49,17 @@ export async function readHeads(
   const inputs = given.filter(({ path }) => !isOptOutFile(basename(path)));
   if (inputs.length === 0)
     throw refuse(given[0], 'by its name it lists people who must get no message', 'another file');
-  const encoding = await findEncoding(inputs);
+  const encoding = stated.encoding ?? (await findEncoding(inputs));
+  const sheet = findSheet(inputs, stated.sheet);
   const most = Math.ceil(MOST_ROWS / inputs.length);
   const files: SampledFile[] = [];
-  for (const input of inputs) files.push({ ...(await readHead(input, { encoding, most })), name: name(input.path) });
+  for (const input of inputs)
+    files.push({ ...(await readHead(input, { encoding, sheet, most })), name: name(input.path) });
   const lists = new Set(given.filter((file) => !inputs.includes(file)).map(({ path }) => path));
   for (const directory of new Set(inputs.map(({ path }) => dirname(path)))) {
     for (const file of await disk.list(directory)) if (isOptOutFile(file)) lists.add(join(directory, file));
   }
-  return { files, optOuts: [...lists].map(name).toSorted(), encoding };
+  return { files, optOuts: [...lists].map(name).toSorted(), encoding, sheet };
 }
 
 async function findEncoding(inputs: readonly InputFile[]): Promise<string | undefined> {
@@ -60,11 +75,16 @@ async function findEncoding(inputs: readonly InputFile[]): Promise<string | unde
   return found[index];
 }
 
+function findSheet(inputs: readonly InputFile[], stated: string | undefined): string | undefined {
+  if (stated === undefined || inputs.some(({ format }) => format === 'xlsx')) return stated;
+  throw new UserError('bad-flag', 'Cannot use --sheet: no file is a workbook, expected one');
+}
+
 async function readHead(
   file: InputFile,
-  { encoding, most }: { encoding: string | undefined; most: number },
+  { most, ...stated }: Stated & { most: number },
 ): Promise<Pick<SampledFile, 'columns' | 'rows'>> {
-  const records = readRecords(file, anInput(file, encoding));
+  const records = readRecords(file, anInput(file, stated));
   const rows: (readonly Cell[])[] = [];
   await records.open();
   assertHeader(file, records.columns);
@@ -114,11 +134,11 @@ function refuse(file: Pick<InputFile, 'shown'> | undefined, what: string, expect
 }
 
 /** As the job will have it. */
-function anInput({ path }: InputFile, encoding: string | undefined): Input {
+function anInput({ path }: InputFile, stated: Stated): Input {
   return {
     files: [path],
     format: undefined,
-    encoding,
+    ...stated,
     delimiter: undefined,
     country: undefined,
     countryColumn: undefined,

@@ -121,6 +121,6 @@ function describeBadByte({ byte, at }: BadByte, encoding: string, where: string)
   return refuse({
     where,
     message: `invalid ${encoding} at byte ${at} (0x${byte.toString(16).toUpperCase().padStart(2, '0')}), expected text in that encoding`,
-    hint: 'State its `encoding` in the job (such as windows-1252, which spreadsheets write), or save it as UTF-8.',
+    hint: 'Spreadsheets often write windows-1252: say so by `encoding: windows-1252` in the input of the job; for volley init, by --encoding windows-1252. Or save the file as UTF-8.',
   });
 }

@@ -7,10 +7,16 @@ import { chooseEncoding } from './encoding.js';
 const HEAD_BYTES = 1024 * 1024;
 /**
  * What the languages of western Europe write beyond ASCII, and currency and quotes of their office programs. Not some rarer
- * letters, whose bytes are common ones of Czech or Polish in windows-1250; nor an ø beside an accent, which is a Czech ř.
+ * letters, whose bytes are common ones of Czech or Polish in windows-1250; nor an ø with accents, which is a Czech ř.
  */
 const WESTERN = /^[äöüÄÖÜßàâáãåæçèéêëíîñóôõøúûÀÂÁÃÅÆÇÉÊËÍÎÑÓÔÕØÚÛ€§°´’‘“”„–…·ºª«»¡]$/;
-const isCzech = (text: string) => /[øØ]/.test(text) && /[áíèýú]/.test(text);
+/** An ø and an accent in one word, or in a text that is not a German or Swedish one with a Søren and a María among its names. */
+function isCzech(text: string): boolean {
+  if (!/[øØ]/.test(text) || !/[áíèýú]/.test(text)) return false;
+  const doubtful = text.match(/[øØáíèýúìùò]/g)?.length ?? 0;
+  const umlauts = text.match(/[äöüÄÖÜß]/g)?.length ?? 0;
+  return umlauts < doubtful || /[øØ]\p{L}*[áíèýú]|[áíèýú]\p{L}*[øØ]/u.test(text);
+}
 
 /**
  * Windows-1252 for a file that can be nothing else but a spreadsheet's in a language of western Europe; undefined for

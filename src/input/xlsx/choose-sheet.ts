@@ -1,4 +1,5 @@
 import type { UserError } from '../../domain/errors.js';
+import { quoteWord } from '../../job/explain/quote-word.js';
 import { refuse } from '../refusal.js';
 import type { Sheet } from './workbook.js';
 
@@ -46,8 +47,9 @@ function refuseChoice(shown: string, visible: readonly Sheet[], filled: readonly
     visible.length === 0
       ? `only hidden sheets hold rows: ${listNames(filled)}`
       : `${visible.length} sheets hold rows: ${listNames(visible)}`;
-  const name = JSON.stringify((visible[0] ?? first).name);
-  const hint = `Say which one is meant: write \`sheet: ${name}\` into the input.`;
+  const listed = visible[0] ?? first;
+  const name = JSON.stringify(listed.name);
+  const hint = `Say which one is meant: \`sheet: ${name}\` in the input of the job; for volley init, --sheet ${quoteWord(listed.name)}.`;
   return refuse({ where: shown, message: `${found}, expected one`, hint });
 }
 

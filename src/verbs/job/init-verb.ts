@@ -17,10 +17,12 @@ export const addInitVerb: AddVerbs = (cli, { terminal, finish }) =>
           output: textOption('The job file to write; default: beside the first file, with its name'),
           destination: textOption('Column of the numbers, where several could be it'),
           country: textOption('Two letters: the country of numbers without +'),
+          encoding: textOption('Encoding of the files, where it is not found, such as windows-1252'),
+          sheet: textOption('Name of the sheet, where a workbook has several with rows'),
           json,
         })
         .example('$0 init people.csv', 'writes people.yaml'),
-    ({ file, output, destination, country, json }) =>
+    ({ file, output, destination, country, encoding, sheet, json }) =>
       finish(
         import('../../commands/init/init-job.js').then(({ initJob }) =>
           initJob(
@@ -29,6 +31,8 @@ export const addInitVerb: AddVerbs = (cli, { terminal, finish }) =>
               output: takeOne('output', output),
               destination: takeOne('destination', destination),
               country: takeOne('country', country),
+              encoding: takeOne('encoding', encoding),
+              sheet: takeOne('sheet', sheet),
               json,
             },
             terminal,

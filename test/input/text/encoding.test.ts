@@ -62,7 +62,7 @@ describe('encoding without a mark', () => {
 
   it('is refused with what to do: state the encoding, or save the file as UTF-8', async () => {
     const hint =
-      'State its `encoding` in the job (such as windows-1252, which spreadsheets write), or save it as UTF-8.';
+      'Spreadsheets often write windows-1252: say so by `encoding: windows-1252` in the input of the job; for volley init, by --encoding windows-1252. Or save the file as UTF-8.';
     const refused = readWhole(file(bytes('a,b\n1,caf', [0xe9], '\n')));
     await expect(refused).rejects.toMatchObject({ code: 'bad-input', hint, problems: [{ hint }] });
   });

@@ -23,6 +23,13 @@ test.each([
   ['windows-1251', Buffer.from('6e616d650acff0e8e2e5f20a', 'hex'), undefined],
   // Łukasz, Žofie
   ['windows-1250', Buffer.from('6e616d650aa3756b61737a0a8e6f6669650a', 'hex'), undefined],
+  [
+    'Germans, with a Søren and a María',
+    Buffer.from('name\nJürgen Müller\nSøren Weiß\nMaría Groß\n', 'latin1'),
+    'windows-1252',
+  ],
+  ['Czech and German in windows-1250', Buffer.from('name\nDvoøák\nJürgen Müller\nBäumler\n', 'latin1'), undefined],
+  ['mostly Czech in windows-1250', Buffer.from('name\nBøezina\nNovák\nMüller\n', 'latin1'), undefined],
   ['Czech in windows-1250', Buffer.from('name\nJiøí Dvoøák\n', 'latin1'), undefined],
   ['Danish in windows-1252', Buffer.from('name\nSøren Ågård, André\n', 'latin1'), 'windows-1252'],
   ['bytes that are not text', Buffer.from([0x61, 0x0a, 0xf4, 0x00, 0x01, 0x9d]), undefined],
