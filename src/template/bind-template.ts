@@ -9,6 +9,7 @@ import { isBlank } from './blank.js';
 import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
 import { FOUND, type FoundFault } from './found-faults.js';
+import { replaceTypography } from './gsm7.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
@@ -21,6 +22,13 @@ export interface BoundTemplate {
   listFaults(cells: readonly Cell[]): readonly RenderFault[];
   /** Absent where no text takes it. */
   readonly byBytes?: ByteText | undefined;
+  /** The same of the template with its own typographic characters replaced; absent also where a default has some. */
+  readonly byReplacedBytes?: ReplacedByteText | undefined;
+}
+
+interface ReplacedByteText extends ByteText {
+  /** Characters of the template that were replaced, each once; undefined where it has none. */
+  readonly replaced: string | undefined;
 }
 
 export type Rendering =
@@ -68,6 +76,7 @@ export function bindColumns(
       render: compileRender(pieces, indexes),
       listFaults: (cells) => listMissing(pieces, indexes, cells),
       byBytes: WRITES_BYTE_TEXTS ? compileByteText(pieces, indexes) : undefined,
+      byReplacedBytes: WRITES_BYTE_TEXTS ? compileReplaced(pieces, indexes) : undefined,
     };
   return {
     render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),
@@ -120,6 +129,24 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
     }
     return { ok: true, text };
   };
+}
+
+/** A text that GSM-7 holds has typographic characters of the template alone: those of its values would not be in GSM-7. */
+function compileReplaced(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): ReplacedByteText | undefined {
+  const found = new Set<string>();
+  const plain: Piece[] = [];
+  for (const piece of pieces) {
+    if (piece.kind === 'variable') {
+      if (piece.fallback !== undefined && replaceTypography(piece.fallback) !== undefined) return undefined;
+      plain.push(piece);
+      continue;
+    }
+    const replacement = replaceTypography(piece.text);
+    for (const character of replacement?.replaced ?? '') found.add(character);
+    plain.push({ ...piece, text: replacement?.text ?? piece.text });
+  }
+  const text = compileByteText(plain, indexes);
+  return text && { ...text, replaced: found.size === 0 ? undefined : [...found].sort().join('') };
 }
 
 function listMissing(

@@ -47,6 +47,10 @@ export const STEPS: readonly (readonly [string, RowStep])[] = [
     'texts in which typography is replaced',
     anSms({ template: aTemplate({ text: '{{ name }} – {{ note | default: "…" }}', smartReplace: true }) }),
   ],
+  [
+    'texts of a template in which typography is replaced',
+    anSms({ template: aTemplate({ text: 'Hi {{ name }} – „{{ note | default: "x" }}“…', smartReplace: true }) }),
+  ],
   ['rows that a where takes', anSms({ input: { ...people, where: WHERE }, text: 'Hi {{ name }}' })],
   ['rows that one of two maps takes', { ...START, input: { ...people, where: [...WHERE, ...COUNTRY] } }],
 ];

@@ -101,6 +101,8 @@ export function draftBlock(block: RowBlock, draftRow: DraftRow): DraftBlock {
 class NameColumn {
   readonly of: Uint16Array<ArrayBuffer>;
   readonly #numbers = new Map<string, number>();
+  /** Mostly that of the row before. */
+  #last = { name: '', number: 0 };
 
   constructor(count: number) {
     this.of = new Uint16Array(count);
@@ -108,9 +110,14 @@ class NameColumn {
 
   set(index: number, name: string | undefined): void {
     if (name === undefined) return;
+    if (name === this.#last.name) {
+      this.of[index] = this.#last.number;
+      return;
+    }
     const number = this.#numbers.get(name) ?? this.#numbers.size + 1;
     this.#numbers.set(name, number);
     this.of[index] = number;
+    this.#last = { name, number };
   }
 
   end(): Names {

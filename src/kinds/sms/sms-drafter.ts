@@ -61,13 +61,14 @@ function replaceIn(template: BoundTemplate): BoundTemplate {
   };
 }
 
-function draftShared(read: ReadDestination, check: TextCheck, replaced: string | undefined): DraftRow {
+function draftShared(read: ReadDestination, check: TextCheck, characters: string | undefined): DraftRow {
+  const replaced = noteReplaced(characters);
   return (cells, text) => {
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, check.ok ? [] : [check.rejection]);
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(text.fragment, number.digits);
-    return endMessage(number, { ...check.count, replaced }, text);
+    return endMessage(number, check.count, text, replaced);
   };
 }
 
@@ -78,7 +79,10 @@ function draftTexts(
 ): DraftRow {
   // What the bytes hold beyond GSM-7 may have to be refused, or replaced.
   const mayBeUcs2 = encoding === 'AUTO' && !smartReplace;
-  const byBytes = encoding === 'UCS2' ? undefined : template.byBytes;
+  const replacing = smartReplace ? template.byReplacedBytes : undefined;
+  const plain = smartReplace ? replacing : template.byBytes;
+  const byBytes = encoding === 'UCS2' ? undefined : plain;
+  const replaced = noteReplaced(replacing?.replaced);
   return (cells, text) => {
     const { fragment } = text;
     const number = read(cells);
@@ -89,7 +93,7 @@ function draftTexts(
       appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
       byBytes?.write(asBytes, fragment);
-      return endMessage(number, counted, text);
+      return endMessage(number, counted, text, replaced);
     }
     const rendering = template.render(cells.texts);
     if (!rendering.ok) return rejectMessage(number, joinRendering(rendering, template, cells.texts));
@@ -97,7 +101,7 @@ function draftTexts(
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(fragment, number.digits);
     fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
-    return endMessage(number, { ...check.count, replaced: rendering.replaced }, text);
+    return endMessage(number, check.count, text, noteReplaced(rendering.replaced));
   };
 }
 
@@ -123,22 +127,28 @@ function rejectRendering({ variable: field, code, reason }: RenderFault): Reject
 
 function endMessage(
   { digits, country }: NumberDigits,
-  { segments, extraParts, firstUcs2Character: forcesUcs2, replaced }: CountedText,
+  { segments, extraParts, firstUcs2Character: forcesUcs2 }: Omit<SegmentCount, 'encoding' | 'units'>,
   { facts }: DraftText,
+  replaced: Replaced | undefined,
 ): MessageDraft {
   appendNumber(facts, digits);
   facts.appendShort(',"');
   facts.appendInteger(segments);
   facts.appendShort('"');
-  const message = { number: digits, country, rejection: undefined, segments, extraParts, forcesUcs2 };
-  if (replaced === undefined) return message;
-  facts.append(`,${JSON.stringify(replaced)}`);
-  return { ...message, replaced };
+  if (replaced !== undefined) facts.appendBytes(replaced.fact);
+  const characters = replaced?.characters;
+  return { number: digits, country, rejection: undefined, segments, extraParts, forcesUcs2, replaced: characters };
 }
 
-interface CountedText extends Omit<SegmentCount, 'encoding' | 'units'> {
-  /** Characters that were replaced, each once. */
-  readonly replaced?: string | undefined;
+interface Replaced {
+  /** Each once. */
+  readonly characters: string;
+  /** What a row's facts have of them. */
+  readonly fact: Uint8Array;
+}
+
+function noteReplaced(characters: string | undefined): Replaced | undefined {
+  return characters === undefined ? undefined : { characters, fact: Buffer.from(`,${JSON.stringify(characters)}`) };
 }
 
 function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {
