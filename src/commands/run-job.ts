@@ -4,6 +4,7 @@ import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
+import { listTakenFiles } from '../registry/taken-files.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
@@ -114,6 +115,14 @@ async function runInSession(
   for (const past of history) {
     const isLeft = past.plan.testOf !== undefined || session.registry.state.abandoned.has(past.plan.id);
     if (past.state === 'planned' || isLeft || (await hasEnded(past, session))) continue;
+    if (listTakenFiles(session.registry.state, past.plan).length > 0) {
+      // Its process died as it began, before anything was sent.
+      log.warn(
+        `run ${past.plan.id} is not resumed: it had sent nothing, and another run took its files since; to let it go: volley abandon ${past.directory}`,
+        { run: past.plan.id },
+      );
+      continue;
+    }
     log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
     const summary = await finishRun(past, history, { job, session });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));

@@ -41,7 +41,10 @@ export class Claim {
   }
 }
 
-/** Which rows of other runs the plans of a job have claimed, for good: whatever becomes of a plan, nobody else has its rows. Pure. */
+/**
+ * Which rows of other runs the plans of a job have claimed, for good: whatever becomes of a plan, nobody else has its rows, unless they
+ * were re-imported by one that a person let go before it began. Pure.
+ */
 export class Claims {
   /** By the kind of the step that claims them, and their `from`: a step of another kind does something else with a row. */
   readonly #claims = new Map<string, Claim[]>();
@@ -52,6 +55,21 @@ export class Claims {
     this.#entries.set(entry.plan, [...this.entriesOf(entry.plan), entry]);
     for (const { kind, from, rows } of entry.rows) {
       this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(entry, rows)]);
+    }
+  }
+
+  /** Rows that came back as input of a plan are claimed no more. */
+  releaseReimported(plan: string): void {
+    const released = new Set(this.entriesOf(plan).filter(({ retryOf }) => retryOf === null));
+    this.#entries.set(
+      plan,
+      this.entriesOf(plan).filter((entry) => !released.has(entry)),
+    );
+    for (const { kind, from } of [...released].flatMap(({ rows }) => rows)) {
+      this.#claims.set(
+        `${kind} ${from}`,
+        this.listOf(kind, from).filter(({ entry }) => !released.has(entry)),
+      );
     }
   }
 

@@ -81,6 +81,7 @@ export class OwnerLookup implements RowOwners {
   }
 
   #explainOwner(plan: string, what: string): RowRefusal {
+    if (this.#runs.get(plan)?.state === 'planned') return skip(`Claimed by plan ${plan}, which was never applied`);
     return this.#known.has(plan)
       ? skip(`Claimed by plan ${plan}, which reports what became of it`)
       : rejectSent(

@@ -71,6 +71,8 @@ export class RegistryState {
     }
     if (entry.type === 'abandoned') {
       this.#abandoned.set(entry.plan, entry);
+      // It never sends them, and no retry can have them from a plan that was not begun: they are free again.
+      if (!this.#runs.has(entry.plan)) this.claims.releaseReimported(entry.plan);
       return;
     }
     if (entry.type === 'claimed') {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { InternalError, type Problem, UserError } from '../domain/errors.js';
+import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { accountOf } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
@@ -23,6 +23,7 @@ import {
   type RegistryEntry,
 } from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
+import { listTakenFiles } from './taken-files.js';
 
 export interface RegistryDeps {
   readonly files: Files;
@@ -83,20 +84,10 @@ export class Registry {
     return this.state.runs.get(plan);
   }
 
-  /**
-   * Refuses to begin an abandoned plan, and one whose files another run took after it was made: they would be sent twice. A plan
-   * that was begun took its files itself; a retry and a test take none.
-   */
+  /** Refuses to begin an abandoned plan, and one whose files another run took after it was made. */
   assertNotTaken(plan: Plan): void {
     assertNotAbandoned(this.state, plan.id);
-    if (plan.retryOf !== undefined || plan.testOf !== undefined || this.find(plan.id) !== undefined) return;
-    const problems = plan.steps.flatMap(({ kind, inputs }) =>
-      inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {
-        const digests = rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
-        const run = digests.map((digest) => this.findTaken(plan, { kind, digest })).find((each) => each !== undefined);
-        return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
-      }),
-    );
+    const problems = listTakenFiles(this.state, plan);
     if (problems.length === 0) return;
     throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
       hint: 'Make a new plan; `volley plan --again` if they shall be sent once more.',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
@@ -24,4 +25,11 @@ export async function listWaiting(
     waiting.push({ directory, plan: await readPlan(files, directory), rows: claims.countOf(name) });
   }
   return waiting;
+}
+
+/** What is to be done: only the plan sends its rows. */
+export function describeWaiting({ directory, plan: { id, retryOf }, rows }: WaitingPlan): string {
+  const from = retryOf === undefined ? 'other runs' : `run ${retryOf.run}`;
+  const anew = retryOf === undefined ? `; to have them planned anew: volley abandon ${directory}` : '';
+  return `plan ${id} has claimed ${countOf(rows, 'row')} of ${from} and was never applied; to send them: volley apply ${directory}${anew}`;
 }

@@ -81,9 +81,13 @@ async function retryRows(
   const { claims, abandoned } = registry.state;
   const run = await noteClaims(await readRunRows(files, { directory, plan }), claims, lock, deps);
   const { rows, state } = run;
-  if (state.firstOpen === undefined) {
+  // One whose process died as it began took no files, so that another may have sent them since.
+  const isBegun = state.firstOpen !== undefined && (plan.retryOf !== undefined || registry.find(plan.id) !== undefined);
+  if (!isBegun) {
     throw new UserError('bad-plan', `Cannot retry rows of ${directory}: its plan was never applied`, {
-      hint: 'Send it with `volley apply`.',
+      hint: abandoned.has(plan.id)
+        ? 'It was abandoned, and had taken nothing: the next `volley run` plans its files anew.'
+        : 'Send it with `volley apply`.',
     });
   }
   const left = {

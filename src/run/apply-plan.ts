@@ -129,7 +129,7 @@ function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState
   throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
     hint: isBegun
       ? `Nothing more was sent. Change it in the job file, then \`volley retry ${directory} --only unprocessed --job JOB\` makes a plan of what is left.`
-      : 'Nothing was sent. Change it in the job file, and plan the job again.',
+      : `Nothing was sent. Let the plan go with \`volley abandon ${directory}\`, change it in the job file, and plan the job again.`,
     problems: faults,
   });
 }

@@ -24,7 +24,8 @@ export interface AbandonableRun {
  *   3. its journal ends with a close; what was under way is in doubt, or unprocessed where it may be sent again
  *
  * The same again continues from where it was. What it took and claimed stays its own: `volley retry` gives what it did not send to another
- * plan. One that was never begun, and claimed nothing, has no journal and took nothing: its files are planned anew. The caller writes the outputs.
+ * plan. One that was never begun, and retries nothing, took nothing: its files are planned anew, with the rows that were re-imported by them.
+ * The caller writes the outputs.
  */
 export async function abandonRun(run: AbandonableRun, by: string, deps: AppendDeps): Promise<void> {
   const { directory, plan, lock, registry } = run;
@@ -40,9 +41,10 @@ export async function abandonRun(run: AbandonableRun, by: string, deps: AppendDe
   await closeJournal(run, entry, deps);
 }
 
-/** Whether a plan has something that no other can have: it was begun, or claimed rows of another run. */
-export function holdsRows({ plan, registry }: Pick<AbandonableRun, 'plan' | 'registry'>, isBegun: boolean): boolean {
+/** Whether a plan has something that no other can have: it was begun, or retries rows that it claimed. */
+export function holdsRows({ plan, registry }: Pick<AbandonableRun, 'plan' | 'registry'>): boolean {
   const read = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
+  const isBegun = registry.find(plan.id) !== undefined;
   return isBegun || (plan.retryOf !== undefined && registry.state.claims.countOf(plan.id) >= read);
 }
 
@@ -50,7 +52,7 @@ export function holdsRows({ plan, registry }: Pick<AbandonableRun, 'plan' | 'reg
 export async function assertUnfinished({ directory, plan }: AbandonableRun, { files }: AppendDeps): Promise<void> {
   if (plan.testOf !== undefined) {
     throw new UserError('bad-plan', `Cannot abandon ${directory}: it is a test, expected a plan or a run`, {
-      hint: 'A test takes nothing of the job, and nothing resumes it.',
+      hint: 'It takes nothing of the job, and the job does not wait for it. One that was cut short is resumed by the same `volley test`.',
     });
   }
   const { state } = await readRunRows(files, { directory, plan });
@@ -64,7 +66,7 @@ async function closeJournal(run: AbandonableRun, { by }: AbandonedEntry, deps: A
   const { directory, plan, lock } = run;
   const read = await readRunRows(deps.files, { directory, plan });
   const { state } = read;
-  if (state.lastClose?.reason === 'abandoned' || !holdsRows(run, state.firstOpen !== undefined)) return;
+  if (state.lastClose?.reason === 'abandoned' || !holdsRows(run)) return;
   const at = deps.clock.now();
   const entries = plan.steps.flatMap(({ number }) => endInFlight(plan, state, { number, at, mayQuery: false }).entries);
   await withdrawSummary(deps.files, directory);

@@ -81,7 +81,7 @@ async function abandonBehindLock(
     if (flags.dryRun) await assertUnfinished(run, { files, clock, owner });
     else await abandonRun(run, namePerson(runtime), { files, clock, owner });
     const { state } = await readRunRows(files, run);
-    const isHolder = holdsRows(run, state.firstOpen !== undefined);
+    const isHolder = holdsRows(run);
     if (flags.dryRun || !isHolder) {
       return { isHolder, balance: addBalances(plan.steps.map((step) => balanceOf(step, state))) };
     }

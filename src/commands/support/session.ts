@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
@@ -15,7 +14,7 @@ import { checkNames } from '../../report/name-check.js';
 import { addNotDelivered } from '../../report/not-delivered.js';
 import type { OpenDoubt, Summary } from '../../report/summary.js';
 import { assertOwned } from '../../retry/assert-owned.js';
-import { listWaiting } from '../../retry/list-waiting.js';
+import { describeWaiting, listWaiting } from '../../retry/list-waiting.js';
 import { takeOverPrepared } from '../../retry/take-over-prepared.js';
 import { assertTested } from '../../run/assert-tested.js';
 import { assertInputsUnchanged, type RunSettings } from '../../run/resume.js';
@@ -214,12 +213,8 @@ async function reportWaiting(
   jobDirectory: string,
   { registry, log, runtime }: { registry: Registry; log: Log; runtime: Runtime },
 ): Promise<void> {
-  for (const { directory, plan, rows } of await listWaiting(runtime.files, jobDirectory, registry.state)) {
-    const from = plan.retryOf === undefined ? 'other runs' : `run ${plan.retryOf.run}`;
-    log.warn(
-      `plan ${plan.id} has claimed ${countOf(rows, 'row')} of ${from} and was never applied; to send them: volley apply ${directory}`,
-      { run: plan.id },
-    );
+  for (const waiting of await listWaiting(runtime.files, jobDirectory, registry.state)) {
+    log.warn(describeWaiting(waiting), { run: waiting.plan.id });
   }
 }
 

@@ -1,0 +1,86 @@
+import { rmSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
+import type { Files } from '../../src/storage/files.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
+import { runCommandInProcess } from './command-in-process.js';
+import { readFailure } from './failure.js';
+
+/** A disk that fails as the registry is to note that a run has begun: its journal is there, and nothing was sent. */
+function diesAsItBegins(): Runtime {
+  const openAppend: Files['openAppend'] = async (path) => {
+    const file = await nodeRuntime.files.openAppend(path);
+    const append: typeof file.append = async (bytes) => {
+      if (Buffer.from(bytes).includes('"type":"begun"')) {
+        throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
+      }
+      return file.append(bytes);
+    };
+    return path.endsWith('registry.ndjson')
+      ? Object.setPrototypeOf({ append, sync: () => file.sync(), close: () => file.close() }, file)
+      : file;
+  };
+  return { ...nodeRuntime, files: { ...nodeRuntime.files, openAppend } };
+}
+
+/** `volley run job.yaml`, which dies as its run begins; gives the run. */
+async function dieAsItBegins(workspace: Workspace, before = ''): Promise<string> {
+  const start = { cwd: workspace.directory, env: workspace.env, runtime: diesAsItBegins() };
+  const ended = await workspace.finish({ ended: runCommandInProcess(['run', 'job.yaml'], start) });
+  expect([ended.code, readFailure(ended).error.code]).toEqual([75, 'EIO']);
+  return workspace.runs().find((run) => run !== before) ?? '';
+}
+
+function writeJob(workspace: Workspace, text: string): void {
+  const step = anSmsStep({ input: { files: ['people*.csv'] }, template: { source: 'ACME', text } });
+  workspace.writeJob(aJob(workspace, { steps: [step] }));
+}
+
+async function applyPlanOf(workspace: Workspace): Promise<Finished> {
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  return workspace.volley('apply', directory);
+}
+
+test('a run that died as it began, and whose files another plan sent since, is not resumed', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  writeJob(workspace, 'Hi {{ name }}');
+  const run = await dieAsItBegins(workspace);
+  writeJob(workspace, 'Hello {{ name }}');
+  expect((await applyPlanOf(workspace)).code).toBe(0);
+
+  const { stdout, stderr } = await workspace.run();
+
+  expect(JSON.parse(stdout).state).toBe('nothing-new');
+  expect(stderr).toContain(`run ${run} is not resumed: it had sent nothing, and another run took its files since`);
+  for (let round = 0; round < 2; round++) {
+    const retry = await workspace.volley('retry', `out/sale/${run}`, '--only', 'unprocessed');
+    expect(readFailure(retry).error.message).toMatch(/was never applied$/);
+    const abandoned = JSON.parse((await workspace.volley('abandon', `out/sale/${run}`)).stdout);
+    expect(abandoned).toMatchObject({ state: 'abandoned', filesAreFree: true });
+  }
+  expect((await workspace.run()).stderr).not.toContain('is not resumed');
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
+test.each(['with', 'before'])(
+  'rows that were re-imported by a plan which died %s its journal go to the next plan once it is abandoned',
+  async (when) => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(3)}Nobody,n/a\n`);
+    writeJob(workspace, 'Hi {{ name }}');
+    const { summary } = await workspace.run();
+    const rejections = workspace.read(`out/sale/${summary.plan}/1-sms.rejections.csv`);
+    workspace.write('people-2.csv', rejections.replaceAll('n/a', numberOf(4)));
+    const run = await dieAsItBegins(workspace, summary.plan);
+    if (when === 'before') rmSync(workspace.path(`out/sale/${run}/journal.ndjson`));
+
+    const abandoned = JSON.parse((await workspace.volley('abandon', `out/sale/${run}`)).stdout);
+
+    expect(abandoned).toMatchObject({ state: 'abandoned', filesAreFree: true });
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(4));
+  },
+);
