@@ -11,6 +11,7 @@ import { readFilteredRows, readPlannedRows } from '../plan/format/planned-rows.j
 import type { RetrySource } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
+import type { Claims } from '../registry/claims.js';
 import { type PastRun, readHistory } from '../registry/history.js';
 import { listClaimsOn } from '../registry/note-claims.js';
 import type { Registry } from '../registry/registry.js';
@@ -106,6 +107,8 @@ async function refuseTwins(
   const line = lineOf(plan, plans);
   const gone = line.find((id) => !plans.has(id));
   if (gone !== undefined) throw refuseGone(plan.id, gone);
+  const unknown = findGoneRetry(claims, plans, line.at(-1));
+  if (unknown !== undefined) throw refuseGone(plan.id, unknown);
   const isOfFamily = (run: PastRun) => {
     const mayBeSent = run.plan.retryOf === undefined || claims.countOf(run.plan.id) > 0;
     return mayBeSent && run.plan.id !== anew && lineOf(run.plan, plans).at(-1) === line.at(-1);
@@ -131,6 +134,20 @@ async function refuseTwins(
   };
 }
 
+/** A plan that had filtered rows of the same file, and is gone or pruned: nothing else says which numbers they have. */
+function findGoneRetry(claims: Claims, plans: ReadonlyMap<string, Plan>, root: string | undefined): string | undefined {
+  const retries = new Map([...plans].flatMap(([id, { retryOf }]) => (retryOf === undefined ? [] : [[id, retryOf]])));
+  for (const id of claims.plans) {
+    const retryOf = claims.entriesOf(id)[0]?.retryOf;
+    if (retryOf != null) retries.set(id, retryOf);
+  }
+  const rootOf = (id: string): string => {
+    const retryOf = retries.get(id);
+    return retryOf === undefined ? id : rootOf(retryOf.run);
+  };
+  return [...retries].find(([id, { only }]) => only === 'filtered' && !plans.has(id) && rootOf(id) === root)?.[0];
+}
+
 function comparesBy(job: Job, number: number): 'number' | 'session' | undefined {
   const step = job.steps[number - 1];
   return step !== undefined && isRowStep(step) ? kindOf(step).comparesBy?.(step) : undefined;
@@ -146,7 +163,9 @@ function lineOf(plan: Plan, plans: ReadonlyMap<string, Plan>): string[] {
 function refuseGone(run: string, gone: string): UserError {
   return new UserError(
     'plan-mismatch',
-    `Cannot retry filtered rows of run ${run}: run ${gone} is gone, and with it to whom it sent, they might be sent twice`,
-    { hint: 'Put its directory back from a backup, with --adopt.' },
+    `Cannot retry filtered rows of run ${run}: run ${gone} is gone or pruned, and with it to whom it sent, they might be sent twice`,
+    {
+      hint: 'Put its directory back from a backup, with --adopt. Or send the rows from a file of their own, without those that were sent.',
+    },
   );
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numberOf } from './a-job.js';
@@ -93,6 +94,22 @@ describe('retry --only filtered', () => {
     const directory = await retryFiltered(workspace, run);
     await workspace.volley('apply', directory ?? '');
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2)]);
+  });
+
+  test('is refused where a plan that had such rows is pruned: a number of theirs would get a second message', async () => {
+    const people = [10, 20, 30].map((spend, at) => ({ number: Math.min(at, 1), spend }));
+    const { workspace, run } = await aRunWhere(people, { spend: { atMost: 10 } });
+    writeJob(workspace, { spend: { atMost: 20 } });
+    await workspace.volley('apply', (await retryFiltered(workspace, run)) ?? '');
+    // The run stays, as its outputs are to be written again.
+    rmSync(workspace.path(`${run}/summary.json`));
+    expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
+
+    writeJob(workspace, { spend: { atMost: 30 } });
+    const ended = await workspace.volley('retry', run, '--only', 'filtered', '--job', 'job.yaml');
+
+    expect(readFailure(ended).error.message).toMatch(/is gone or pruned, .*might be sent twice$/);
+    expect(await workspace.destinations()).toEqual([numberOf(0), numberOf(1)]);
   });
 
   test('takes rows that its plan refuses with them, so that their fixed rejections are sent once', async () => {
