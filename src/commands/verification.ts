@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
@@ -18,7 +17,7 @@ import type { CallService } from '../service/endpoint.js';
 import { callService } from './support/call-service.js';
 import { jobDirectoryOf } from './support/job-directory.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { SANDBOX_DIRECTORY } from './support/sandbox-directory.js';
+import { sandboxLedgerOf } from './support/sandbox-directory.js';
 import { printResult } from './terminal/print.js';
 import { escapeText, type Terminal } from './terminal/terminal.js';
 
@@ -91,7 +90,7 @@ function assertTexts(texts: Pick<StartFlags, 'brand' | 'template' | 'source'>): 
 }
 
 function ledgerOf(job: Job): string {
-  return join(jobDirectoryOf(job), SANDBOX_DIRECTORY, 'ledger.ndjson');
+  return sandboxLedgerOf(jobDirectoryOf(job));
 }
 
 export interface CheckFlags {

@@ -50,6 +50,7 @@ export async function pruneRun(
   { files, clock }: PruneDeps,
 ): Promise<void> {
   if (registry.find(run)?.pruned === undefined) {
+    await noteFigures(files, { run, directory, registry });
     await registry.append({ type: 'pruned', at: clock.now(), plan: run, by });
   }
   await lock.assertHeld();
@@ -63,6 +64,17 @@ export async function pruneRun(
     if (name === PLAN_FILE) await files.syncDirectory(directory);
   }
   await files.syncDirectory(directory);
+}
+
+/** As they stand in the outputs by now: receipts may have settled rows since the registry noted them. */
+async function noteFigures(
+  files: Files,
+  { run, directory, registry }: { run: string; directory: string; registry: Registry },
+): Promise<void> {
+  const summary = readSummary((await files.readText(join(directory, SUMMARY_FILE))) ?? '');
+  const ended = registry.find(run)?.ended;
+  if (summary?.plan !== run || JSON.stringify(summary.balance) === JSON.stringify(ended?.counts)) return;
+  await registry.noteEnded(summary);
 }
 
 function listEntries(run: string, { runs, claims, abandoned }: RegistryState): RegistryEntry[] {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isReported, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import type { Registry } from '../registry/registry.js';
@@ -24,15 +24,15 @@ export interface PruneEnd extends Omit<ChosenRuns, 'chosen'> {
 
 /**
  * Prunes the runs of a job that are chosen, behind its lock; those first whose pruning a process began and did not finish. What the
- * embedded sandbox accepted of the job, in a directory of its own, goes with the last run.
+ * embedded sandbox accepted of the job goes with the last run.
  */
 export async function pruneRuns(
   {
     jobDirectory,
-    sandboxDirectory,
+    sandboxLedger,
     registry,
     lock,
-  }: { jobDirectory: string; sandboxDirectory: string; registry: Registry; lock: Lock },
+  }: { jobDirectory: string; sandboxLedger: string; registry: Registry; lock: Lock },
   { by, isDryRun, ...choice }: PruneChoice & { by: string; isDryRun: boolean },
   deps: PruneDeps,
 ): Promise<PruneEnd> {
@@ -54,20 +54,15 @@ export async function pruneRuns(
   const { chosen, ...stay } = chooseRuns(runs, choice);
   for (const { past, known } of chosen) await prune(past.plan.id, known?.ended?.endedAt ?? null);
   const isLast = stay.kept === 0 && stay.skipped.length === 0;
-  return { ...stay, pruned, sandboxBytes: isLast ? await pruneSandbox(files, { sandboxDirectory, isDryRun }) : 0 };
+  return { ...stay, pruned, sandboxBytes: isLast ? await pruneSandbox(files, sandboxLedger, isDryRun) : 0 };
 }
 
-async function pruneSandbox(
-  files: Files,
-  { sandboxDirectory, isDryRun }: { sandboxDirectory: string; isDryRun: boolean },
-): Promise<number> {
-  let bytes = 0;
-  for (const name of await files.list(sandboxDirectory)) {
-    const path = join(sandboxDirectory, name);
-    bytes += (await files.stat(path))?.bytes ?? 0;
-    if (!isDryRun) await files.remove(path);
-  }
-  if (bytes > 0 && !isDryRun) await files.syncDirectory(sandboxDirectory);
+/** The one file that an embedded sandbox keeps: a job may be named as its directory is. */
+async function pruneSandbox(files: Files, ledger: string, isDryRun: boolean): Promise<number> {
+  const bytes = (await files.stat(ledger))?.bytes ?? 0;
+  if (bytes === 0 || isDryRun) return bytes;
+  await files.remove(ledger);
+  await files.syncDirectory(dirname(ledger));
   return bytes;
 }
 

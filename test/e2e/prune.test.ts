@@ -1,5 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { readPlan } from '../../src/plan/format/plan-file.js';
+import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { aReceipt } from '../listen/events.js';
+import { anEventLine } from '../report/some-receipts.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -103,4 +108,39 @@ test('an age that is none is refused', async () => {
   workspace.writeJob(aJob(workspace));
   const { error } = readFailure(await workspace.volley('prune', 'job.yaml', '--older-than', 'soon'));
   expect([error.code, error.message]).toEqual(['bad-flag', expect.stringContaining('such as 90d')]);
+});
+
+test('a pruned run is listed with its figures as they stood at last, also those that receipts settled', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  const { summary } = await workspace.run();
+  expect(summary.balance.inDoubt).toBe(10);
+  const events = (await workspace.sms()).map(({ clientMessageId, destination, umid }) =>
+    anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } })),
+  );
+  workspace.write(`out/sale/${summary.plan}/receipts.ndjson`, events.join(''));
+  const plan = await readPlan(nodeRuntime.files, summary.directory);
+  await joinReceipts({ directory: summary.directory, plan }, nodeRuntime);
+
+  await prune(workspace);
+
+  const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
+  expect(runs).toMatchObject([{ state: 'pruned', exitCode: 0, balance: { accepted: 30, inDoubt: 0 } }]);
+});
+
+test('a directory that is no job is refused, and a job named sandbox keeps its memory', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { name: 'sandbox' }), 'sandbox.yaml');
+  await workspace.volley('run', 'sandbox.yaml');
+
+  const { error } = readFailure(await workspace.volley('prune', 'out', '--older-than', '0h'));
+
+  expect([error.code, error.message]).toEqual(['bad-plan', expect.stringContaining('no job has run in it')]);
+  // What an earlier command may have left: it makes a job's directory of the output.
+  workspace.write('out/registry.ndjson', '');
+  expect((await workspace.volley('prune', 'out', '--older-than', '0h')).code).toBe(0);
+  expect(JSON.parse((await workspace.volley('run', 'sandbox.yaml')).stdout).state).toBe('nothing-new');
+  expect(await workspace.destinations()).toHaveLength(3);
 });

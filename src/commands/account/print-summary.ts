@@ -1,9 +1,9 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
-import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
+import { sandboxLedgerOf } from '../support/sandbox-directory.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
@@ -118,7 +118,7 @@ function formatAction(name: string, action: NonNullable<StepSummary['action']>, 
 }
 
 function describeSandbox({ directory, notDelivered }: Summary, screen: Screen): string[] {
-  const ledger = join(dirname(directory), SANDBOX_DIRECTORY, 'ledger.ndjson');
+  const ledger = sandboxLedgerOf(dirname(directory));
   return [
     `This was the sandbox: no message left this machine. What it accepted: ${escapeText(showPath(screen, ledger))}`,
     ...describeNotDelivered(notDelivered ?? 0),

@@ -5,6 +5,7 @@ import { loadJob } from '../../job/load.js';
 import { withFields } from '../../ports/log.js';
 import { readAge } from '../../prune/prune-age.js';
 import { type PruneEnd, pruneRuns } from '../../prune/prune-runs.js';
+import { REGISTRY_FILE } from '../../registry/registry-entry.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Files } from '../../storage/files.js';
 import { acquireLock } from '../../storage/lock.js';
@@ -13,7 +14,7 @@ import { jobDirectoryOf } from '../support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
 import { namePerson } from '../support/person.js';
 import { lockDepsOf } from '../support/runtime.js';
-import { SANDBOX_DIRECTORY } from '../support/sandbox-directory.js';
+import { sandboxLedgerOf } from '../support/sandbox-directory.js';
 import { openJobRegistry } from '../support/session.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { printResult } from '../terminal/print.js';
@@ -53,7 +54,7 @@ async function pruneNamed(flags: PruneFlags, { host, name }: { host: Host; name:
       const log = withFields(openLog(host, new SecretKeeper()), () => ({ job }));
       const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: flags.adopt });
       return await pruneRuns(
-        { jobDirectory, sandboxDirectory: join(jobDirectory, SANDBOX_DIRECTORY), registry, lock },
+        { jobDirectory, sandboxLedger: sandboxLedgerOf(jobDirectory), registry, lock },
         { ...choice, by: namePerson(runtime) },
         { files, clock },
       );
@@ -76,7 +77,15 @@ async function pruneNamed(flags: PruneFlags, { host, name }: { host: Host; name:
 async function findJob(written: string, files: Files): Promise<string> {
   const path = resolve(written);
   const found = await files.stat(path);
-  return found?.isDirectory === true ? path : jobDirectoryOf(await loadJob(written));
+  if (found?.isDirectory !== true) return jobDirectoryOf(await loadJob(written));
+  if ((await files.stat(join(path, REGISTRY_FILE))) !== undefined) return path;
+  throw new UserError(
+    'bad-plan',
+    `Cannot prune ${written}: no job has run in it, expected a job file or its directory`,
+    {
+      hint: '`volley runs` with an output directory lists its jobs. One of an older version of volley: `volley run` its job once.',
+    },
+  );
 }
 
 function readKeepLast(text: string | undefined): number {
