@@ -26,13 +26,10 @@ export interface CancelOptions {
   readonly signal: AbortSignal;
 }
 
-/** In rows. */
 export interface CancelCounts {
   batches: number;
+  /** Rows. */
   cancelled: number;
-  /** They were sent, or the service refused to take them back. */
-  kept: number;
-  inDoubt: number;
   /** The service's reasons for refusing, and how many batches each was for. */
   readonly refusals: Record<string, number>;
 }
@@ -50,7 +47,7 @@ interface AcceptedBatch {
  * which messages it took back. The caller writes the outputs again.
  */
 export async function cancelBatches(run: LockedRun, options: CancelOptions, deps: AppendDeps): Promise<CancelCounts> {
-  const counts: CancelCounts = { batches: 0, cancelled: 0, kept: 0, inDoubt: 0, refusals: {} };
+  const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
   const path = join(run.directory, JOURNAL_FILE);
   const batches = await listAccepted(run, options.step, deps);
   const window = new JournalWindow(deps.files, path);
@@ -75,7 +72,7 @@ export async function cancelBatches(run: LockedRun, options: CancelOptions, deps
         const verdict = decide(answer, accepted);
         if (verdict !== undefined) await append([settle(verdict)]);
         if (answer.kind === 'refused') counts.refusals[answer.reason] = (counts.refusals[answer.reason] ?? 0) + 1;
-        counts[countedAs(verdict)] += accepted.rows.length;
+        if (verdict?.status === 'not-sent') counts.cancelled += accepted.rows.length;
       }
     });
   } finally {
@@ -101,11 +98,6 @@ function decide(answer: CancelAnswer, { messages, before }: AcceptedRows): RowVe
     code: 'partly-cancelled',
     reason: `The service took back ${countOf(answer.count, 'message')} of ${messages} of the batch, and does not say which`,
   };
-}
-
-function countedAs(verdict: RowVerdict | undefined): 'cancelled' | 'kept' | 'inDoubt' {
-  if (verdict?.status === 'not-sent') return 'cancelled';
-  return verdict?.status === 'accepted' ? 'kept' : 'inDoubt';
 }
 
 async function listAccepted({ directory }: LockedRun, step: number, { files }: AppendDeps): Promise<AcceptedBatch[]> {

@@ -5,6 +5,7 @@ import { aTerminal } from '../commands/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
+import { readFailure } from './failure.js';
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
@@ -70,7 +71,7 @@ test('a batch that the service does not take back stays accepted, with the reaso
 
   expect(code).toBe(1);
   expect(stdout).toMatch(/20 messages taken back before they were sent/);
-  expect(stdout).toMatch(/10 messages could not be taken back[\s\S]*1 batch: Cannot cancel an SMS batch/);
+  expect(stdout).toMatch(/10 messages not taken back[\s\S]*1 batch: Cannot cancel an SMS batch/);
   expect(readOutput(summary, 1, 'results').map(({ _destination, _umid }) => [_destination, _umid !== ''])).toEqual(
     numbersOf(10).map((number) => [number, true]),
   );
@@ -85,7 +86,7 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   expect(code).toBe(4);
   expect(JSON.parse(stdout)).toMatchObject({
     ...{ plan: summary.plan, state: 'stopped', exitCode: 4, error: { code: 'unauthorized' } },
-    ...{ batches: 2, cancelled: 10, kept: 10, inDoubt: 0, balance: { accepted: 20, unprocessed: 10 } },
+    ...{ batches: 2, cancelled: 10, kept: 20, inDoubt: 0, balance: { accepted: 20, unprocessed: 10 } },
   });
   expect(stderr).toContain('Cannot cancel an SMS batch');
   expect(await cancelledNumbers(workspace)).toEqual(numbersOf(10));
@@ -131,4 +132,34 @@ test('what was sent at once, or whose time has passed, is refused: exit 2, and n
   expect(code).toBe(2);
   expect(stderr).toContain('no step of it has template.scheduled');
   expect(workspace.requests()).toHaveLength(before);
+});
+
+test('messages that no cancel can take back are counted: those in doubt, and those whose batch is not known', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
+  workspace.write('people.csv', people(30));
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const { summary } = await workspace.run();
+
+  const first = await workspace.volley('cancel', summary.directory);
+
+  expect([first.code, JSON.parse(first.stdout)]).toMatchObject([3, { cancelled: 20, kept: 0, inDoubt: 10 }]);
+  await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '10');
+  const second = await workspace.volley('cancel', summary.directory, '--no-json');
+  expect([second.code, second.stdout]).toEqual([1, expect.stringContaining('10 messages not taken back')]);
+  expect(await cancelledNumbers(workspace)).toHaveLength(20);
+});
+
+test('a plan that was never applied is refused, exit 2, and stays one', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const { plan } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+
+  const { exitCode, error } = readFailure(await workspace.volley('cancel', `out/sale/${plan}`));
+
+  expect([exitCode, error.code, error.message]).toEqual([2, 'bad-plan', expect.stringMatching(/was never applied$/)]);
+  const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
+  expect(runs).toMatchObject([{ run: plan, state: 'planned' }]);
 });

@@ -58,9 +58,11 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
   name({ job: plan.job.name, run: plan.id });
   const waiting = findWaiting(plan, clock.now());
-  const { counts, summary, failure } = await placeDiskErrors(dirname(directory), () =>
+  const ended = await placeDiskErrors(dirname(directory), () =>
     cancelBehindLock({ directory, plan, waiting, adopt: flags.adopt }, host),
   );
+  const { summary, failure } = ended;
+  const counts = { ...ended.counts, ...countLeft(summary, waiting) };
   const { batches, cancelled, kept, inDoubt, refusals } = counts;
   name({ cancelled, kept, inDoubt });
   const about = { job: plan.job.name, plan: plan.id, directory };
@@ -78,19 +80,33 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
   return { exitCode, reason: `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back` };
 }
 
+/** Messages of the steps that were to be taken back. */
+interface LeftCounts {
+  /** Accepted still: sent, or refused by the service, or not asked for. */
+  readonly kept: number;
+  readonly inDoubt: number;
+}
+
+/** As the run stands then, whatever was asked for: no cancel takes back a message that has no known batch, or is in doubt. */
+function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): LeftCounts {
+  const left = steps.filter(({ number }) => waiting.some((each) => each.number === number));
+  const sum = (of: 'accepted' | 'inDoubt') => left.reduce((total, { balance }) => total + balance[of], 0);
+  return { kept: sum('accepted'), inDoubt: sum('inDoubt') };
+}
+
 function formatCancelled(
   id: string,
-  { batches, cancelled, kept, inDoubt, refusals }: CancelCounts,
+  { batches, cancelled, kept, inDoubt, refusals }: CancelCounts & LeftCounts,
   { screen, directory }: { screen: Screen; directory: string },
 ): string {
-  if (batches === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
+  if (batches + kept + inDoubt === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
   const why = Object.entries(refusals).map(
     ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
   );
   return [
     `Run ${id}: ${countOf(cancelled, 'message')} taken back before they were sent.\n`,
     ...(kept > 0
-      ? [`  ${countOf(kept, 'message')} could not be taken back: the service has sent them, or refused.\n`]
+      ? [`  ${countOf(kept, 'message')} not taken back: the service has sent them, refused, or was not asked.\n`]
       : []),
     ...why,
     ...(inDoubt > 0
@@ -179,6 +195,11 @@ async function callAndCancel(
   const runtime = runtimeOf(host);
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const { state } = await readRunRows(files, { directory, plan }, {});
+  if (state.firstOpen === undefined) {
+    throw new UserError('bad-plan', `Cannot cancel ${directory}: its plan was never applied`, {
+      hint: 'Nothing of it was sent. To let it go: `volley abandon` with its directory.',
+    });
+  }
   const service = await openService(plan.job, { host, secrets, jobDirectory, signal: stop.nothingNew });
   const deps = {
     files,
@@ -212,7 +233,7 @@ async function callAndCancel(
     }
   };
   try {
-    const counts: CancelCounts = { batches: 0, cancelled: 0, kept: 0, inDoubt: 0, refusals: {} };
+    const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
     const about = { person: namePerson(runtime), signal: stop.nothingNew };
     // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
     for (const { number, step } of waiting) {
@@ -229,11 +250,9 @@ async function callAndCancel(
   }
 }
 
-function addCounts(counts: CancelCounts, { batches, cancelled, kept, inDoubt, refusals }: CancelCounts): void {
+function addCounts(counts: CancelCounts, { batches, cancelled, refusals }: CancelCounts): void {
   counts.batches += batches;
   counts.cancelled += cancelled;
-  counts.kept += kept;
-  counts.inDoubt += inDoubt;
   for (const [reason, count] of Object.entries(refusals))
     counts.refusals[reason] = (counts.refusals[reason] ?? 0) + count;
 }
