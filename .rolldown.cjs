@@ -1,12 +1,4 @@
 // What the build (.build.mjs) makes of src/: few files, for most of a start is the loading of modules. What is loaded by `import()` stays so.
-const UNDICI = `
-import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
-import api from 'undici/lib/api/index.js';
-Object.assign(Dispatcher.prototype, api);
-export { default as Agent } from 'undici/lib/dispatcher/agent.js';
-export { default as buildConnector } from 'undici/lib/core/connect.js';
-`;
-
 /** Modules in whose place a smaller one is enough for those who import them: half of the time that a start would take. */
 const SMALLER = [
   {
@@ -20,12 +12,6 @@ const SMALLER = [
     name: 'escalade/sync',
     importedBy: /\/node_modules\/yargs\//,
     code: 'export default () => undefined;',
-  },
-  {
-    // The whole has fetch, caches, mocks and WebSockets too. As in its index.js, which says what a dispatcher can be asked.
-    name: 'undici',
-    importedBy: /\/src\/service\/transport\.ts$/,
-    code: UNDICI,
   },
 ];
 
