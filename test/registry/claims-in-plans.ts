@@ -16,6 +16,8 @@ export class ClaimsInPlans {
   readonly #plans: readonly PastRun[];
   readonly #ofAccount: readonly PastRun[];
   readonly #refused: RefusedRows;
+  /** Of any account: a plan may have rows that runs of another one refused, and claims them by their file too. */
+  readonly #refusedAnywhere: RefusedRows;
   readonly #claimed = new Map<string, string>();
 
   constructor(
@@ -28,6 +30,7 @@ export class ClaimsInPlans {
     this.#files = files;
     this.#ofAccount = ofAccount;
     this.#refused = new RefusedRows(files, ofAccount);
+    this.#refusedAnywhere = new RefusedRows(files, history);
     this.#plans = ofAccount.filter((run) => {
       const isOfTime = plan.occurrence === '' || isSameOccurrence(run.plan.occurrence, plan.occurrence);
       return isOfTime && (run.state !== 'planned' || run.plan.retryOf !== undefined);
@@ -38,8 +41,8 @@ export class ClaimsInPlans {
     for (const { plan } of this.#plans) await this.#refused.load(plan.id);
     for (const run of this.#plans) {
       for await (const { kind, id } of readRowsOfOthers(this.#files, run)) {
-        await this.#refused.load(readRowId(id)?.run ?? '');
-        this.#claimed.set(this.#keyOf(kind, id), run.plan.id);
+        await this.#refusedAnywhere.load(readRowId(id)?.run ?? '');
+        for (const key of keysOf(kind, id, this.#refusedAnywhere)) this.#claimed.set(key, run.plan.id);
       }
     }
     return this;
@@ -47,12 +50,8 @@ export class ClaimsInPlans {
 
   async planOf(kind: string, id: string): Promise<string | undefined> {
     await this.#refused.load(readRowId(id)?.run ?? '');
-    return this.#claimed.get(this.#keyOf(kind, id)) ?? this.#findReader(kind, id);
-  }
-
-  #keyOf(kind: string, id: string): string {
-    const row = readRowId(id);
-    return JSON.stringify([kind, row === undefined ? id : this.#refused.namesOf(row).at(-1)]);
+    const [owner] = keysOf(kind, id, this.#refused).flatMap((key) => this.#claimed.get(key) ?? []);
+    return owner ?? this.#findReader(kind, id);
   }
 
   #hasRowsOf(run: string | undefined, source: string): boolean {
@@ -70,4 +69,10 @@ export class ClaimsInPlans {
       return state !== undefined && state !== 'rejected';
     })?.plan.id;
   }
+}
+
+/** One for each name of a row. */
+function keysOf(kind: string, id: string, refused: RefusedRows): string[] {
+  const row = readRowId(id);
+  return row === undefined ? [] : refused.namesOf(row).map((name) => JSON.stringify([kind, name]));
 }
