@@ -57,6 +57,7 @@ const SAID: Readonly<Record<string, Said>> = {
   'gateway channel': { args: ['desk', '--webhook', 'WEBHOOK', '--queue', '101', ...JOB], reason: /made channel / },
   'gateway update': { args: ['CONVERSATION', '--queue', '102', ...JOB], reason: /took the change of conversation / },
   'gateway send': { args: ['CONVERSATION', 'Still there?', ...JOB], reason: /sent into conversation / },
+  abandon: { args: ['PLAN'], code: 2, level: 'error', reason: /it is finished/ },
   prune: { args: ['job.yaml', '--older-than', '0d'], reason: /pruned/ },
 };
 
