@@ -6,6 +6,7 @@ import { formatAhead } from '../../kinds/schedule.js';
 import { maskNumber } from '../../normalize/mask.js';
 import { FIRST_REQUESTS_ROWS } from '../../plan/first-requests.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
+import { replaceTypography } from '../../template/gsm7.js';
 import { formatSeconds } from '../terminal/progress-line.js';
 import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -50,7 +51,7 @@ export function formatPlannedStep(step: PlannedStep, view: StepView): string {
       ? [
           formatParts(
             '    UCS-2, with 70 instead of 160 characters a part, for',
-            [listCounts(step.ucs2, MOST_CHARACTERS)],
+            [listCounts(step.ucs2, MOST_CHARACTERS), ...adviseReplacing(step, written)],
             screen,
           ),
         ]
@@ -107,6 +108,13 @@ export function formatPlannedStepBriefly(
     ...(counts.messages > 0 ? examples.slice(0, mostExamples).map((example) => formatExample(example, screen)) : []),
     ...(notSent.length > 0 ? [formatParts('   ', notSent, screen)] : []),
   ].join('');
+}
+
+/** Typographic characters that the job lets through though they need not cost more. */
+function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): string[] {
+  if (step?.kind !== 'sms' || step.template.encoding !== 'AUTO' || step.template.smartReplace === true) return [];
+  const characters = Object.keys(shortenNames(ucs2)).filter((each) => replaceTypography(each) !== undefined);
+  return characters.length === 0 ? [] : [`smartReplace: true in the template makes ${characters.join(' ')} plain`];
 }
 
 const MOST_BRIEF = 3;

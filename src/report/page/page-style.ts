@@ -31,6 +31,8 @@ th{font-weight:600}
 td.n,th.n{text-align:right;white-space:nowrap}
 td.n+td:not(.n),th.n+th:not(.n){padding-left:1rem}
 @media (max-width:40rem){table{font-size:.85rem;min-width:100%}th,td{padding-right:.45rem}td.n+td:not(.n){padding-left:.4rem}}
+@media screen and (max-width:28rem){main{padding-left:.75rem;padding-right:.75rem}table{font-size:.78rem}th,td{padding-right:.3rem}thead th.n{white-space:normal}}
+.wide+.wide{margin-top:1rem}
 tr.total td,tr.total th{border-bottom:0;font-weight:600}
 blockquote{margin:.6rem 0;padding:.6rem .9rem;background:var(--soft);border-left:3px solid var(--rate);border-radius:0 6px 6px 0;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.85em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}

@@ -64,6 +64,21 @@ describe('a plan, as a person reads it', () => {
     expect(prose).toContain(`volley apply ${directory} --confirm ${plan.id}`);
   });
 
+  it('names smartReplace where it makes a character of UCS-2 plain, and the job does not have it', async () => {
+    const { plan } = await aPlan({ job: { steps: [anSmsStep({ text: 'Hi {{ name }} – ☺' })] } });
+    const ucs2 = { '– (U+2013 EN DASH)': 2, '☺ (U+263A)': 1 };
+    const [step] = plan.job.steps;
+    if (step?.kind !== 'sms') throw new Error('expected an sms step');
+    const show = (template = step.template) =>
+      formatPlan(
+        { ...plan, job: { ...plan.job, steps: [{ ...step, template }] }, steps: [{ ...plan.steps[0]!, ucs2 }] },
+        '/out',
+      ).replace(/\s+/g, ' ');
+    expect(show()).toContain('☺ (U+263A) 1 · smartReplace: true in the template makes – plain');
+    expect(show({ ...step.template, smartReplace: true })).not.toContain('makes');
+    expect(show({ ...step.template, encoding: 'UCS2' })).not.toContain('makes');
+  });
+
   it('lists the countries that are most, and how many more there are', async () => {
     const { plan } = await aPlan();
     const countries = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`C${index}`, index + 1]));
