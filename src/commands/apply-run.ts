@@ -3,6 +3,7 @@ import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js'
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
 import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
+import { runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { applyRunDirectory } from './support/session.js';
 import { printResult } from './terminal/print.js';
@@ -50,7 +51,7 @@ async function applyNamed(
   const screen = screenOf(terminal);
   await printResult(terminal, flags, {
     json: { ...describeRunEnd(summary), exitCode, openDoubt },
-    text: `${formatSummary(summary, { isSandbox: service.sandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+    text: `${formatSummary(summary, { isSandbox: service.sandbox, nowMs: runtimeOf(terminal).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   name({ ...listFigures(summary), openDoubt: openDoubt.rows });
   const reasons = [explainEnd(summary), explainDoubt(others)];

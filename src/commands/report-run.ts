@@ -41,7 +41,7 @@ async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; nam
   });
   const screen = screenOf(host);
   const page = `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`;
-  const account = `${formatSummary(summary, { isSandbox, screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const account = `${formatSummary(summary, { isSandbox, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(
     host,
     { json: flags.json ?? (flags.html === true ? false : undefined) },

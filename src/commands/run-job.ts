@@ -225,7 +225,8 @@ async function printDone(
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
   const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
-  const text = formatSummaries(summaries, { job, path: flags.job, screen });
+  const nowMs = runtimeOf(host).clock.now();
+  const text = formatSummaries(summaries, { job, path: flags.job, nowMs, screen });
   await printResult(host, flags, { json, text: `${text}${doubts}` });
   return end;
 }
@@ -245,14 +246,15 @@ async function printFailed(
   const earlier = summaries.length === 0 ? {} : { earlier: summaries };
   const json = { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...failure, ...earlier };
   const screen = screenOf(host);
-  await printResult(host, flags, { json, text: formatSummaries(summaries, { job, path: flags.job, screen }) });
+  const nowMs = runtimeOf(host).clock.now();
+  await printResult(host, flags, { json, text: formatSummaries(summaries, { job, path: flags.job, nowMs, screen }) });
 }
 
 function formatSummaries(
   summaries: readonly Summary[],
-  { job, path, screen }: { job: Job; path: string | undefined; screen: Screen },
+  { job, path, ...now }: { job: Job; path: string | undefined; nowMs: number; screen: Screen },
 ): string {
-  const view = { isSandbox: job.service.sandbox, job: path, screen };
+  const view = { isSandbox: job.service.sandbox, job: path, ...now };
   return summaries.map((summary) => formatSummary(summary, view)).join('\n');
 }
 

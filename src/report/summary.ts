@@ -84,6 +84,8 @@ export const summarySchema = z.strictObject({
       requests: z.strictObject({ planned: count, settled: count }),
       messages: count,
       segments: count,
+      /** When the service is to send its messages; absent where it sends them at once. */
+      scheduled: z.string().optional(),
       /** By the price list; absent where its rows have no prices. */
       cost: stepCost.optional(),
       billed: billed.optional(),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
-import { isRowStep } from '../job/job.js';
+import { isRowStep, type Step } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
@@ -68,7 +68,7 @@ async function writeOutputs(
       }
       const report = await writeStepReport(files, { plan, planned, directory, rows, reader });
       assertBalanced(planned, report.balance, state);
-      steps.push(summarizeStep(planned, report, state));
+      steps.push(summarizeStep(planned, report, { state, step: plan.job.steps[planned.number - 1] }));
     }
     const delivered = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
@@ -164,10 +164,11 @@ function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Pick<Su
 function summarizeStep(
   planned: PlannedStep,
   report: Awaited<ReturnType<typeof writeStepReport>>,
-  state: RunState,
+  { state, step }: { state: RunState; step: Step | undefined },
 ): StepSummary {
   const { number, kind, counts, skips } = planned;
   const retried = countRetried(state.step(number));
+  const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
   return {
     number,
     kind,
@@ -176,6 +177,7 @@ function summarizeStep(
     requests: { planned: counts.requests, settled: state.step(number).settledRequests },
     messages: counts.messages,
     segments: counts.segments,
+    ...(scheduled === undefined ? {} : { scheduled }),
     ...(report.cost === undefined ? {} : { cost: report.cost }),
     rejections: report.rejections,
     skips: retried === 0 ? { ...skips } : { ...skips, retried },

@@ -50,7 +50,7 @@ describe('what receipts say that messages cost', () => {
     ]);
 
     expect(summary.billed).toMatchObject({ amounts: { EUR: '0.10', USD: '0.06' }, forecast: null });
-    expect(formatSummary(summary, { isSandbox: false })).toContain(
+    expect(formatSummary(summary, { isSandbox: false, nowMs: 0 })).toContain(
       'Receipts of 3 messages: 0.10 EUR + 0.06 USD and 3 parts, forecast 3 parts.',
     );
   });

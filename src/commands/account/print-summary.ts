@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { formatAhead } from '../../kinds/schedule.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { sandboxLedgerOf } from '../support/sandbox-directory.js';
-import { PLAIN_SCREEN, paint, type Screen, type Style, showPath } from '../terminal/screen.js';
+import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
 import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
@@ -16,6 +17,8 @@ export interface SummaryView {
   readonly isSandbox: boolean;
   /** Path of the job file, where the command was given one. */
   readonly job?: string | undefined;
+  /** Now: what waits at the service can still be taken back. */
+  readonly nowMs: number;
   readonly screen?: Screen;
 }
 
@@ -30,7 +33,7 @@ export function formatSummary(summary: Summary, view: SummaryView): string {
 
 function formatAccount(
   summary: Summary,
-  { isSandbox, job, screen = PLAIN_SCREEN }: SummaryView,
+  { isSandbox, job, nowMs, screen = PLAIN_SCREEN }: SummaryView,
   isBrief: boolean,
 ): string {
   const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
@@ -38,6 +41,7 @@ function formatAccount(
   const sections = [
     `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
     summary.steps.map((step) => formatStep(step, screen, isBrief)).join(''),
+    formatWaiting(summary, nowMs, screen),
     wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
       (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
     next === undefined ? '' : formatNextStep(next, screen),
@@ -115,6 +119,18 @@ function indentRest(text: string, screen: Screen): string {
 
 function formatAction(name: string, action: NonNullable<StepSummary['action']>, screen: Screen): string {
   return indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
+}
+
+/** What the service holds for a later time, and the command that takes it back; '' where nothing waits. */
+function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Screen): string {
+  const waiting = steps.flatMap(({ number, kind, scheduled, balance: { accepted } }) => {
+    if (scheduled === undefined || accepted === 0 || Date.parse(scheduled) <= nowMs) return [];
+    const until = `the service holds ${countOf(accepted, 'message')} until ${scheduled}`;
+    return [indentRest(`${number} ${kind}: ${until} (${formatAhead(scheduled, nowMs)})`, screen)];
+  });
+  if (waiting.length === 0) return '';
+  const command = showCommand(screen, 'cancel', showPath(screen, directory));
+  return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
 
 function describeSandbox({ directory, notDelivered }: Summary, screen: Screen): string[] {

@@ -79,6 +79,7 @@ async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: N
   const { sandbox: isSandbox } = job.service;
   const text = formatSummary(summary, {
     isSandbox,
+    nowMs: runtimeOf(host).clock.now(),
     job: tested.run === undefined ? flags.of : undefined,
     screen: screenOf(host),
   });

@@ -2,7 +2,7 @@ import { countOf, format } from '../../domain/count-of.js';
 import { isRowStep, type RowStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { Summary } from '../summary.js';
-import { formatSpan } from './times.js';
+import { formatSpan, formatWritten } from './times.js';
 
 /** What one accepted row of a step is. */
 const NOUNS: Readonly<Record<RowStep['kind'], string>> = {
@@ -23,6 +23,7 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   const read = `Of ${countOf(balance.read, 'row')} read, ${[`${format(balance.accepted)} were accepted`, ...others].join(', ')}.`;
   return [
     describeSending(summary, plan),
+    ...describeSchedule(summary),
     ...(plan.testOf === undefined ? [] : [`This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`]),
     ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
     ...(state === 'planned' ? [] : [read]),
@@ -41,7 +42,8 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
 function describeNotSent({ balance, steps }: Summary): string {
   const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
   const cancelled = reasons.reduce((sum, { rows }) => sum + rows, 0);
-  const before = cancelled === 0 ? '' : `, ${format(cancelled)} of them taken back before they were sent`;
+  const which = cancelled === balance.unprocessed ? '' : `${format(cancelled)} of them `;
+  const before = cancelled === 0 ? '' : `, ${which}taken back before the service sent them`;
   return `${countOf(balance.unprocessed, 'row')} not sent${before}.`;
 }
 
@@ -56,6 +58,18 @@ function describeSending(summary: Summary, plan: Plan): string {
   const countries = new Set(plan.steps.flatMap((step) => (step.kind === 'sms' ? Object.keys(step.countries) : [])));
   const where = countries.size > 1 ? `, the messages to ${countries.size} countries` : '';
   return `${capitalize(when)} the service accepted ${what}${where}.`;
+}
+
+/** For whom the service holds messages that it accepted, until when. */
+function describeSchedule({ steps }: Summary): string[] {
+  const times = new Map<string, number>();
+  for (const { scheduled, balance } of steps) {
+    if (scheduled !== undefined) times.set(scheduled, (times.get(scheduled) ?? 0) + balance.accepted);
+  }
+  return [...times].flatMap(([at, accepted]) => {
+    if (accepted === 0) return [];
+    return [`${countOf(accepted, 'message')} ${accepted === 1 ? 'is' : 'are'} scheduled for ${formatWritten(at)}.`];
+  });
 }
 
 /** `5,622 messages and 640 contacts`: steps of one kind are added up. */

@@ -29,3 +29,10 @@ export function formatSpan(startMs: number, endMs: number): string {
     ? `on ${formatDay(startMs)} at ${start} UTC`
     : `on ${formatDay(startMs)} from ${start} to ${end} UTC`;
 }
+
+/** `24 November 2026 at 10:00 (UTC+01:00)`: a time with its offset, by the clock of the place. */
+export function formatWritten(time: string): string {
+  const [, day = '', clock = '', offset = ''] = /^(.{10})T(\d\d:\d\d).*?(Z|[+-]\d\d:\d\d)$/.exec(time) ?? [];
+  if (day === '') return time;
+  return `${formatDay(Date.parse(day))} at ${clock} ${offset === 'Z' ? 'UTC' : `(UTC${offset})`}`;
+}

@@ -35,7 +35,7 @@ function aSummary(changes: Partial<Summary> = {}, step: Partial<Summary['steps']
   };
 }
 
-const REAL = { isSandbox: false };
+const REAL = { isSandbox: false, nowMs: 0 };
 
 describe('the account of a run', () => {
   it('has the figures of each step in one table, and says where its files are', () => {
@@ -121,6 +121,7 @@ describe('the account of a run', () => {
     }));
     const text = formatSummary(aSummary({ balance, exitCode: 3 }, { reasons, kind: 'verification.check' }), {
       isSandbox: true,
+      nowMs: 0,
       screen: { ...PLAIN_SCREEN, columns },
     });
     const wide = text.split('\n').filter((line) => line.length > columns && !line.startsWith('  volley settle'));
@@ -167,7 +168,7 @@ describe('the account of a run', () => {
   });
 
   it('of the sandbox says that no message left, and where its ledger is', () => {
-    const text = formatSummary(aSummary(), { isSandbox: true });
+    const text = formatSummary(aSummary(), { isSandbox: true, nowMs: 0 });
     expect(text).toContain('no message left this machine');
     expect(text).toMatch(/\/out\/sale\/.*ledger\.ndjson$/m);
     expect(text).not.toContain('delivered');
@@ -177,7 +178,7 @@ describe('the account of a run', () => {
     [1, '1 receipt or event was not delivered: outside of this machine.'],
     [1234, '1,234 receipts and events were not delivered: outside of this machine.'],
   ])('of the sandbox says in one line that %i was not delivered', (notDelivered, line) => {
-    expect(formatSummary(aSummary({ notDelivered }), { isSandbox: true }).split('\n')).toContain(line);
+    expect(formatSummary(aSummary({ notDelivered }), { isSandbox: true, nowMs: 0 }).split('\n')).toContain(line);
   });
 
   it.each([
@@ -229,5 +230,25 @@ describe('the account of a run', () => {
     );
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
     expect(text).not.toMatch(/^Step 2/m);
+  });
+});
+
+describe('the account of messages for a later time', () => {
+  const scheduled = '2026-11-24T10:00:00+01:00';
+  const at = (nowMs: number) => ({ isSandbox: false, nowMs, screen: { ...PLAIN_SCREEN, command: 'npx volley' } });
+  const beforeMs = Date.parse(scheduled) - 3_600_000;
+
+  it('says until when the service holds them, and what takes them back', () => {
+    expect(formatSummary(aSummary({}, { scheduled }), at(beforeMs))).toContain(
+      '1 sms: the service holds 1,234 messages until 2026-11-24T10:00:00+01:00 (in 60\n' +
+        '    min)\nTo take them back before that:\n  npx volley cancel /out/sale/p1\n',
+    );
+  });
+
+  it('says nothing of that once the time has come, or where none was accepted', () => {
+    const balance = { ...emptyBalance(), read: 5, rejected: 5 };
+    expect(formatSummary(aSummary({}, { scheduled }), at(Date.parse(scheduled)))).not.toContain('holds');
+    expect(formatSummary(aSummary({ balance }, { scheduled }), at(beforeMs))).not.toContain('holds');
+    expect(formatSummary(aSummary(), at(beforeMs))).not.toContain('holds');
   });
 });

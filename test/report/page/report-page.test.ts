@@ -121,6 +121,20 @@ test('what it cost by the price list stands by step, planned and accepted; witho
   expect(cells.map(([, cell]) => cell)).toEqual(['0.625', '0.60', '1', '0.625', '0.60', '2', '1.25', '1.20', '3']);
 });
 
+test('what the service holds for a later time has its sentence', async () => {
+  const run = await aFinishedRun();
+  const [step] = run.summary.steps;
+  const steps = [
+    { ...step!, scheduled: '2026-11-24T10:00:00+01:00', balance: { ...step!.balance, accepted: 36 } },
+    { ...step!, scheduled: '2026-11-25T09:30:00Z', balance: { ...step!.balance, accepted: 1 } },
+    { ...step!, scheduled: '2026-11-26T09:30:00Z', balance: { ...step!.balance, accepted: 0 } },
+  ];
+  const page = pageOf(run, { steps });
+  expect(page).toContain('36 messages are scheduled for 24 November 2026 at 10:00 (UTC+01:00).');
+  expect(page).toContain('1 message is scheduled for 25 November 2026 at 09:30 UTC.');
+  expect(page).not.toContain('26 November');
+});
+
 test('each way to end has its sentence', async () => {
   const run = await aFinishedRun();
   const balance = { ...run.summary.balance, accepted: 20, inDoubt: 3, unprocessed: 2 };
@@ -136,6 +150,9 @@ test('each way to end has its sentence', async () => {
   const example = { file: 'a', path: '/a', line: 2, row: 1, field: '', value: '' };
   const reason = { output: 'unprocessed' as const, code: 'cancelled', rows: 2, said: '', example };
   const steps = run.summary.steps.map((step) => ({ ...step, reasons: [reason] }));
-  expect(pageOf(run, { balance, steps })).toContain('2 rows not sent, 2 of them taken back before they were sent.');
+  expect(pageOf(run, { balance, steps })).toContain('2 rows not sent, taken back before the service sent them.');
+  expect(pageOf(run, { balance: { ...balance, unprocessed: 5 }, steps })).toContain(
+    '5 rows not sent, 2 of them taken back',
+  );
   expect(pageOf(run, { state: 'unfinished' })).toContain('The run has not ended');
 });
