@@ -10,6 +10,7 @@ import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js
 import type { Summary } from '../report/summary.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertTested } from '../run/assert-tested.js';
+import { moveInputs } from '../run/move-inputs.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
@@ -79,9 +80,12 @@ async function runToEnd(
   if (flags.wait !== true) assertDue(job, runtimeOf(host).clock);
   try {
     await placeProblems({ file: flags.job, files: runtimeOf(host).files }, () =>
-      withSession(host, { job, jobDirectory, adopt: flags.adopt, wait: flags.wait }, (session) =>
-        runInSession(job, flags, { host, session, done }),
-      ),
+      withSession(host, { job, jobDirectory, adopt: flags.adopt, wait: flags.wait }, async (session) => {
+        await runInSession(job, flags, { host, session, done });
+        // Only now does no step of the job wait for a file.
+        const isFinished = done.summaries.every(({ state }) => state === 'finished');
+        if (isFinished) await moveInputs(job, { ...session, ...session.runtime });
+      }),
     );
   } catch (error) {
     // What was sent before the failure is still reported. A closed stdout must not hide why it failed.

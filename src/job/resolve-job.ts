@@ -70,8 +70,10 @@ function resolveAttributes({
 }
 
 /** A glob stays one; a directory name with * or [ is resolved by the reader, which sees the disk. */
-function resolveInput<I extends Pick<CheckedInput, 'files'>>(input: I, directory: string): I {
-  return { ...input, files: input.files.map((file) => (file === '-' ? file : resolve(directory, file))) };
+function resolveInput<I extends Pick<CheckedInput, 'files' | 'whenDone'>>(input: I, directory: string): I {
+  const files = input.files.map((file) => (file === '-' ? file : resolve(directory, file)));
+  if (input.whenDone === undefined) return { ...input, files };
+  return { ...input, files, whenDone: { moveTo: resolve(directory, input.whenDone.moveTo) } };
 }
 
 function resolveNotify({ url, on }: NonNullable<CheckedJob['notify']>, directory: string): Job['notify'] {

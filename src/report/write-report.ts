@@ -40,6 +40,13 @@ export function writeReport(
   return writeFromGrowing(files, path, (each) => writeOutputs(each, directory, { plan, tests }));
 }
 
+/** Leftovers in the run directory of a process that died while it wrote outputs. */
+export async function removeUnfinished(files: Files, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) {
+    if (name.endsWith('.part')) await files.remove(join(directory, name));
+  }
+}
+
 /**
  * Call it before rows of a finished run change: its outputs are then older than its journal, and until they are
  * written again the run counts as one whose process died before it wrote them. Durable once it returns.

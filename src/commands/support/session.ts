@@ -17,6 +17,7 @@ import { assertOwned } from '../../retry/assert-owned.js';
 import { describeWaiting, listWaiting } from '../../retry/list-waiting.js';
 import { takeOverPrepared } from '../../retry/take-over-prepared.js';
 import { assertTested } from '../../run/assert-tested.js';
+import { moveInputs } from '../../run/move-inputs.js';
 import { assertInputsUnchanged, type RunSettings } from '../../run/resume.js';
 import { assertDue, waitUntilDue } from '../../run/run-times.js';
 import { StopSwitch } from '../../run/stop.js';
@@ -112,7 +113,9 @@ export async function applyRunDirectory(
       return runs;
     });
     await registry.claimReimported({ directory, plan }, history);
-    return session.applyAndReport(directory, plan, plan.job);
+    const summary = await session.applyAndReport(directory, plan, plan.job);
+    await moveInputs(plan.job, { ...session, ...runtime }, plan.id);
+    return summary;
   });
   const isSandbox = plan.job.service.sandbox;
   return { plan, summary, openDoubt: await readOpenDoubt(runtimeOf(host).files, dirname(directory), { isSandbox }) };
@@ -224,13 +227,6 @@ export async function assertUnchanged(plan: Plan, { files, loadReader }: Runtime
   await assertInputsUnchanged(plan, { files, digestInput });
 }
 
-/** Leftovers in the run directory of a process that died while it wrote outputs. */
-async function removeUnfinished({ files }: Runtime, directory: string): Promise<void> {
-  for (const name of await files.list(directory)) {
-    if (name.endsWith('.part')) await files.remove(join(directory, name));
-  }
-}
-
 async function applyThenReport(context: {
   directory: string;
   plan: Plan;
@@ -246,9 +242,10 @@ async function applyThenReport(context: {
 }): Promise<Summary> {
   const { directory, plan, settings, registry, stop, service, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
-  const [{ applyPlan }, { writeRunReport }, createLane] = await Promise.all([
+  const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, createLane] = await Promise.all([
     import('../../run/apply-plan.js'),
     import('../../registry/tests/write-run-report.js'),
+    import('../../report/write-report.js'),
     runtime.loadLane(),
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
@@ -285,7 +282,7 @@ async function applyThenReport(context: {
     view.close();
   }
   await lock.assertHeld();
-  await removeUnfinished(runtime, directory);
+  await removeUnfinished(files, directory);
   // No file gets its final name once the lock is lost: the new owner's outputs are newer.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());

@@ -68,5 +68,11 @@ export const writtenInput = writtenList
       .describe(
         'The newest file may be so old: hours, days or weeks, such as 26h. If it is older, nothing is planned (exit code 2).',
       ),
+    whenDone: z
+      .strictObject({
+        moveTo: pathText().describe('Directory, relative to the job file; it is made if it is missing.'),
+      })
+      .optional()
+      .describe('Where the files go once the run that took them is finished.'),
   })
   .describe('The rows of the step.');

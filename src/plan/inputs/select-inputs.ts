@@ -143,7 +143,14 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
       return content;
     }
     const { input, limits: _limits, ...content } = step;
-    const { files: _files, limits: _readLimits, required: _required, newerThan: _newerThan, ...reading } = input;
+    const {
+      files: _files,
+      limits: _readLimits,
+      required: _required,
+      newerThan: _newerThan,
+      whenDone: _whenDone,
+      ...reading
+    } = input;
     const { suppress, ...rest } = { suppress: undefined, ...content };
     const suppressReading = suppress === undefined ? undefined : { ...suppress, files: undefined, limits: undefined };
     const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);
