@@ -15,7 +15,8 @@ function isCzech(text: string): boolean {
   if (!/[øØ]/.test(text) || !/[áíèýú]/.test(text)) return false;
   const doubtful = text.match(/[øØáíèýúìùò]/g)?.length ?? 0;
   const umlauts = text.match(/[äöüÄÖÜß]/g)?.length ?? 0;
-  return umlauts < doubtful || /[øØ]\p{L}*[áíèýú]|[áíèýú]\p{L}*[øØ]/u.test(text);
+  if (umlauts < doubtful) return true;
+  return text.match(/\p{L}+/gu)?.some((word) => /[øØ]/.test(word) && /[áíèýú]/.test(word)) === true;
 }
 
 /**
