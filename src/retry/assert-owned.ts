@@ -7,6 +7,7 @@ import { OwnerLookup, type OwnerSources } from '../registry/owner-lookup.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
+import { assertLineIsThere } from './retried-line.js';
 
 type Sources = Omit<OwnerSources, 'received'>;
 type Planned = { readonly plan: Plan; readonly jobDirectory: string };
@@ -30,15 +31,10 @@ export async function assertOwned(sources: Sources, { plan, jobDirectory }: Plan
   }
 }
 
-function assertClaimed({ id, retryOf, steps }: Plan, { registry, history }: Sources): void {
+function assertClaimed(plan: Plan, { registry, history }: Sources): void {
+  const { id, retryOf, steps } = plan;
   if (retryOf === undefined) return;
-  if (!history.some(({ plan }) => plan.id === retryOf.run)) {
-    throw new UserError(
-      'plan-mismatch',
-      `Cannot apply plan ${id}: run ${retryOf.run} is gone, and with it what delivery receipts show of its rows, they might be sent twice`,
-      { hint: 'Put its directory back from a backup, with --adopt.' },
-    );
-  }
+  assertLineIsThere(plan, history, `apply plan ${id}`);
   const rows = steps.reduce((sum, { counts }) => sum + counts.read, 0);
   if (registry.claims.countOf(id) >= rows) return;
   throw new UserError(

@@ -15,6 +15,7 @@ import type { Claims } from '../registry/claims.js';
 import { type PastRun, readHistory } from '../registry/history.js';
 import { listClaimsOn } from '../registry/note-claims.js';
 import type { Registry } from '../registry/registry.js';
+import { lineOf } from './retried-line.js';
 import { type MadeRetry, makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
 
 /** Of the rows that `where` left out. */
@@ -151,13 +152,6 @@ function findGoneRetry(claims: Claims, plans: ReadonlyMap<string, Plan>, root: s
 function comparesBy(job: Job, number: number): 'number' | 'session' | undefined {
   const step = job.steps[number - 1];
   return step !== undefined && isRowStep(step) ? kindOf(step).comparesBy?.(step) : undefined;
-}
-
-/** A plan, the run that it has its rows from, and so on to the one that read them from files. */
-function lineOf(plan: Plan, plans: ReadonlyMap<string, Plan>): string[] {
-  const line = [plan.id];
-  for (let of = plan.retryOf; of !== undefined; of = plans.get(of.run)?.retryOf) line.push(of.run);
-  return line;
 }
 
 function refuseGone(run: string, gone: string): UserError {

@@ -7,6 +7,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { readHistory } from '../registry/history.js';
 import { noteClaims } from '../registry/note-claims.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import type { Registry } from '../registry/registry.js';
@@ -15,6 +16,7 @@ import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
+import { assertLineIsThere } from './retried-line.js';
 import { retryFiltered } from './retry-filtered.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
 
@@ -89,6 +91,9 @@ async function retryRows(
         ? 'It was abandoned, and had taken nothing: the next `volley run` plans its files anew.'
         : 'Send it with `volley apply`.',
     });
+  }
+  if (plan.retryOf !== undefined) {
+    assertLineIsThere(plan, await readHistory(files, dirname(directory)), `retry rows of ${directory}`);
   }
   const left = {
     refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),

@@ -1,0 +1,22 @@
+import { UserError } from '../domain/errors.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { PastRun } from '../registry/history.js';
+
+/** A plan, the run that it has its rows from, and so on to the one that read them from files. */
+export function lineOf(plan: Plan, plans: ReadonlyMap<string, Plan>): string[] {
+  const line = [plan.id];
+  for (let of = plan.retryOf; of !== undefined; of = plans.get(of.run)?.retryOf) line.push(of.run);
+  return line;
+}
+
+/** Refuses a plan with rows of a run that is gone, from whichever of its line it has them. `doing` completes "Cannot …". */
+export function assertLineIsThere(plan: Plan, history: readonly PastRun[], doing: string): void {
+  const plans = new Map([...history.map((run) => run.plan), plan].map((each) => [each.id, each]));
+  const gone = lineOf(plan, plans).find((id) => !plans.has(id));
+  if (gone === undefined) return;
+  throw new UserError(
+    'plan-mismatch',
+    `Cannot ${doing}: run ${gone} is gone, and with it what delivery receipts show of its rows, they might be sent twice`,
+    { hint: 'Put its directory back from a backup, with --adopt.' },
+  );
+}
