@@ -57,6 +57,12 @@ export class WalkRuns {
     return this.#planOf(run).retryOf?.run;
   }
 
+  /** Whether a run is gone from which a plan retries rows, or that one in its turn. */
+  isCutOff(run: string): boolean {
+    const source = this.sourceOf(run);
+    return source !== undefined && (!this.names.includes(source) || this.isCutOff(source));
+  }
+
   /** Whether a plan has rows of other runs. */
   isClaimant(run: string): boolean {
     const { retryOf, steps } = this.#planOf(run);

@@ -305,6 +305,8 @@ export class Walk {
   #checkNothingLost(): void {
     const sentTo = new Set(this.world.service.taken.map(({ destination }) => destination));
     for (const run of this.runs.names.filter((each) => this.runs.isBegun(each) && !this.runs.isTest(each))) {
+      // Its rows stay listed there: no command sends them once a run that they come from was deleted by hand.
+      if (this.runs.isCutOff(run)) continue;
       const { service } = this.world;
       const unprocessed = this.runs.readOutput(run, 'unprocessed');
       // A row that a person wrongly said to be not sent stays there, or in a plan that retried it and was abandoned; a receipt tells of it.
