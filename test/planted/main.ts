@@ -82,8 +82,6 @@ async function plant(bug: PlantedBug, directory: string): Promise<Verdict> {
   const startMs = performance.now();
   const path = join(directory, bug.file);
   const source = readFileSync(path, 'utf8');
-  const places = source.split(bug.find).length - 1;
-  if (places !== 1) throw new Error(`"${bug.name}": its place is in ${bug.file} ${places} times, expected once`);
   writeFileSync(
     path,
     source.replace(bug.find, () => bug.replace),
@@ -120,6 +118,15 @@ async function plantAll(bugs: readonly PlantedBug[]): Promise<Verdict[]> {
   return verdicts;
 }
 
+/** Before any is planted: the sources may have moved on. */
+function assertPlaces(bugs: readonly PlantedBug[]): void {
+  const astray = bugs.flatMap(({ name, file, find }) => {
+    const places = readFileSync(file, 'utf8').split(find).length - 1;
+    return places === 1 ? [] : [`"${name}": its place is in ${file} ${places} times, expected once`];
+  });
+  if (astray.length > 0) throw new Error(astray.join('\n'));
+}
+
 /** A part of the names of the bugs to plant; `--tests-are-green` where the whole suite has just passed, as in CI. */
 const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
@@ -128,6 +135,7 @@ const [flags, [only]] = [
 const bugs = [...PLANNING_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS].filter(
   ({ name }) => only === undefined || name.includes(only),
 );
+assertPlaces(bugs);
 const startMs = performance.now();
 if (!flags.includes('--tests-are-green')) {
   await assertGreen(bugs);
