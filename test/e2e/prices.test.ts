@@ -75,7 +75,7 @@ test('preview says what each message costs, of a job as of its plan; check finds
   expect(readFailure(await workspace.volley('check', 'job.yaml')).error.problems[0]?.file).toMatch(/prices/);
 });
 
-test('receipts say what the messages did cost: settle, the account and the page set it against the forecast', async () => {
+test('receipts say what the messages did cost: summary, account and page set it against the forecast', async () => {
   const workspace = await aWorkspace();
   const inbox = await anInbox();
   // The first, whose number ends in 0000, is never reached, and not charged.

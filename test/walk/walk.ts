@@ -17,8 +17,9 @@ import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { Violation } from '../simulation/watch.js';
 import { createJob } from './walk-job.js';
+import { assertLaw, assertNothingLost, OWN_NUMBER } from './walk-law.js';
 import { appendReceipts, aReceiptOf, STATES } from './walk-receipts.js';
-import { fixRejections, personOf } from './walk-rejections.js';
+import { fixRejections } from './walk-rejections.js';
 import { JOB, WalkRuns } from './walk-runs.js';
 import { HOUR, pick } from './walk-service.js';
 import { type Death, type Ended, WalkWorld } from './walk-world.js';
@@ -241,7 +242,7 @@ export class Walk {
       for (const run of this.runs.namesWith('unprocessed')) await this.retry(run, 'unprocessed', undefined);
     }
     for (const run of this.runs.names) await this.report(run);
-    this.#checkNothingLost();
+    assertNothingLost(this.world, this.runs);
   }
 
   #planInput(host: Host): Promise<number> {
@@ -271,53 +272,9 @@ export class Walk {
       const said = error instanceof InternalError || error instanceof Error ? error.stack : String(error);
       throw new Violation(`${name} fails: ${said}`);
     }
-    this.#checkLaw();
+    this.counts.accepted = this.world.service.taken.length;
+    assertLaw(this.world, this.runs);
     return ended;
-  }
-
-  /** Nobody is sent to twice, under whatever number; what an export settled is as the ledger has it. */
-  #checkLaw(): void {
-    const { taken } = this.world.service;
-    this.counts.accepted = taken.length;
-    const seen = new Map<string, string>();
-    for (const { destination, clientMessageId } of taken) {
-      // A test may be sent again; its own messages are sent once.
-      const person = destination === OWN_NUMBER ? clientMessageId : personOf(destination);
-      const first = seen.get(person);
-      if (first !== undefined) throw new Violation(`${destination} was accepted as ${first} and as ${clientMessageId}`);
-      seen.set(person, clientMessageId);
-    }
-    const ids = new Set(taken.map(({ clientMessageId }) => clientMessageId));
-    for (const run of this.runs.names) {
-      for (const entry of this.runs.entriesOf(run)) {
-        if (entry.type !== 'settle' || entry.by.startsWith('person')) continue;
-        for (const [row, index] of entry.rows) {
-          const status = entry.verdicts[index]?.status;
-          const id = `${run}-${entry.step}-${row}`;
-          if ((status === 'accepted') !== ids.has(id))
-            throw new Violation(`${id} is settled as ${status} by ${entry.by}`);
-        }
-      }
-    }
-  }
-
-  /** Once all is done, whoever was not sent to is rejected, in doubt, or was said to be sent. */
-  #checkNothingLost(): void {
-    const sentTo = new Set(this.world.service.taken.map(({ destination }) => destination));
-    for (const run of this.runs.names.filter((each) => this.runs.isBegun(each) && !this.runs.isTest(each))) {
-      // Its rows stay listed there: no command sends them once a run that they come from was deleted by hand.
-      if (this.runs.isCutOff(run)) continue;
-      const { service } = this.world;
-      const unprocessed = this.runs.readOutput(run, 'unprocessed');
-      // A row that a person wrongly said to be not sent stays there, or in a plan that retried it and was abandoned; a receipt tells of it.
-      const isLost = ({ _clientMessageId: id = '', _destination: number = '' }) =>
-        !service.hasSeen(id) && !sentTo.has(number);
-      const left = unprocessed.filter(isLost).length;
-      if (left > 0) throw new Violation(`run ${run} has ${left} rows unprocessed when all is done`);
-      for (const { _destination: number = '', _status: status } of this.runs.readOutput(run, 'results')) {
-        if (status !== 'ASSUMED' && !sentTo.has(number)) throw new Violation(`${number} is accepted, and got nothing`);
-      }
-    }
   }
 
   async #listInDoubt(run: string): Promise<string[]> {
@@ -333,8 +290,6 @@ export class Walk {
     return ids;
   }
 }
-
-const OWN_NUMBER = '+6598000001';
 
 /** Of exports: one that is asked for without filters (its random numbers begin below one half). */
 export const WHOLE_EXPORT = 1;

@@ -10,7 +10,6 @@ import { checkNames } from '../../report/name-check.js';
 import { readRunRows } from '../../report/read-run-rows.js';
 import { balanceOf } from '../../report/row-balance.js';
 import { addBalances } from '../../report/summary.js';
-
 import { abandonRun, assertUnfinished, holdsRows } from '../../settle/abandon-run.js';
 import { acquireLock } from '../../storage/lock.js';
 import { formatNextStep } from '../account/account-lines.js';
