@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { JOURNAL_BUGS } from './journal-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
@@ -132,7 +133,7 @@ const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
   process.argv.slice(2).filter((word) => !word.startsWith('--')),
 ];
-const bugs = [...PLANNING_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS].filter(
+const bugs = [...PLANNING_BUGS, ...JOURNAL_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS].filter(
   ({ name }) => only === undefined || name.includes(only),
 );
 assertPlaces(bugs);
