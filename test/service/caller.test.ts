@@ -1,96 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { ServiceError, UserError } from '../../src/domain/errors.js';
-import type { Answer } from '../../src/service/answer.js';
-import { readCampaign } from '../../src/service/areas/campaign.js';
-import { readMessages } from '../../src/service/areas/chat.js';
-import { readSession } from '../../src/service/areas/verification.js';
-import { type CallerDeps, createCaller } from '../../src/service/caller.js';
-import type { Endpoint } from '../../src/service/endpoint.js';
-import { getRequest, jsonRequest } from '../../src/service/endpoint.js';
-import type { Call } from '../../src/service/transport.js';
-import { FakeClock } from '../run/fake-clock.js';
+import { UserError } from '../../src/domain/errors.js';
+import {
+  aCaller,
+  attemptsIn,
+  failureOf,
+  GOOD,
+  LOST,
+  READ,
+  REFUSED,
+  repeat,
+  SECRET,
+  TEXT,
+  UPSERT,
+  WRITE,
+} from './a-caller.js';
 import { aResponse, someAddresses } from './an-answer.js';
-
-const SECRET = 'Bearer k3y-of-acme';
-const GIVE_UP_AFTER_MS = 60_000;
-const TEXT = 'the body of a message';
-
-const GOOD = aResponse({ ok: true });
-const REFUSED = { kind: 'failure', mayHaveBeenProcessed: false, reason: 'ECONNREFUSED' } as const;
-const LOST = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'UND_ERR_SOCKET' } as const;
-
-const readOk: Endpoint<string, string>['read'] = ({ body }) => (String(body).includes('"ok"') ? 'done' : undefined);
-const WRITE: Endpoint<string, string> = {
-  name: 'do it',
-  area: 'gateway',
-  isRepeatable: () => false,
-  request: ({ bases }, text) => jsonRequest({ base: bases.gateway, path: '/do' }, Buffer.from(text)),
-  read: readOk,
-};
-const UPSERT: Endpoint<string, string> = { ...WRITE, isRepeatable: () => true };
-const READ: Endpoint<string, string> = {
-  ...UPSERT,
-  name: 'read it',
-  request: ({ bases }) => getRequest({ base: bases.gateway, path: '/it' }),
-};
-
-/** A caller before a service that gives these answers, one after the other; its lane lets time pass where it would wait. */
-function aCaller(answers: readonly Answer[], deps: Partial<CallerDeps> = {}) {
-  const clock = new FakeClock();
-  const told: string[] = [];
-  const sent: Call[] = [];
-  const left = [...answers];
-  let pauseMs = 0;
-  const call = createCaller({
-    service: someAddresses(),
-    transport: {
-      send: async (request) => {
-        sent.push(request);
-        told.push('sent');
-        const answer = left.shift();
-        if (answer === undefined) throw new Error('the test has no more answers');
-        return answer;
-      },
-      close: async () => {},
-    },
-    authorize: () => ({ authorization: SECRET }),
-    laneOf: (area) => ({
-      run: async (_cost, task) => {
-        clock.jump({ wallMs: pauseMs, steadyMs: pauseMs });
-        pauseMs = 0;
-        return task(async () => void told.push(`gate of ${area}`));
-      },
-      pauseFor: (delayMs) => {
-        told.push(`pause ${delayMs}`);
-        pauseMs = delayMs;
-      },
-      slowDown: () => void told.push('slower'),
-      noteSuccess: () => void told.push('success'),
-    }),
-    clock,
-    giveUpAfterMs: GIVE_UP_AFTER_MS,
-    ...deps,
-  });
-  return { call, told, sent, clock };
-}
-
-const KINDS = { 'a write': WRITE, 'an upsert': UPSERT, 'a read': READ };
-
-function nameOf(answer: Answer): string {
-  return answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status} ${answer.body}`;
-}
-
-async function failureOf(work: Promise<unknown>): Promise<ServiceError> {
-  const error = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ServiceError)) throw new Error(`expected a ServiceError, got ${error}`);
-  return error;
-}
-
-const attemptsIn = (told: readonly string[]) => told.filter((word) => word === 'sent').length;
-const repeat = (answer: Answer, times = 100) => Array.from({ length: times }, () => answer);
 
 describe('a call', () => {
   test('passes the gate of its area before it is sent, with its credentials, and gives the typed answer', async () => {
@@ -220,92 +144,5 @@ describe('a call is tried again', () => {
       expect((await failureOf(call(UPSERT, TEXT))).code).toBe('unavailable');
       expect(attemptsIn(told)).toBe(1);
     }
-  });
-});
-
-describe('the error of a call', () => {
-  const said = { code: 1200, message: 'Not authenticated' };
-  const keyFault = {
-    fault: { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } },
-  };
-
-  const ends = [
-    ['unauthorized', 'a write', aResponse(said, 401), { status: 401, serviceCode: '1200' }],
-    ['unauthorized', 'a write', aResponse({ ...said, code: 1201 }, 403), { status: 403, serviceCode: '1201' }],
-    ['unauthorized', 'a write', aResponse(keyFault, 400), { status: 400, serviceCode: 'oauth.v2.InvalidAccessToken' }],
-    ['unauthorized', 'a read', aResponse(keyFault, 500), { status: 500, serviceCode: 'oauth.v2.InvalidAccessToken' }],
-    ['unauthorized', 'a write', aResponse(keyFault, 200), { status: 200, serviceCode: 'oauth.v2.InvalidAccessToken' }],
-    ['redirected', 'an upsert', aResponse('', 301), { status: 301 }],
-    ['redirected', 'a read', aResponse('', 307), { status: 307 }],
-    ['in-doubt', 'a write', aResponse('', 302), { status: 302 }],
-    ['redirected', 'a read', aResponse('', 303), { status: 303 }],
-    ['in-doubt', 'a write', aResponse('', 303), { status: 303 }],
-    [
-      'refused',
-      'a write',
-      aResponse({ message: 'Invalid state transition.' }, 400),
-      { status: 400, serviceCode: 'http-400' },
-    ],
-    ['refused', 'a read', aResponse({ code: 1300, message: 'None' }, 404), { status: 404, serviceCode: '1300' }],
-    ['refused', 'a write', aResponse({ code: 1400, message: 'Too early' }, 403), { status: 403, serviceCode: '1400' }],
-    ['in-doubt', 'a write', LOST, { status: undefined }],
-    ['in-doubt', 'a write', aResponse('', 500), { status: 500 }],
-    ['in-doubt', 'a write', aResponse('', 101), { status: 101 }],
-    ['in-doubt', 'a write', aResponse('{}'), { status: 200 }],
-    ['in-doubt', 'a write', aResponse('', 206), { status: 206 }],
-    ['bad-answer', 'a read', aResponse('<html>'), { status: 200 }],
-    ['bad-answer', 'an upsert', aResponse('', 204), { status: 204 }],
-    ['unavailable', 'a write', REFUSED, { status: undefined }],
-    ['unavailable', 'a write', aResponse({ code: 429, errorId: 'e' }, 429), { status: 429 }],
-    ['in-doubt', 'a write', aResponse('', 429), { status: 429 }],
-    ['unavailable', 'a read', aResponse('', 503), { status: 503 }],
-    ['unavailable', 'a read', aResponse('', 500), { status: 500 }],
-    ['unavailable', 'an upsert', LOST, { status: undefined }],
-  ] as const;
-
-  test.each(ends.map(([code, kind, answer, more]) => ({ code, kind, answer, more, nameOfAnswer: nameOf(answer) })))(
-    'is $code for $kind that ends with $nameOfAnswer',
-    async ({ code, kind, answer, more }) => {
-      const { call, told } = aCaller(repeat(answer));
-      const endpoint = KINDS[kind];
-      const error = await failureOf(call(endpoint, TEXT));
-      expect(error).toMatchObject({ code, ...more });
-      expect(attemptsIn(told) > 1).toBe(code === 'unavailable');
-      expect(error.message).toMatch(new RegExp(`^Cannot .*${endpoint.name}`));
-      expect(`${error.message} ${error.hint}`).not.toMatch(new RegExp(`${SECRET}|${TEXT}`));
-    },
-  );
-
-  test('carries the words of the service', async () => {
-    const error = await failureOf(aCaller([aResponse({ message: 'Campaign not found.' }, 404)]).call(READ, ''));
-    expect(error.message).toBe('Cannot read it: Campaign not found.');
-  });
-
-  test.each([LOST, aResponse('', 500), REFUSED])('never says of a read that it may have been done', async (answer) => {
-    const certain = /^Nothing was (changed|done)\. Try again later\.$/;
-    const reads = [
-      aCaller(repeat(answer)).call({ ...READ, name: 'look at it' }, ''),
-      aCaller(repeat(answer)).call(readCampaign, { campaignId: 101 }),
-      aCaller(repeat(answer)).call(readSession, { sessionId: 's1' }),
-      aCaller(repeat(answer)).call(readMessages, {}),
-    ];
-    for (const read of reads) expect((await failureOf(read)).hint).toMatch(certain);
-  });
-
-  test.each([
-    [LOST, 'cannot be reached, or does not answer: UND_ERR_SOCKET'],
-    [aResponse('', 500), 'fails: HTTP 500'],
-    [aResponse('', 503), 'is too busy: HTTP 503'],
-  ])('says in words why the service is unavailable', async (answer, words) => {
-    const error = await failureOf(aCaller(repeat(answer)).call(READ, ''));
-    expect(error.message).toBe(`Cannot read it: the service ${words}`);
-  });
-
-  test('says that it may have been done when an earlier attempt may have come through', async () => {
-    const upsert = { ...UPSERT, name: 'read it into the book' };
-    const doubtful = await failureOf(aCaller([LOST, ...repeat(REFUSED)]).call(upsert, TEXT));
-    expect(doubtful.hint).toMatch(/may have been made/);
-    const certain = await failureOf(aCaller(repeat(REFUSED)).call(UPSERT, TEXT));
-    expect(certain.hint).toMatch(/Nothing was done/);
   });
 });
