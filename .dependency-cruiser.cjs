@@ -19,6 +19,7 @@ const MAY_IMPORT = {
   report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
+  cluster: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'registry', 'run'],
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
@@ -34,7 +35,7 @@ const DOORS = {
 };
 
 const LIBRARIES_WITH_EFFECTS =
-  '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pino|fastify|bottleneck|cli-progress)(/|$)';
+  '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|cli-progress)(/|$)';
 const PURE =
   '^src/(domain|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 

@@ -1,0 +1,117 @@
+import { PERIOD_MS } from '../throttle/timeline.js';
+
+/**
+ * The turns of a lane that several processes share. Pure; PostgreSQL has the same rule as a function, and a test compares
+ * the two.
+ *
+ * A turn is booked ahead, so that the way to the store and back does not delay it: each turn comes the cost of the one before
+ * it later. In any period of `PERIOD_MS`, then, at most one request more leaves than its limit says, as long as none leaves
+ * before its turn, or later than its slack (shared-lane.ts).
+ *
+ * - Turns are booked at most `HORIZON_MS` ahead. Who comes too early learns when to come again: `line` spreads those who
+ *   wait over the turns to come, and promises nothing.
+ * - `urgent` asks for a turn beyond the horizon: the intent of the request is written already.
+ * - After a refusal (`slowed`) turns come half as fast, down to `leastShare`, and success wins back 5 % a second.
+ * - A pause holds turns that are not yet booked.
+ * - In a new life of the server, or where its clock was set back, the last bookings may be lost: nothing passes for a period.
+ */
+export interface LaneRow {
+  readonly life: string;
+  /** The first turn that is not booked. */
+  readonly turnMs: number;
+  /** What the last booked one cost: it lies so long before `turnMs`. */
+  readonly lastCostMs: number;
+  /** Where the line of those who were told to come again ends. */
+  readonly lineMs: number;
+  readonly share: number;
+  readonly slowedAtMs: number;
+  readonly succeededAtMs: number;
+  readonly pausedUntilMs: number;
+}
+
+export interface TurnsAsked {
+  /** One for each turn: milliseconds of a lane without slowdown; of one request that may be the first. At least one. */
+  readonly costsMs: readonly number[];
+  readonly isUrgent: boolean;
+  /** The service refused a request for its rate since the last call. */
+  readonly slowed: boolean;
+  /** The service accepted a request since the last call. */
+  readonly succeeded: boolean;
+  /** Of the limits: the lowest share. */
+  readonly leastShare: number;
+  /** The service asks for a pause of this long; 0 for none. */
+  readonly pauseMs: number;
+}
+
+export interface BookedTurns {
+  /** From now on, by the store's clock at the time of the call; one for each turn that was booked, in order, maybe none. */
+  readonly inMs: readonly number[];
+  /** When to ask again for those that were not booked. */
+  readonly againInMs: number;
+  readonly share: number;
+  /** Zero when the lane is not paused. */
+  readonly pausedForMs: number;
+}
+
+export const HORIZON_MS = 150;
+/** The line is no longer than this: who waits in it may have died, and its turns must not be lost. */
+const MAX_LINE_MS = 250;
+/** A last booking so far ahead, without a pause, is none of this clock. */
+const SET_BACK_MS = 60_000;
+const RECOVERY_PER_SECOND = 0.05;
+const SECOND_MS = 1000;
+
+export function newLane(life: string, nowMs: number): LaneRow {
+  const turnMs = nowMs + PERIOD_MS + HORIZON_MS;
+  return {
+    life,
+    turnMs,
+    lastCostMs: 0,
+    lineMs: turnMs,
+    share: 1,
+    slowedAtMs: Number.NEGATIVE_INFINITY,
+    succeededAtMs: nowMs,
+    pausedUntilMs: 0,
+  };
+}
+
+/** `row` undefined: nobody has used the lane. */
+export function bookTurns(
+  row: LaneRow | undefined,
+  ask: TurnsAsked,
+  { life, nowMs }: { life: string; nowMs: number },
+): { row: LaneRow; booked: BookedTurns } {
+  const [firstMs = 0] = ask.costsMs;
+  let { turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs } = row ?? newLane(life, nowMs);
+  const isSetBack = turnMs - lastCostMs > Math.max(nowMs, pausedUntilMs) + SET_BACK_MS;
+  if (row !== undefined && (row.life !== life || isSetBack)) {
+    // What was lost is booked before the end of the horizon, and may have cost as much as the last one.
+    turnMs = nowMs + HORIZON_MS + Math.max(PERIOD_MS, lastCostMs, firstMs / share);
+    lineMs = turnMs;
+  }
+  if (ask.slowed && nowMs - slowedAtMs >= SECOND_MS) {
+    share = Math.max(share / 2, ask.leastShare);
+    slowedAtMs = nowMs;
+    succeededAtMs = nowMs;
+  } else if (ask.succeeded) {
+    share = Math.min(1, share + (RECOVERY_PER_SECOND * Math.min(nowMs - succeededAtMs, SECOND_MS)) / SECOND_MS);
+    succeededAtMs = nowMs;
+  }
+  if (ask.pauseMs > 0) pausedUntilMs = Math.max(pausedUntilMs, nowMs + ask.pauseMs);
+  const inMs: number[] = [];
+  for (const costMs of ask.costsMs) {
+    const atMs = Math.max(turnMs, nowMs, pausedUntilMs);
+    if (!ask.isUrgent && atMs > nowMs + HORIZON_MS) break;
+    inMs.push(atMs - nowMs);
+    lastCostMs = costMs / share;
+    turnMs = atMs + lastCostMs;
+  }
+  let againInMs = 0;
+  if (inMs.length < ask.costsMs.length) {
+    lineMs = Math.min(Math.max(lineMs, turnMs, nowMs, pausedUntilMs), Math.max(turnMs, pausedUntilMs) + MAX_LINE_MS);
+    againInMs = Math.max(0, lineMs - nowMs - HORIZON_MS / 2);
+    lineMs += firstMs / share;
+  }
+  const booked = { inMs, againInMs, share, pausedForMs: Math.max(0, pausedUntilMs - nowMs) };
+  return { row: { life, turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs }, booked };
+}

@@ -1,0 +1,209 @@
+import type { RequestKey, Result } from '../journal/entry-format.js';
+import type { RequestHead } from '../plan/format/plan-file.js';
+import type { BookedTurns, TurnsAsked } from './lane-rule.js';
+
+/**
+ * What leader and workers share: the requests of a run, who has claimed them, what came of them, and the lanes. PostgreSQL
+ * holds it (postgres/); tests hold it in memory.
+ *
+ *   part:  open ─claim→ claimed ─begin→ under way ─end: again→ claimed
+ *                                                  ─end: split→ done, and its two halves claimed by the same worker
+ *                                                  ─end: settled→ done
+ *   The worker's lease ends: claimed → open; under way → what the step's `onLost` says.
+ *
+ * Every method may be repeated: it throws `StoreLost` when the connection broke, and then the call may have taken
+ * effect. A repeated call with the same arguments has no further effect, and gives the same answer. Only a repeated
+ * `book` may waste a turn.
+ *
+ * Times are the store's own clock: those of workers may be wrong.
+ */
+export interface Store extends LeaderStore, WorkerStore, LaneStore {
+  /** This life of the server: differs after a restart, a promotion of a standby, and a restored backup. */
+  readLife(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The connection broke: the call may or may not have taken effect. */
+export class StoreLost extends Error {
+  override readonly name = 'StoreLost';
+}
+
+/** Who leads a run: a leader of a higher epoch has taken its place. Then every method of the leader throws `LeadLost`. */
+export interface LeadKey {
+  readonly run: string;
+  /** Of the job's lock. */
+  readonly epoch: number;
+}
+
+export class LeadLost extends Error {
+  override readonly name = 'LeadLost';
+}
+
+/** What a request becomes whose worker was lost between `begin` and `end`. */
+export type OnLost =
+  /** It may be repeated: open again. */
+  | 'again'
+  /** The service can be asked: open again, `isInFlight`. */
+  | 'query'
+  /** Its rows are in doubt. */
+  | 'in-doubt';
+
+export interface HandedPart extends RequestKey {
+  /** Of the step's planned rows: index of the first, and how many. */
+  readonly rows: readonly [first: number, count: number];
+  readonly head: RequestHead;
+  /** Of the whole request, as planned. */
+  readonly body: Buffer;
+  /** An earlier process sent it and knows no outcome; the service is asked. */
+  readonly isInFlight: boolean;
+}
+
+export interface LedPart extends RequestKey {
+  readonly state: 'open' | 'claimed' | 'under-way' | 'done';
+}
+
+export interface OpenStep {
+  readonly step: number;
+  readonly provisionedIds: readonly string[];
+  readonly onLost: OnLost;
+}
+
+/** What ended since the leader last took it, in an order in which a split comes before what its halves became. */
+export interface EndedAttempt extends RequestKey {
+  readonly attempt: number;
+  readonly rows: readonly [first: number, count: number];
+  readonly result: Result;
+  readonly at: number;
+  /** It takes the place of the in-doubt outcome that was written when its worker was lost. */
+  readonly isLate: boolean;
+  /** For `noteTaken`: an outcome that changed meanwhile is not taken. */
+  readonly version: number;
+}
+
+export interface RunNews {
+  readonly ended: readonly EndedAttempt[];
+  /** Parts of the run by state. */
+  readonly open: number;
+  readonly claimed: number;
+  readonly underWay: number;
+  /** Workers with a lease that have claimed parts of this run, or may. */
+  readonly workers: number;
+  /** Why a worker wants the run to stop; undefined where none does. */
+  readonly stop: { readonly reason: string; readonly detail: string } | undefined;
+  readonly life: string;
+}
+
+export interface LeaderStore {
+  /**
+   * Becomes the leader of a run, or takes over from one of a lower epoch. `job` is what workers need to send (JSON).
+   * `isNew`: the store did not know the run. The run is then `closed`: nothing is claimed until `openStep`.
+   */
+  lead(key: LeadKey, job: string): Promise<{ readonly isNew: boolean; readonly parts: readonly LedPart[] }>;
+  /** From now on parts of this step are claimed, in this life of the server. */
+  openStep(key: LeadKey, step: OpenStep): Promise<void>;
+  /** A part that is there stays as it is. */
+  handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
+  readNews(key: LeadKey, limit: number): Promise<RunNews>;
+  /** Bodies of requests whose parts are all done are deleted with it. */
+  noteTaken(key: LeadKey, taken: readonly (RequestKey & { attempt: number; version: number })[]): Promise<void>;
+  /** Nothing more is claimed or begun; what is under way ends. */
+  closeStep(key: LeadKey): Promise<void>;
+  /** Of a closed step: deletes open parts, and those claimed ones whose worker's lease has ended. Returns all deleted since `closeStep`. */
+  withdraw(key: LeadKey): Promise<readonly RequestKey[]>;
+  /**
+   * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost attempt
+   * has not checked in, `lost` when one had to be put back; `same` also makes the step claimable again.
+   */
+  confirmLife(key: LeadKey): Promise<'same' | 'waiting' | 'lost'>;
+  /** Deletes all that belongs to the run. */
+  drop(key: LeadKey): Promise<void>;
+}
+
+export interface Beat {
+  /** False once the lease had ended: the worker must begin anew under another id. */
+  readonly isAlive: boolean;
+  readonly life: string;
+}
+
+export interface WorkingRun {
+  readonly run: string;
+  readonly job: string;
+  readonly step: number;
+  readonly provisionedIds: readonly string[];
+}
+
+export interface ClaimedPart extends Omit<HandedPart, 'head' | 'body'> {
+  readonly head: RequestHead;
+  readonly body: Buffer;
+  /** Attempts so far. */
+  readonly attempt: number;
+  /** Of the attempt under way, where `isInFlight`. */
+  readonly nonce: string | undefined;
+}
+
+export type WorkerEntry = BeginEntry | EndEntry;
+
+/** Durable before the first byte leaves. The key of an attempt is the fence: there is one begin for it, ever. */
+export interface BeginEntry extends RequestKey {
+  readonly type: 'begin';
+  readonly attempt: number;
+  /** Random, never used twice: tells this process's own begin from another's after a lost reply. */
+  readonly nonce: string;
+}
+
+export interface EndEntry extends RequestKey {
+  readonly type: 'end';
+  readonly attempt: number;
+  readonly nonce: string;
+  readonly result: Result;
+  /** Of a result `split`. */
+  readonly halves: readonly { readonly part: string; readonly rows: readonly [first: number, count: number] }[];
+}
+
+export interface WorkerKey {
+  /** Random; of one process, and of one lease. */
+  readonly worker: string;
+  readonly run: string;
+  readonly step: number;
+}
+
+/** An attempt that a worker remembers, for a new life of the server. */
+export type RememberedAttempt = { readonly begin: BeginEntry; readonly end: EndEntry | undefined } & {
+  readonly run: string;
+};
+
+export interface WorkerStore {
+  /** Registers a worker, or renews its lease. `name` is for people: host and process. */
+  beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<Beat>;
+  /** A run with a step to work on, other than `without`; `only` names one. Undefined where there is none. */
+  findRun(filter: { readonly only?: string | undefined }): Promise<WorkingRun | undefined>;
+  /** Whether any run is open at all, for `--until-done`. */
+  hasRuns(filter: { readonly only?: string | undefined }): Promise<boolean>;
+  /**
+   * Claims open parts in the order of the plan, so that the worker holds those that it says it does and `count` more;
+   * first those that it owns without knowing (a lost reply). `isOpen`: the step may still have parts for this worker.
+   */
+  claim(
+    key: WorkerKey,
+    ask: { readonly count: number; readonly holding: readonly RequestKey[] },
+  ): Promise<{ readonly parts: readonly ClaimedPart[]; readonly isOpen: boolean }>;
+  /**
+   * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,
+   * because the lease has ended, the part is not this worker's, its step is closed, the server has a new life, or the
+   * attempt was begun before. The end of an attempt with another nonce, or with an outcome, has no effect.
+   */
+  append(key: WorkerKey, entries: readonly WorkerEntry[]): Promise<{ readonly refused: readonly number[] }>;
+  /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */
+  leave(worker: string): Promise<void>;
+  /** Takes back what workers hold whose lease has ended; any worker and leader may call it. Returns how many parts. */
+  recover(): Promise<number>;
+  /** After a new life of the server: puts back attempts that the store has lost. Returns how many it had lost. */
+  checkIn(worker: string, attempts: readonly RememberedAttempt[]): Promise<number>;
+  /** The run should stop, for every worker. The first reason counts. */
+  askToStop(key: WorkerKey, stop: { readonly reason: string; readonly detail: string }): Promise<void>;
+}
+
+export interface LaneStore {
+  /** Books turns on a lane, or says when to ask again (lane-rule.ts). */
+  book(lane: string, ask: TurnsAsked): Promise<BookedTurns>;
+}
