@@ -3,13 +3,12 @@ import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js'
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
 import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
-import { runtimeOf } from './support/deps.js';
+import { type Host, runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
 import { applyRunDirectory } from './support/session.js';
 import { printResult } from './terminal/print.js';
 import { describeRunEnd } from './terminal/print-error.js';
 import { screenOf } from './terminal/screen.js';
-import type { Terminal } from './terminal/terminal.js';
 
 export interface ApplyFlags {
   readonly run: string;
@@ -26,32 +25,34 @@ export interface ApplyFlags {
 }
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. Returns the exit code. */
-export function applyRun(flags: ApplyFlags, terminal: Terminal): Promise<number> {
-  return logCommand(terminal, { command: 'apply', directory: flags.run }, (name) =>
-    notifyAtEnd(terminal, 'apply', (about) => applyNamed(flags, { terminal, name, about })),
+export function applyRun(flags: ApplyFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'apply', directory: flags.run }, (name) =>
+    notifyAtEnd(host, 'apply', (about) => applyNamed(flags, { host, name, about })),
   );
 }
 
 async function applyNamed(
   flags: ApplyFlags,
-  { terminal, name, about }: { terminal: Terminal; name: NameFields; about: AboutEnd },
+  { host, name, about }: { host: Host; name: NameFields; about: AboutEnd },
 ): Promise<CommandEnd> {
-  const { plan, summary, openDoubt } = await applyRunDirectory(terminal, flags.run, {
+  const { plan, summary, openDoubt } = await applyRunDirectory(host, flags.run, {
     ...flags,
     onOpened: ({ id, job }) => {
       about.job = job;
+      host.observer?.onJob(job);
       name({ job: job.name, run: id });
     },
   });
   Object.assign(about, { summary, openDoubt: openDoubt.rows });
+  host.observer?.onOpenDoubt(openDoubt);
   const { service, failOn } = plan.job;
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
   const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
   const exitCode = worstExitCode([summary.exitCode, doubt]);
-  const screen = screenOf(terminal);
-  await printResult(terminal, flags, {
+  const screen = screenOf(host);
+  await printResult(host, flags, {
     json: { ...describeRunEnd(summary), exitCode, openDoubt },
-    text: `${formatSummary(summary, { isSandbox: service.sandbox, nowMs: runtimeOf(terminal).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+    text: `${formatSummary(summary, { isSandbox: service.sandbox, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   name({ ...listFigures(summary), openDoubt: openDoubt.rows });
   const reasons = [explainEnd(summary), explainDoubt(others)];

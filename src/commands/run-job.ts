@@ -66,6 +66,7 @@ function runNamedJob(
 ): Promise<CommandEnd> {
   return notifyAtEnd(host, 'run', (about) => {
     about.job = job;
+    host.observer?.onJob(job);
     return runToEnd(job, flags, { host, name, about });
   });
 }
@@ -128,7 +129,7 @@ async function runInSession(
       continue;
     }
     log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
-    const summary = await finishRun(past, history, { job, session });
+    const summary = await finishRun(past, history, { job, session, host });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
     done.summaries.push(summary);
     if (summary.state !== 'finished') return;
@@ -178,12 +179,13 @@ async function hasEnded(past: PastRun, { registry, runtime }: JobSession): Promi
 async function finishRun(
   past: PastRun,
   history: readonly PastRun[],
-  { job, session }: { job: Job; session: JobSession },
+  { job, session, host }: { job: Job; session: JobSession; host: Host },
 ): Promise<Summary> {
   const { runtime, jobDirectory } = session;
   if (past.state === 'finished') {
     const summary = await writeRunReport(runtime.files, past.directory, past.plan);
     await session.registry.noteEnded(summary);
+    host.observer?.onReport(summary);
     return summary;
   }
   await assertNotRefused(runtime.files, past);
@@ -220,6 +222,7 @@ async function printDone(
   const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
   const end = { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
   Object.assign(about, { summary: last, openDoubt: openDoubt.rows });
+  host.observer?.onOpenDoubt(openDoubt);
   name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   if (last === undefined) {
     const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };

@@ -20,6 +20,7 @@ export async function applyStep(context: StepContext): Promise<void> {
   if (provisionedIds === undefined) return;
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const lane = deps.createLane({
+    area: kind.area,
     limits: step.limits,
     lastSentMsAgo: areas.lastSentMsAgo(kind.area),
     signal: stop.nothingNew,
@@ -143,11 +144,20 @@ class StepRunner {
         this.#queue.push(part);
         return Promise.resolve(undefined);
       });
-      if (attempt !== undefined) this.#take(part, attempt, clearance);
+      if (attempt === undefined) return;
+      this.#take(part, attempt, clearance);
+      this.#noteAttempt(attempt);
     } catch (error) {
       // A stopped lane rejects what it had not admitted: no intent was written for it.
       if (isBegun || !this.#context.stop.isRequested) throw error;
     }
+  }
+
+  #noteAttempt({ result, decision }: NonNullable<Attempt>): void {
+    const { deps, planned } = this.#context;
+    const isAgain = result.kind === 'again' && decision !== undefined;
+    const { number, kind } = planned;
+    deps.onAttempt?.({ step: number, kind, isAgain, isBreakerOpen: this.#breaker.isOpen });
   }
 
   #take(part: PartToSend, { result, decision, deferMs }: NonNullable<Attempt>, clearance: Clearance): void {

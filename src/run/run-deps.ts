@@ -1,3 +1,4 @@
+import type { Area } from '../domain/areas.js';
 import type { JournalEntry } from '../journal/entry-format.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogFields } from '../ports/log.js';
@@ -21,6 +22,8 @@ export interface RunDeps {
   /** Bytes between snapshots of the journal; defaults to the journal's own. */
   readonly snapshotEveryBytes?: number | undefined;
   readonly onProgress: (progress: Progress) => void;
+  /** For metrics: each attempt to send a request with rows. */
+  readonly onAttempt?: ((attempt: AttemptNote) => void) | undefined;
   /** One sentence for people, with fields for machines; no phone number. */
   readonly onNotice: (notice: string, fields?: LogFields) => void;
 }
@@ -32,6 +35,7 @@ export interface Journal {
 
 /** What a run says of a lane; it always knows when it last sent, and can always be stopped. */
 export interface RunLaneOptions extends Omit<LaneOptions, 'clock' | 'random'> {
+  readonly area: Area;
   readonly lastSentMsAgo: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -44,4 +48,14 @@ export interface Progress {
   readonly accepted: number;
   readonly rejected: number;
   readonly inDoubt: number;
+}
+
+/** How an attempt ended. */
+export interface AttemptNote {
+  readonly step: number;
+  readonly kind: string;
+  /** The request is to be sent again. */
+  readonly isAgain: boolean;
+  /** Whether the breaker of the step is open then. */
+  readonly isBreakerOpen: boolean;
 }

@@ -42,7 +42,11 @@ export function createCaller(deps: CallerDeps): CallService {
     const lane = deps.laneOf(endpoint.area);
     const wire = endpoint.request(deps.service, input);
     const { method } = wire;
-    const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(endpoint.area, method) } };
+    const call = {
+      ...wire,
+      area: endpoint.area,
+      headers: { ...wire.headers, ...deps.authorize(endpoint.area, method) },
+    };
     const isRepeatable = endpoint.isRepeatable(input);
     const untilMs = deps.clock.monotonicMs() + deps.giveUpAfterMs;
     let mayHaveBeenDone = false;

@@ -1,4 +1,5 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
+import type { Area } from '../domain/areas.js';
 import type { Timeouts } from '../job/job.js';
 import { systemClock } from '../ports/clock.js';
 import type { Answer, TransportFailure } from './answer.js';
@@ -7,6 +8,8 @@ import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
 export interface Call extends WireRequest {
+  /** For whoever counts; absent for an address outside of the service. */
+  readonly area?: Area | undefined;
   /** Called when its first byte leaves, with the time that it waited for a new connection. Not called if one was open. */
   readonly reportConnectDelay?: ((connectDelayMs: number) => void) | undefined;
 }

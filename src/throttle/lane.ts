@@ -35,6 +35,8 @@ export interface Lane {
   noteSuccess(): void;
   /** Stops the lane; resolves when the tasks that have passed the gate have ended. */
   close(): Promise<void>;
+  /** What the lane does just now; absent where a stand-in does not say. */
+  readonly state?: LaneState;
 }
 
 /** A lane whose limits may change while it is open. */

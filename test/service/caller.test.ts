@@ -23,6 +23,7 @@ describe('a call', () => {
     expect(told).toEqual(['gate of gateway', 'sent', 'success']);
     expect(sent).toEqual([
       {
+        area: 'gateway',
         method: 'POST',
         base: 'https://all.example',
         path: '/do',

@@ -1,6 +1,7 @@
 import type { PlanDeps } from '../../plan/plan-deps.js';
 import type { Log } from '../../ports/log.js';
 import type { Progress } from '../../run/run-deps.js';
+import type { RunObserver } from '../../run/run-observer.js';
 import { createLog, type SecretKeeper, type Terminal } from '../terminal/terminal.js';
 import { nodeRuntime, type Runtime } from './runtime.js';
 
@@ -9,6 +10,8 @@ export interface Host extends Terminal {
   readonly onPlanned?: PlanDeps['onProgress'];
   readonly onSent?: (progress: Progress) => void;
   readonly createLog?: (secrets: SecretKeeper) => Log;
+  /** Watches the runs, for metrics. */
+  readonly observer?: RunObserver;
   /** Defaults to this machine. */
   readonly runtime?: Runtime;
 }

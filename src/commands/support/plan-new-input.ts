@@ -32,9 +32,10 @@ export async function planNewInput(
   },
 ): Promise<PlanOutcome> {
   const { host, log, jobDirectory, history, registry } = context;
-  const { files } = runtimeOf(host);
+  const { files, clock } = runtimeOf(host);
+  const startMs = clock.monotonicMs();
   const view = await createProgressView(host, log);
-  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, runtimeOf(host).clock.now());
+  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, clock.now());
   const received = new ReceivedRows(files, jobDirectory);
   try {
     const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
@@ -43,13 +44,16 @@ export async function planNewInput(
       jobDirectory,
       occurrence,
       isAbandoned: (id) => registry.state.abandoned.has(id),
-      nowMs: runtimeOf(host).clock.now(),
+      nowMs: clock.now(),
       isResumed: context.isResumed === true,
       assertHeld: () => context.lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
-    if (outcome.made !== undefined) await assertOwned(sources, { plan: outcome.made.plan, jobDirectory });
+    if (outcome.made !== undefined) {
+      await assertOwned(sources, { plan: outcome.made.plan, jobDirectory });
+      host.observer?.onPlan(outcome.made.plan, (clock.monotonicMs() - startMs) / 1000);
+    }
     for (const line of listLeftOut(outcome.leftOut)) log.info(`skipped: ${line}`);
     const steps = outcome.made?.plan.steps ?? [];
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);

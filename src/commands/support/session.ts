@@ -145,6 +145,7 @@ export async function withSession<T>(
     return await placeDiskErrors(jobDirectory, async () => {
       const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
       try {
+        await host.observer?.onBegin(jobDirectory);
         // It may read from a hanging disk.
         const opening = { signal: stop.nothingNew, clock: runtime.clock, doing: 'open the job' };
         const registry = await endSoonAfter(opening, () =>
@@ -251,6 +252,7 @@ async function applyThenReport(context: {
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
   const view = await createProgressView(host, log);
   try {
+    await host.observer?.onRun({ directory, plan });
     await takeOverPrepared({ directory, plan, lock: context.lock }, { files, clock, owner });
     await applyPlan(
       {
@@ -275,6 +277,7 @@ async function applyThenReport(context: {
           view.sent(progress);
           host.onSent?.(progress);
         },
+        onAttempt: host.observer?.onAttempt,
         onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );
@@ -288,5 +291,6 @@ async function applyThenReport(context: {
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
   const summary = await writeRunReport(whileHeld, directory, plan);
   await registry.noteEnded(summary);
+  host.observer?.onReport(summary);
   return summary;
 }

@@ -57,5 +57,5 @@ export async function sendRead(
   if (stop.isRequested) return undefined;
   lock.assertFresh();
   const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
-  return deps.transport.send({ ...wire, headers, reportConnectDelay }, stop.nothingMore);
+  return deps.transport.send({ ...wire, area: kind.area, headers, reportConnectDelay }, stop.nothingMore);
 }

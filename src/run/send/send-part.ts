@@ -91,7 +91,7 @@ export async function sendPart(
   }
   const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
   const wire = kind.call(context.service, body, context.provisionedIds);
-  const call = { ...wire, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
+  const call = { ...wire, area: kind.area, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
   let reportConnectDelay: ReportConnectDelay | undefined;
   try {
