@@ -17,6 +17,10 @@ export function needMounts(): Need {
   return need(mayMount, 'no disk may be mounted here');
 }
 
+export function needKubectl(): Need {
+  return need(() => spawnSync('kubectl', ['kustomize', '--help']).status === 0, 'there is no kubectl here');
+}
+
 /** With VOLLEY_REQUIRE_TOOLS=1 nothing is skipped: what is missing is an error. */
 function need(isThere: () => boolean, reason: string): Need {
   const isMissing = !isThere();

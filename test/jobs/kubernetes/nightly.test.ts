@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { DRAIN_MS } from '../../../src/commands/terminal/drain-on-signal.js';
+import { EXIT } from '../../../src/report/exit-code.js';
+import { lastOf, readDockerfile } from '../dockerfile.js';
+import { listWorkloads, type Workload } from './manifest.js';
+import { listOverlays, readOverlay } from './read-overlay.js';
+
+const [nightly, worker, migration] = (
+  [
+    ['nightly', 'volley-nightly'],
+    ['cluster/nightly-workers', 'volley-workers'],
+    ['migration', 'volley-migration'],
+  ] as const
+).map(
+  ([overlay, name]) => listWorkloads(readOverlay(overlay)).find(({ manifest }) => manifest.metadata.name === name)!,
+) as [Workload, Workload, Workload];
+const everyJob = listOverlays()
+  .flatMap((overlay) => listWorkloads(readOverlay(overlay)))
+  .filter(({ job }) => job !== undefined);
+
+/** What Kubernetes does with a pod that ends so: the first rule that fits, else it counts. */
+function decide({ job }: Workload, exitCode: number, isDisrupted = false): string {
+  const rule = job?.podFailurePolicy?.rules.find(
+    ({ onExitCodes, onPodConditions }) =>
+      onExitCodes?.values.includes(exitCode) ||
+      (isDisrupted && onPodConditions?.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True')),
+  );
+  return rule?.action ?? 'Count';
+}
+
+function decideAll(workload: Workload): object {
+  const failures = Object.entries(EXIT).filter(([name]) => name !== 'ok');
+  return Object.fromEntries(failures.map(([name, code]) => [name, decide(workload, code)]));
+}
+
+describe('failed pods', () => {
+  test('are tried again after exit code 75 alone of those of Volley', () => {
+    const expected = {
+      rejected: 'FailJob',
+      notStarted: 'FailJob',
+      inDoubt: 'FailJob',
+      stopped: 'FailJob',
+      again: 'Count',
+    };
+
+    expect(decideAll(nightly)).toEqual(expected);
+    expect(decideAll(migration)).toEqual(expected);
+  });
+
+  test('fail a worker alone where another would end in the same way, and not the others', () => {
+    expect(decideAll(worker)).toMatchObject({ notStarted: 'FailIndex', stopped: 'FailIndex', again: 'Count' });
+  });
+
+  test('are tried again after a crash', () => {
+    for (const workload of everyJob)
+      expect([134, 137, 139, 143].map((code) => decide(workload, code))).toEqual(['Count', 'Count', 'Count', 'Count']);
+  });
+
+  test('do not count when the node is drained, unless the run had ended', () => {
+    for (const workload of everyJob)
+      expect([EXIT.again, 137].map((code) => decide(workload, code, true))).toEqual(['Ignore', 'Ignore']);
+    expect(decide(nightly, EXIT.inDoubt, true)).toBe('FailJob');
+  });
+});
+
+describe('the nightly job', () => {
+  test('runs at a stated hour, makes up for a missed start, and keeps the last jobs for a look', () => {
+    const { schedule, startingDeadlineSeconds, successfulJobsHistoryLimit } = nightly.cron!;
+
+    expect(schedule).toMatch(/^\d+ \d+ \* \* \*$/);
+    expect(startingDeadlineSeconds).toBeGreaterThanOrEqual(600);
+    expect(successfulJobsHistoryLimit).toBeGreaterThan(0);
+    expect(nightly.job?.ttlSecondsAfterFinished).toBeGreaterThan(86_400);
+  });
+
+  test('starts its workers with it, for as long', () => {
+    const { schedule, timeZone, startingDeadlineSeconds } = nightly.cron!;
+
+    expect(worker.cron).toMatchObject({ schedule, timeZone, startingDeadlineSeconds });
+    expect(worker.job?.activeDeadlineSeconds).toBe(nightly.job?.activeDeadlineSeconds);
+  });
+
+  test('keeps its name, claim and job file when workers share it', () => {
+    const [leader] = listWorkloads(readOverlay('cluster/leader'));
+    const { env, ...container } = leader!.container;
+    const { env: own, ...alone } = nightly.container;
+
+    expect(container).toEqual(alone);
+    expect(env?.slice(0, own?.length)).toEqual(own);
+    expect({ ...leader?.pod, containers: [] }).toEqual({ ...nightly.pod, containers: [] });
+  });
+});
+
+describe('every pod', () => {
+  test('has more time to end than Volley takes', () => {
+    for (const { pod } of everyJob)
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((2 * DRAIN_MS) / 1000);
+  });
+
+  test('runs as the user of the image', () => {
+    const user = lastOf(readDockerfile().at(-1)!, 'USER');
+
+    for (const { pod } of everyJob)
+      expect(`${pod.securityContext?.runAsUser}:${pod.securityContext?.runAsGroup}`).toBe(user);
+  });
+});
