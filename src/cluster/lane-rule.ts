@@ -21,7 +21,7 @@ export interface LaneRow {
   readonly turnMs: number;
   /** What the last booked one cost: it lies so long before `turnMs`. */
   readonly lastCostMs: number;
-  /** Where the line of those who were told to come again ends. */
+  /** Where the line of those who come again ends. */
   readonly lineMs: number;
   readonly share: number;
   readonly slowedAtMs: number;
@@ -30,7 +30,7 @@ export interface LaneRow {
 }
 
 export interface TurnsAsked {
-  /** One for each turn: milliseconds of a lane without slowdown; of one request that may be the first. At least one. */
+  /** One for each turn: milliseconds of a lane without slowdown; none to say something alone. */
   readonly costsMs: readonly number[];
   readonly isUrgent: boolean;
   /** The service refused a request for its rate since the last call. */
@@ -44,7 +44,9 @@ export interface TurnsAsked {
 }
 
 export interface BookedTurns {
-  /** From now on, by the store's clock at the time of the call; one for each turn that was booked, in order, maybe none. */
+  /** The store's clock at the call. */
+  readonly nowMs: number;
+  /** From then on; one for each turn that was booked, in order, maybe none. */
   readonly inMs: readonly number[];
   /** When to ask again for those that were not booked. */
   readonly againInMs: number;
@@ -112,6 +114,6 @@ export function bookTurns(
     againInMs = Math.max(0, lineMs - nowMs - HORIZON_MS / 2);
     lineMs += firstMs / share;
   }
-  const booked = { inMs, againInMs, share, pausedForMs: Math.max(0, pausedUntilMs - nowMs) };
+  const booked = { nowMs, inMs, againInMs, share, pausedForMs: Math.max(0, pausedUntilMs - nowMs) };
   return { row: { life, turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs }, booked };
 }

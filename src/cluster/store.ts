@@ -39,6 +39,11 @@ export class LeadLost extends Error {
   override readonly name = 'LeadLost';
 }
 
+export interface AttemptKey extends RequestKey {
+  /** Counts the attempts of a part from 1. */
+  readonly attempt: number;
+}
+
 /** What a request becomes whose worker was lost between `begin` and `end`. */
 export type OnLost =
   /** It may be repeated: open again. */
@@ -54,7 +59,7 @@ export interface HandedPart extends RequestKey {
   readonly head: RequestHead;
   /** Of the whole request, as planned. */
   readonly body: Buffer;
-  /** An earlier process sent it and knows no outcome; the service is asked. */
+  /** An earlier process sent it and knows no outcome; the service is asked. Its next attempt is begun with it, under a nonce of the store. */
   readonly isInFlight: boolean;
 }
 
@@ -69,8 +74,7 @@ export interface OpenStep {
 }
 
 /** What ended since the leader last took it, in an order in which a split comes before what its halves became. */
-export interface EndedAttempt extends RequestKey {
-  readonly attempt: number;
+export interface EndedAttempt extends AttemptKey {
   readonly rows: readonly [first: number, count: number];
   readonly result: Result;
   readonly at: number;
@@ -96,16 +100,20 @@ export interface RunNews {
 export interface LeaderStore {
   /**
    * Becomes the leader of a run, or takes over from one of a lower epoch. `job` is what workers need to send (JSON).
-   * `isNew`: the store did not know the run. The run is then `closed`: nothing is claimed until `openStep`.
+   * `isNew`: the store did not know the run. `isNewLife`: the server has another life than when the run was led last.
+   * Nothing is claimed until `openStep`.
    */
-  lead(key: LeadKey, job: string): Promise<{ readonly isNew: boolean; readonly parts: readonly LedPart[] }>;
+  lead(
+    key: LeadKey,
+    job: string,
+  ): Promise<{ readonly isNew: boolean; readonly isNewLife: boolean; readonly parts: readonly LedPart[] }>;
   /** From now on parts of this step are claimed, in this life of the server. */
   openStep(key: LeadKey, step: OpenStep): Promise<void>;
   /** A part that is there stays as it is. */
   handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
   readNews(key: LeadKey, limit: number): Promise<RunNews>;
   /** Bodies of requests whose parts are all done are deleted with it. */
-  noteTaken(key: LeadKey, taken: readonly (RequestKey & { attempt: number; version: number })[]): Promise<void>;
+  noteTaken(key: LeadKey, taken: readonly (AttemptKey & { readonly version: number })[]): Promise<void>;
   /** Nothing more is claimed or begun; what is under way ends. */
   closeStep(key: LeadKey): Promise<void>;
   /** Of a closed step: deletes open parts, and those claimed ones whose worker's lease has ended. Returns all deleted since `closeStep`. */
@@ -144,16 +152,14 @@ export interface ClaimedPart extends Omit<HandedPart, 'head' | 'body'> {
 export type WorkerEntry = BeginEntry | EndEntry;
 
 /** Durable before the first byte leaves. The key of an attempt is the fence: there is one begin for it, ever. */
-export interface BeginEntry extends RequestKey {
+export interface BeginEntry extends AttemptKey {
   readonly type: 'begin';
-  readonly attempt: number;
   /** Random, never used twice: tells this process's own begin from another's after a lost reply. */
   readonly nonce: string;
 }
 
-export interface EndEntry extends RequestKey {
+export interface EndEntry extends AttemptKey {
   readonly type: 'end';
-  readonly attempt: number;
   readonly nonce: string;
   readonly result: Result;
   /** Of a result `split`. */
@@ -168,14 +174,16 @@ export interface WorkerKey {
 }
 
 /** An attempt that a worker remembers, for a new life of the server. */
-export type RememberedAttempt = { readonly begin: BeginEntry; readonly end: EndEntry | undefined } & {
+export interface RememberedAttempt {
   readonly run: string;
-};
+  readonly begin: BeginEntry;
+  readonly end: EndEntry | undefined;
+}
 
 export interface WorkerStore {
   /** Registers a worker, or renews its lease. `name` is for people: host and process. */
   beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<Beat>;
-  /** A run with a step to work on, other than `without`; `only` names one. Undefined where there is none. */
+  /** A run with a step to work on; `only` names one. Undefined where there is none. */
   findRun(filter: { readonly only?: string | undefined }): Promise<WorkingRun | undefined>;
   /** Whether any run is open at all, for `--until-done`. */
   hasRuns(filter: { readonly only?: string | undefined }): Promise<boolean>;

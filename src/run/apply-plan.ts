@@ -19,6 +19,7 @@ import type { RunSettings } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
 import { stopAfter } from './run-times.js';
 import { AreaUse } from './send/area-use.js';
+import type { StepContext } from './send/send-context.js';
 import { StepNotices } from './step-notices.js';
 import type { StopSwitch } from './stop.js';
 
@@ -31,8 +32,17 @@ export interface ApplyPlanOptions {
   readonly stop: StopSwitch;
   /** How long ago another run of the job may have sent; undefined where none has. */
   readonly othersSentMsAgo?: number | undefined;
+  /** Sends in place of this process alone: workers, over a database. */
+  readonly sender?: StepSender | undefined;
   /** Called once the journal exists, before anything is sent, to record that the run has begun. */
   readonly announce: (journal: { readonly durableBytes: number }) => Promise<void>;
+}
+
+/** Another way to send the requests of steps. */
+export interface StepSender {
+  /** What was in flight when the process before this one ended; called before any step. False: nothing knows of it any more. */
+  takeOver(state: RunState, journal: Journal): Promise<boolean>;
+  sendStep(context: StepContext): Promise<void>;
 }
 
 export interface ApplyEnd {
@@ -71,7 +81,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     await options.announce(journal);
-    await closeInFlight(state, journal, { plan, deps });
+    if ((await options.sender?.takeOver(state, journal)) !== true) await closeInFlight(state, journal, { plan, deps });
     await applySteps(options, deps, { state, journal, areas });
     const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
     await lock.assertHeld();
@@ -99,7 +109,8 @@ async function applySteps(
     } else if (!stop.isRequested && hasWork(planned, state)) {
       const progress = state.step(planned.number);
       const { maxFailedPercent } = job.guards;
-      await applyStep({
+      const send = options.sender?.sendStep ?? applyStep;
+      await send({
         ...shared,
         planId: plan.id,
         kind: kindOf(step),

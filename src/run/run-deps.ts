@@ -28,6 +28,12 @@ export interface RunDeps {
   readonly onNotice: (notice: string, fields?: LogFields) => void;
 }
 
+/** What sending takes of them. */
+export type SendDeps = Pick<
+  RunDeps,
+  'clock' | 'random' | 'transport' | 'authorize' | 'onProgress' | 'onAttempt' | 'onNotice'
+>;
+
 /** Appends durably. */
 export interface Journal {
   append(entry: JournalEntry): Promise<void>;

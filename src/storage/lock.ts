@@ -25,12 +25,8 @@ import {
  * Takers remove the files of older epochs, lowest first. So if a file has a successor, the next epoch's file exists:
  * checking for these two says as much as listing the directory, which may hold thousands of runs.
  */
-export interface Lock {
+export interface Lock extends Held {
   readonly epoch: number;
-  /** Throws UserError 'lock-held' when another has taken the lock, or may have. Two stats: some 40 µs on a local disk. */
-  assertHeld(): Promise<void>;
-  /** The part of `assertHeld` that needs no disk, for the last moment before a request leaves. */
-  assertFresh(): void;
   release(): Promise<void>;
   /** How long ago the last owner may still have been at work; undefined where there was none. */
   readonly lastOwnedMsAgo: number | undefined;
@@ -44,6 +40,14 @@ export interface Lock {
   attest(measure: () => Readonly<Record<string, number>>): void;
   /** Writes our file now. */
   note(): Promise<void>;
+}
+
+/** What allows a process to send, as long as it lasts. */
+export interface Held {
+  /** Throws UserError 'lock-held' when another has taken the lock, or may have. Two stats: some 40 µs on a local disk. */
+  assertHeld(): Promise<void>;
+  /** The part of `assertHeld` that needs no disk, for the last moment before a request leaves. */
+  assertFresh(): void;
 }
 
 /** On both clocks: the monotonic one stands still while a machine sleeps, the wall clock may be set back. */

@@ -1,16 +1,16 @@
 import { halvesOf } from '../../journal/replay.js';
-import type { PartToSend, RequestReader } from './request-reader.js';
+import type { PartSource, PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
 /** Parts of a step to send: those begun before, then those never begun, in the order of the plan. */
 export class PartQueue {
   readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps'>;
-  readonly #reader: RequestReader;
+  readonly #source: PartSource;
   readonly #waiting: PartToSend[] = [];
 
-  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps'>, reader: RequestReader) {
+  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps'>, source: PartSource) {
     this.#context = context;
-    this.#reader = reader;
+    this.#source = source;
   }
 
   get hasWaiting(): boolean {
@@ -28,7 +28,7 @@ export class PartQueue {
   /** Undefined when none waits and the whole plan was begun. */
   async next({ isSmallestFirst }: { isSmallestFirst: boolean }): Promise<PartToSend | undefined> {
     if (isSmallestFirst) this.#putSmallestFirst();
-    return this.#waiting.shift() ?? (await this.#reader.next());
+    return this.#waiting.shift() ?? (await this.#source.next());
   }
 
   /**

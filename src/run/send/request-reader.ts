@@ -18,8 +18,16 @@ export interface PartToSend {
   readonly deferrals: number;
 }
 
+/** Where the parts of a step come from that this process has not seen. */
+export interface PartSource {
+  /** Undefined when there is none, for now or for good. */
+  next(): Promise<PartToSend | undefined>;
+  /** Resolves when there may be one, with false when there never will; absent where `next` says so. */
+  awaitMore?(): Promise<boolean>;
+}
+
 /** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
-export class RequestReader {
+export class RequestReader implements PartSource {
   readonly #file: ReadFile;
   readonly #path: string;
   readonly #step: PlannedStep;

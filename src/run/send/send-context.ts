@@ -2,8 +2,8 @@ import type { RowStep, ServiceSettings } from '../../job/job.js';
 import type { StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
-import type { Lock } from '../../storage/lock.js';
-import type { Journal, RunDeps } from '../run-deps.js';
+import type { Held, Lock } from '../../storage/lock.js';
+import type { Journal, RunDeps, SendDeps } from '../run-deps.js';
 import type { StopSwitch } from '../stop.js';
 import type { AreaUse } from './area-use.js';
 
@@ -15,17 +15,25 @@ export interface SendContext {
   /** Ids of what was provisioned before the step's first request. */
   readonly provisionedIds: readonly string[];
   readonly service: ServiceSettings;
-  readonly deps: RunDeps;
+  readonly deps: SendDeps;
   readonly journal: Journal;
-  readonly lock: Lock;
+  readonly lock: Held;
   readonly stop: StopSwitch;
 }
 
-/** What applying a step needs to know. */
-export interface StepContext extends Omit<SendContext, 'provisionedIds'> {
+/** What sending the requests of a step needs to know, wherever they come from. */
+export interface RunnerContext extends SendContext {
+  readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
+  readonly progress: Pick<StepProgress, 'settledRows'>;
+  readonly maxFailedPercent: number;
+}
+
+/** What applying a step of a plan needs to know. */
+export interface StepContext extends Omit<RunnerContext, 'provisionedIds'> {
+  readonly deps: RunDeps;
   readonly directory: string;
+  readonly lock: Lock;
   readonly planned: PlannedStep;
   readonly progress: StepProgress;
   readonly areas: AreaUse;
-  readonly maxFailedPercent: number;
 }

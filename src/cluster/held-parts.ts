@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { InternalError } from '../domain/errors.js';
+import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../journal/entry-format.js';
+import { halvesOf } from '../journal/replay.js';
+import type { Clock } from '../ports/clock.js';
+import type { Journal } from '../run/run-deps.js';
+import type { PartSource, PartToSend } from '../run/send/request-reader.js';
+import { GroupCommit } from '../storage/group-commit.js';
+import type { BeginEntry, ClaimedPart, EndEntry, RememberedAttempt, Store, WorkerEntry, WorkerKey } from './store.js';
+
+/** The store did not let an attempt begin: it must not be sent. */
+export class AttemptRefused extends Error {
+  override readonly name = 'AttemptRefused';
+}
+
+interface Held extends RequestKey {
+  readonly rows: readonly [first: number, count: number];
+  attempt: number;
+  nonce: string;
+}
+
+interface Pending {
+  readonly entry: WorkerEntry;
+  isRefused: boolean;
+}
+
+const POLL_MS = 200;
+/** A standby that is promoted may lack as much. */
+const REMEMBERED_MS = 600_000;
+
+/**
+ * The parts of one step that a worker has claimed: where its runner gets them from, and what it writes of them. An intent is
+ * the begin of an attempt in the store, an outcome its end.
+ */
+export class HeldParts implements PartSource, Journal {
+  readonly #deps: { readonly store: Store; readonly clock: Clock; readonly remember: (sent: SentAttempt) => void };
+  readonly #key: WorkerKey;
+  readonly #claimAtOnce: number;
+  readonly #held = new Map<string, Held>();
+  readonly #ready: PartToSend[] = [];
+  readonly #commit: GroupCommit<Pending>;
+  #isOpen = true;
+
+  constructor(
+    key: WorkerKey,
+    deps: { store: Store; clock: Clock; remember: (sent: SentAttempt) => void },
+    { claimAtOnce }: { claimAtOnce: number },
+  ) {
+    this.#key = key;
+    this.#deps = deps;
+    this.#claimAtOnce = claimAtOnce;
+    this.#commit = new GroupCommit({
+      write: async (group) => {
+        const entries = group.map(({ entry }) => entry);
+        const { refused } = await deps.store.append(key, entries);
+        for (const index of refused) Object.assign(group[index] ?? {}, { isRefused: true });
+      },
+      describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
+    });
+  }
+
+  async next(): Promise<PartToSend | undefined> {
+    if (this.#ready.length === 0 && this.#isOpen) await this.#claim();
+    return this.#ready.shift();
+  }
+
+  async awaitMore(): Promise<boolean> {
+    await this.#deps.clock.sleep(POLL_MS);
+    return this.#isOpen;
+  }
+
+  async append(entry: JournalEntry): Promise<void> {
+    if (entry.type === 'intent') await this.#begin(entry);
+    else if (entry.type === 'outcome') await this.#end(entry);
+    else throw new InternalError('unexpected', `A worker cannot write an entry ${entry.type}`);
+  }
+
+  async #claim(): Promise<void> {
+    const claimed = await this.#deps.store.claim(this.#key, {
+      count: this.#claimAtOnce,
+      holding: [...this.#held.values()].map(({ step, request, part }) => ({ step, request, part })),
+    });
+    this.#isOpen = claimed.isOpen;
+    for (const part of claimed.parts) {
+      this.#held.set(nameOf(part), {
+        ...{ step: part.step, request: part.request, part: part.part, rows: part.rows },
+        ...{ attempt: part.attempt, nonce: part.nonce ?? '' },
+      });
+      this.#ready.push(toPartToSend(part));
+    }
+  }
+
+  async #begin({ step, request, part, at }: IntentEntry): Promise<void> {
+    const held = this.#find({ step, request, part });
+    held.attempt += 1;
+    held.nonce = randomUUID();
+    const { attempt, nonce } = held;
+    const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
+    const pending = { entry: begin, isRefused: false };
+    await this.#commit.add(pending);
+    if (pending.isRefused) throw new AttemptRefused('the store refused to begin a request: it is not sent');
+    this.#deps.remember({ run: this.#key.run, begin, end: undefined, atMs: at });
+  }
+
+  async #end({ step, request, part, at, result }: OutcomeEntry): Promise<void> {
+    const { attempt, nonce, ...held } = this.#find({ step, request, part });
+    const halves = result.kind === 'split' ? halvesOf({ ...held, line: NO_LINE, isInFlight: false }) : [];
+    const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves: halves.map(toHalf) };
+    for (const half of halves) this.#held.set(nameOf(half), { ...toHalf(half), step, request, attempt: 0, nonce: '' });
+    if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
+    await this.#commit.add({ entry: end, isRefused: false });
+    const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
+    this.#deps.remember({ run: this.#key.run, begin, end, atMs: at });
+  }
+
+  #find(key: RequestKey): Held {
+    const held = this.#held.get(nameOf(key));
+    if (held !== undefined) return held;
+    throw new InternalError('unexpected', `A worker has not claimed request ${nameOf(key)}`);
+  }
+}
+
+export interface SentAttempt extends RememberedAttempt {
+  readonly atMs: number;
+}
+
+/** What a worker began in the last minutes. */
+export class SentAttempts {
+  readonly #clock: Clock;
+  readonly #sent = new Map<string, SentAttempt>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  readonly remember = (sent: SentAttempt): void => {
+    // The last begun stand last.
+    this.#sent.delete(sent.begin.nonce);
+    this.#sent.set(sent.begin.nonce, sent);
+    for (const [nonce, { atMs }] of this.#sent) {
+      if (atMs > this.#clock.now() - REMEMBERED_MS) return;
+      this.#sent.delete(nonce);
+    }
+  };
+
+  list(): readonly RememberedAttempt[] {
+    return [...this.#sent.values()].map(({ run, begin, end }) => ({ run, begin, end }));
+  }
+}
+
+/** A worker has no file of requests. */
+const NO_LINE = [0, 0] as const;
+
+function toPartToSend({ step, request, part, rows, head, body, isInFlight }: ClaimedPart): PartToSend {
+  const open = { step, request, part, rows, line: NO_LINE, isInFlight };
+  return { open, head, body, ambiguousAttempts: 0, deferrals: 0 };
+}
+
+function toHalf({ part, rows }: { part: string; rows: readonly [number, number] }) {
+  return { part, rows };
+}
+
+function nameOf({ step, request, part }: RequestKey): string {
+  return `${step}/${request}/${part}`;
+}

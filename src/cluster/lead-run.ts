@@ -1,0 +1,89 @@
+import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { isRowStep, type Step } from '../job/job.js';
+import type { RequestKey } from '../journal/entry-format.js';
+import type { RunState } from '../journal/replay.js';
+import type { Clock } from '../ports/clock.js';
+import type { Journal } from '../run/run-deps.js';
+import type { LeadKey, LedPart, Store } from './store.js';
+
+/** The run was not sent by its own process, but by workers of a database that knows no such thing, or less. */
+function explainLost(run: string, what: string): UserError {
+  return new UserError('registry-mismatch', `Cannot go on with run ${run}: ${what}`, {
+    hint:
+      'The database was put back from a backup, or a standby that lacked its last commits took over: messages may have been sent ' +
+      `that it does not know. Look; then \`volley cluster drop ${run}\`, and the same command goes on: what may have been sent is in doubt.`,
+  });
+}
+
+export function refuseLost(run: string): UserError {
+  return explainLost(run, 'the database has lost attempts to send, which workers still knew');
+}
+
+/**
+ * Joins what the journal and the database know of a run that a leader left. Every part that was handed over has an intent in the
+ * journal before it is in the database, so a part that the database lacks was never sent: it is sent again. Returns false where
+ * the database does not know the run at all: then what was under way is as after any crash.
+ */
+export async function takeOver(
+  key: LeadKey,
+  {
+    store,
+    state,
+    journal,
+    clock,
+    steps,
+    job,
+  }: {
+    store: Store;
+    state: RunState;
+    journal: Journal;
+    clock: Clock;
+    steps: readonly Step[];
+    job: string;
+  },
+): Promise<boolean> {
+  const { isNew, isNewLife, parts } = await store.lead(key, job);
+  if (isNew) return false;
+  for (;;) {
+    const life = await store.confirmLife(key);
+    if (life === 'lost') throw refuseLost(key.run);
+    if (life === 'same') break;
+    await clock.sleep(500);
+  }
+  const known = new Map(parts.map((part) => [nameOf(part), part]));
+  assertNotOlder(key.run, state, parts);
+  const missing = steps.flatMap((step, index) => {
+    if (!isRowStep(step)) return [];
+    const open = [...state.step(index + 1).open.values()];
+    return open.filter((part) => part.isInFlight && !known.has(nameOf(part)));
+  });
+  if (isNewLife && missing.length > 0) {
+    throw explainLost(key.run, `the database lacks ${countOf(missing.length, 'request')} that it had been given`);
+  }
+  for (const part of missing) {
+    const result = { kind: 'again', why: 'the run ended before a worker had it' } as const;
+    await journal.append({ type: 'outcome', ...keyOf(part), at: clock.now(), result });
+  }
+  return true;
+}
+
+/** A part that the journal knows as settled, or not at all, must not be open; of a part that it knows, halves may be. */
+function assertNotOlder(run: string, state: RunState, parts: readonly LedPart[]): void {
+  const older = parts.filter((part) => {
+    if (part.state === 'done') return false;
+    const { open } = state.step(part.step);
+    const lengths = Array.from({ length: part.part.length + 1 }, (_, length) => length);
+    return !lengths.some((length) => open.get(`${part.request}/${part.part.slice(0, length)}`)?.isInFlight);
+  });
+  if (older.length === 0) return;
+  throw explainLost(run, `the database has ${countOf(older.length, 'request')} to send that the journal knows as done`);
+}
+
+function keyOf({ step, request, part }: RequestKey): RequestKey {
+  return { step, request, part };
+}
+
+function nameOf({ step, request, part }: RequestKey): string {
+  return `${step}/${request}/${part}`;
+}

@@ -1,0 +1,214 @@
+import { countOf } from '../domain/count-of.js';
+import type { RowStatus } from '../domain/row.js';
+import type { JournalEntry, RequestKey } from '../journal/entry-format.js';
+import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
+import { GUARD_FROM_ROWS } from '../run/send/caution.js';
+import { provisionStep } from '../run/send/provision-step.js';
+import { RequestReader } from '../run/send/request-reader.js';
+import type { StepContext } from '../run/send/send-context.js';
+import { StepNotices } from '../run/step-notices.js';
+import type { StopReason } from '../run/stop.js';
+import { lateOutcome } from './late-outcome.js';
+import { refuseLost } from './lead-run.js';
+import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, Store } from './store.js';
+
+const POLL_MS = 150;
+const NEWS_AT_ONCE = 500;
+/** Requests that are handed over ahead: each worker has those in flight, and as many to claim. */
+const AHEAD_PER_WORKER = 3;
+const LEAST_AHEAD = 20;
+
+/** How a run is led. */
+export interface Lead {
+  readonly store: Store;
+  readonly key: LeadKey;
+  /** The store has what was in flight when this process took over; false: it knows nothing of it. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Hands the requests of a step over to the store, and takes what workers make of them into the journal.
+ *
+ *   intent in the journal → request in the store → … a worker sends it … → outcome in the journal → taken
+ *
+ * So whatever the store may have sent has an intent in the journal, which is the record of the run; if the store were lost, what
+ * it had been given would be in doubt, and nothing else.
+ */
+export async function leadStep(context: StepContext, lead: Lead): Promise<void> {
+  const { deps, directory, kind, planned, progress, step } = context;
+  const provisionedIds = await provisionStep(context);
+  if (provisionedIds === undefined) return;
+  const reader = await RequestReader.open(deps.files, directory, planned, progress);
+  const onLost: OnLost = kind.isRepeatable(step) ? 'again' : kind.outcomeQuery === undefined ? 'in-doubt' : 'query';
+  try {
+    await lead.store.openStep(lead.key, { step: planned.number, provisionedIds, onLost });
+    await new StepLeader(context, lead, reader).run();
+  } finally {
+    await reader.close();
+  }
+}
+
+class StepLeader {
+  readonly #context: StepContext;
+  readonly #store: Store;
+  readonly #key: LeadKey;
+  readonly #reader: RequestReader;
+  readonly #notices: StepNotices;
+  /** Handed over and without a final outcome, or known to be in the store. */
+  readonly #handed = new Map<string, OpenRequest>();
+  /** Begun by an earlier process, and not in the store. */
+  readonly #waiting: OpenRequest[];
+  readonly #settled: Record<RowStatus, number>;
+  readonly #before: Readonly<Record<RowStatus, number>>;
+
+  constructor(context: StepContext, { store, key, isKnown }: Lead, reader: RequestReader) {
+    this.#context = context;
+    this.#store = store;
+    this.#key = key;
+    this.#reader = reader;
+    this.#notices = new StepNotices(context.deps, context.planned);
+    const open = [...context.progress.open.values()];
+    const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
+    for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
+    this.#waiting = open.filter((part) => !isHanded(part));
+    this.#before = { ...context.progress.settledRows };
+    this.#settled = { ...this.#before };
+  }
+
+  async run(): Promise<void> {
+    const { stop, deps } = this.#context;
+    this.#report();
+    for (;;) {
+      const news = await this.#takeNews();
+      if (news.stop !== undefined) stop.request(news.stop.reason as StopReason, news.stop.detail);
+      if (stop.isRequested) break;
+      const isAllHanded = await this.#handOver(news);
+      if (isAllHanded && this.#handed.size === 0) return;
+      if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(POLL_MS, stop.nothingNew);
+    }
+    await this.#end();
+  }
+
+  /** Waits for what is under way, and takes back what is not; what is still open then stays with the store, for the next run. */
+  async #end(): Promise<void> {
+    const { stop, deps, journal } = this.#context;
+    await this.#store.closeStep(this.#key);
+    while (!stop.nothingMore.aborted) {
+      const news = await this.#takeNews();
+      for (const part of await this.#store.withdraw(this.#key)) {
+        if (!this.#handed.delete(keyOf(part))) continue;
+        const result = { kind: 'again', why: 'the run stopped before it was sent' } as const;
+        await journal.append({ type: 'outcome', ...nameOf(part), at: deps.clock.now(), result });
+      }
+      if (this.#handed.size === 0) return;
+      if (news.ended.length === 0) await deps.clock.sleep(POLL_MS, stop.nothingMore);
+    }
+  }
+
+  async #takeNews(): Promise<RunNews> {
+    await this.#store.recover();
+    const news = await this.#store.readNews(this.#key, NEWS_AT_ONCE);
+    if ((await this.#store.confirmLife(this.#key)) === 'lost') throw refuseLost(this.#key.run);
+    if (news.ended.length === 0) return news;
+    await this.#context.lock.assertHeld();
+    // Together: they stand in one write.
+    await Promise.all(
+      news.ended.flatMap((ended) => this.#toEntries(ended)).map((entry) => this.#context.journal.append(entry)),
+    );
+    await this.#store.noteTaken(this.#key, news.ended);
+    this.#report();
+    this.#guard();
+    return news;
+  }
+
+  #toEntries(ended: EndedAttempt): JournalEntry[] {
+    const { at, result } = ended;
+    const open = this.#handed.get(keyOf(ended));
+    if (ended.isLate && open === undefined) return this.#settleLate(ended);
+    // Taken before: this process died before it could say so.
+    if (open === undefined) return [];
+    const outcome = { type: 'outcome', ...nameOf(ended), at, result } as const;
+    if (result.kind === 'again') return [outcome, this.#begin(open, at)];
+    this.#handed.delete(keyOf(ended));
+    if (result.kind === 'split') return [outcome, ...halvesOf(open).map((half) => this.#begin(half, at))];
+    if (result.kind === 'settled') this.#count(result.outcomes.rows, result.outcomes.verdicts);
+    return [outcome];
+  }
+
+  #settleLate(ended: EndedAttempt): JournalEntry[] {
+    if (ended.result.kind !== 'settled') return [];
+    this.#count(ended.result.outcomes.rows, ended.result.outcomes.verdicts);
+    this.#settled['in-doubt'] -= ended.rows[1];
+    return [lateOutcome(ended, ended.result.outcomes)];
+  }
+
+  /** What is in the store has an intent. */
+  #begin(open: OpenRequest, at: number): JournalEntry {
+    this.#handed.set(keyOf(open), { ...open, isInFlight: true });
+    const { line, rows } = open;
+    return { type: 'intent', ...nameOf(open), at, line, rows };
+  }
+
+  /** True when every request of the step was handed over. */
+  async #handOver({ workers }: RunNews): Promise<boolean> {
+    const { deps, journal, lock, step } = this.#context;
+    const ahead = Math.max(LEAST_AHEAD, workers * step.limits.concurrency * AHEAD_PER_WORKER);
+    const parts: HandedPart[] = [];
+    const written: Promise<void>[] = [];
+    let isAll = false;
+    while (this.#handed.size < ahead) {
+      const waiting = this.#waiting.shift();
+      const part = waiting === undefined ? await this.#reader.next() : await this.#reader.readAgain(waiting);
+      isAll = part === undefined;
+      if (part === undefined) break;
+      if (parts.length === 0) await lock.assertHeld();
+      const { open, head, body } = part;
+      const { isInFlight, rows } = open;
+      if (isInFlight) this.#handed.set(keyOf(open), open);
+      else written.push(journal.append(this.#begin(open, deps.clock.now())));
+      parts.push({ ...nameOf(open), rows, head, body, isInFlight });
+    }
+    if (parts.length === 0) return isAll;
+    await Promise.all(written);
+    await this.#store.handOver(this.#key, parts);
+    return isAll;
+  }
+
+  #count(rows: readonly (readonly [number, ...string[]])[], verdicts: readonly { status: RowStatus }[]): void {
+    for (const [index] of rows) {
+      const status = verdicts[index]?.status;
+      if (status !== undefined) this.#settled[status] += 1;
+    }
+  }
+
+  /** Over all workers; each has its own guard too, of what it has seen itself. */
+  #guard(): void {
+    const { maxFailedPercent, stop } = this.#context;
+    const accepted = this.#settled.accepted - this.#before.accepted;
+    const rejected = this.#settled.rejected - this.#before.rejected;
+    const answered = accepted + rejected;
+    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
+    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
+    stop.request('guard', why);
+    this.#notices.noteGuard(why);
+  }
+
+  #report(): void {
+    const { deps, planned } = this.#context;
+    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
+    const settled = accepted + rejected + inDoubt;
+    deps.onProgress({
+      step: planned.number,
+      kind: planned.kind,
+      rows: planned.counts.planned,
+      settled,
+      accepted,
+      rejected,
+      inDoubt,
+    });
+  }
+}
+
+function nameOf({ step, request, part }: RequestKey): RequestKey {
+  return { step, request, part };
+}

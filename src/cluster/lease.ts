@@ -1,0 +1,93 @@
+import type { Clock } from '../ports/clock.js';
+import type { Held } from '../storage/lock.js';
+import type { RememberedAttempt, Store } from './store.js';
+
+/** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
+const SAFETY_MS = 10_000;
+const BEATS_PER_LEASE = 6;
+
+/** The lease had ended, or may have: the worker sends nothing more under it. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+export interface LeaseDeps {
+  readonly store: Pick<Store, 'beat' | 'checkIn'>;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** Of the worker, for people. */
+  readonly name: string;
+  /** What the worker sent of late, for a new life of the server. */
+  readonly remembered: () => readonly RememberedAttempt[];
+  /** A new life of the server had lost attempts. */
+  readonly onMissing: (count: number) => void;
+}
+
+/**
+ * The lease of one worker. A process that was paused for longer sends nothing when it wakes: its clocks are read
+ * right before each request, both of them, since the monotonic one stands still while a machine sleeps.
+ */
+export class Lease implements Held {
+  readonly worker: string;
+  readonly #deps: LeaseDeps;
+  readonly #stop = new AbortController();
+  #confirmed = { monotonicMs: Number.NEGATIVE_INFINITY, atMs: Number.NEGATIVE_INFINITY };
+  #isLost = false;
+  #life: string | undefined;
+  #renewing: Promise<void> = Promise.resolve();
+
+  constructor(worker: string, deps: LeaseDeps) {
+    this.worker = worker;
+    this.#deps = deps;
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#renewing = this.#renew();
+  }
+
+  async assertHeld(): Promise<void> {
+    this.assertFresh();
+  }
+
+  assertFresh(): void {
+    const { clock, leaseMs } = this.#deps;
+    const { monotonicMs, atMs } = this.#confirmed;
+    const ageMs = Math.max(clock.monotonicMs() - monotonicMs, clock.now() - atMs);
+    if (this.#isLost || ageMs > leaseMs - SAFETY_MS) {
+      throw new LeaseLost('the worker may no longer hold what it has claimed');
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#renewing;
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, leaseMs } = this.#deps;
+    while (!this.#isLost) {
+      await clock.sleep(leaseMs / BEATS_PER_LEASE, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      // The lease then ends, and assertFresh says so before the next request.
+      await this.#beat().catch(() => {});
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { store, clock, leaseMs, name, remembered, onMissing } = this.#deps;
+    const start = { monotonicMs: clock.monotonicMs(), atMs: clock.now() };
+    const { isAlive, life } = await store.beat(this.worker, { name, leaseMs });
+    if (!isAlive) this.#isLost = true;
+    else this.#confirmed = start;
+    if (this.#life !== undefined && this.#life !== life) {
+      const missing = await store.checkIn(this.worker, remembered());
+      if (missing > 0) onMissing(missing);
+    }
+    this.#life = life;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../ports/clock.js';
+import { type Store, StoreLost } from './store.js';
+
+export interface PatientOptions {
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly giveUpAfterMs: number;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+  /** Once, when the store is lost; and when it answers again. */
+  readonly onLost: (why: string) => void;
+  readonly onBack: () => void;
+}
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+/**
+ * The store, with every call repeated until it is answered: each may be (store.ts). Nothing is sent meanwhile, since both intent
+ * and turn come from the store. Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts.
+ */
+export function bePatient(store: Store, options: PatientOptions): Store {
+  const { clock, random, giveUpAfterMs, signal, onLost, onBack } = options;
+  let lostSinceMs: number | undefined;
+  /** Throws where the waiting is over. */
+  const wait = async (lost: StoreLost, pauseMs: number) => {
+    if (lostSinceMs === undefined) onLost(lost.message);
+    lostSinceMs ??= clock.monotonicMs();
+    if (signal.aborted || clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
+    await clock.sleep(pauseMs * (0.5 + random() / 2), signal);
+  };
+  const repeat = async <T>(call: () => Promise<T>): Promise<T> => {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+      try {
+        const result = await call();
+        if (lostSinceMs !== undefined) onBack();
+        lostSinceMs = undefined;
+        return result;
+      } catch (error) {
+        if (!(error instanceof StoreLost)) throw error;
+        await wait(error, pauseMs);
+      }
+    }
+  };
+  const repeated =
+    <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) =>
+    (...args: Args): Promise<T> =>
+      repeat(() => method(...args));
+  return {
+    readLife: repeated(store.readLife),
+    close: store.close,
+    lead: repeated(store.lead),
+    openStep: repeated(store.openStep),
+    handOver: repeated(store.handOver),
+    readNews: repeated(store.readNews),
+    noteTaken: repeated(store.noteTaken),
+    closeStep: repeated(store.closeStep),
+    withdraw: repeated(store.withdraw),
+    confirmLife: repeated(store.confirmLife),
+    drop: repeated(store.drop),
+    beat: repeated(store.beat),
+    findRun: repeated(store.findRun),
+    hasRuns: repeated(store.hasRuns),
+    claim: repeated(store.claim),
+    append: repeated(store.append),
+    leave: repeated(store.leave),
+    recover: repeated(store.recover),
+    checkIn: repeated(store.checkIn),
+    askToStop: repeated(store.askToStop),
+    book: repeated(store.book),
+  };
+}

@@ -1,0 +1,199 @@
+import pLimit from 'p-limit';
+import type { Limits } from '../job/ceilings.js';
+import type { Clock } from '../ports/clock.js';
+import type { Lane, PassGate } from '../throttle/lane.js';
+import { LaneStopped } from '../throttle/lane-stopped.js';
+import { type Cost, Rate } from '../throttle/rate.js';
+import type { TurnsAsked } from './lane-rule.js';
+import { ServerClock } from './server-clock.js';
+import type { LaneStore } from './store.js';
+
+/** A request that leaves later than this, and than its own cost, books another turn. */
+const SLACK_MS = 6;
+const MAX_COST_SLACK_MS = 40;
+/** As many as one call may ask for. */
+const MAX_ASKED = 50;
+/** Two calls lie so far apart, so that turns come in blocks. */
+const BLOCK_MS = 10;
+const FIRST_PREPARATION_MS = 10;
+const MAX_PREPARATION_MS = 120;
+const FORGETTING = 0.05;
+const LEAST_SHARE = 1 / 64;
+const LEAST_REQUESTS_PER_SECOND = 0.1;
+
+/** When a request may leave, by this process's monotonic clock. */
+interface Turn {
+  readonly dueMs: number;
+  /** At the latest: what is booked behind it stays within the limits. */
+  readonly untilMs: number;
+}
+
+interface Waiting {
+  readonly costMs: number;
+  readonly isUrgent: boolean;
+  readonly give: (turn: Turn) => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/**
+ * A lane that all processes of a store share (lane-rule.ts). A request goes through it in this order:
+ *
+ *     slot (p-limit) → a turn is booked → shortly before it the task begins, which makes its intent durable → the gate,
+ *     which opens at the turn → the first byte
+ *
+ * Who comes to the gate too late books another turn; the lost one stays empty.
+ */
+export function createSharedLane(options: {
+  store: LaneStore;
+  /** The account and the area. */
+  name: string;
+  limits: Limits;
+  clock: Clock;
+  signal: AbortSignal;
+}): Lane {
+  const { store, name, limits, clock, signal } = options;
+  const stopping = new AbortController();
+  const slots = pLimit({ concurrency: limits.concurrency, rejectOnClear: true });
+  /** Of a lane that nothing slows down: the store knows the share. */
+  const rate = new Rate(limits);
+  const server = new ServerClock();
+  const waiting: Waiting[] = [];
+  const running = new Set<Promise<unknown>>();
+  const said = { slowed: false, succeeded: false, pauseMs: 0 };
+  let isAsking = false;
+  /** By an answer that this process got: turns that it has booked already are given up. */
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  let wake = new AbortController();
+  let preparationMs = FIRST_PREPARATION_MS;
+
+  const refuseAll = (reason: unknown) => {
+    for (const { refuse } of waiting.splice(0)) refuse(reason);
+  };
+
+  /** Asks until nobody waits: one call at a time. */
+  const ask = async () => {
+    wake.abort();
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      while ((waiting.length > 0 || said.slowed || said.pauseMs > 0) && !stopping.signal.aborted) {
+        const againInMs = await askOnce();
+        wake = new AbortController();
+        if (againInMs > 0 && !stopping.signal.aborted) await clock.sleep(againInMs, wake.signal);
+      }
+    } catch (error) {
+      refuseAll(error);
+    } finally {
+      isAsking = false;
+      if (stopping.signal.aborted) refuseAll(new LaneStopped());
+    }
+  };
+
+  const askOnce = async (): Promise<number> => {
+    const urgent = waiting.filter(({ isUrgent }) => isUrgent);
+    const asking = (urgent.length > 0 ? urgent : waiting).slice(0, MAX_ASKED);
+    const asked: TurnsAsked = {
+      costsMs: asking.map(({ costMs }) => costMs),
+      isUrgent: urgent.length > 0,
+      ...said,
+      leastShare: Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / limits.requestsPerSecond)),
+    };
+    Object.assign(said, { slowed: false, succeeded: false, pauseMs: 0 });
+    const startMs = clock.monotonicMs();
+    const booked = await store.book(name, asked);
+    const endMs = clock.monotonicMs();
+    server.note(booked.nowMs, startMs, endMs);
+    for (const [index, inMs] of booked.inMs.entries()) {
+      const one = asking[index];
+      if (one === undefined) continue;
+      waiting.splice(waiting.indexOf(one), 1);
+      const { earliestMs, latestMs } = server.toLocal(booked.nowMs + inMs);
+      const slackMs = SLACK_MS + Math.min(one.costMs / booked.share, MAX_COST_SLACK_MS);
+      one.give({ dueMs: latestMs, untilMs: earliestMs + slackMs });
+    }
+    return Math.max(booked.againInMs, waiting.length > 0 ? BLOCK_MS : 0);
+  };
+
+  const book = (cost: Cost, isUrgent: boolean): Promise<Turn> =>
+    new Promise((give, refuse) => {
+      if (stopping.signal.aborted) return refuse(new LaneStopped());
+      waiting.push({ costMs: rate.costMs(cost), isUrgent, give, refuse });
+      // Others need not ask before the time that the store gave them.
+      if (isUrgent || !isAsking) void ask();
+    });
+
+  const sleepUntil = async (timeMs: number) => {
+    const leftMs = timeMs - clock.monotonicMs();
+    if (leftMs > 0) await clock.sleep(leftMs, stopping.signal);
+    if (stopping.signal.aborted) throw new LaneStopped();
+  };
+
+  const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
+    let turn: Turn | undefined = await book(cost, false);
+    await sleepUntil(turn.dueMs - preparationMs);
+    const begunMs = clock.monotonicMs();
+    return task(async (preSendCheck) => {
+      const tookMs = Math.min(clock.monotonicMs() - begunMs, MAX_PREPARATION_MS);
+      if (turn !== undefined) preparationMs += (tookMs - preparationMs) * (tookMs > preparationMs ? 1 : FORGETTING);
+      for (;;) {
+        turn ??= await book(cost, true);
+        await sleepUntil(turn.dueMs);
+        await preSendCheck?.();
+        const nowMs = clock.monotonicMs();
+        const isInTime = nowMs <= turn.untilMs && nowMs >= pausedUntilMs;
+        turn = undefined;
+        if (isInTime) break;
+      }
+      // The turn was for bytes that leave at once: those that leave later are given one more.
+      return (connectDelayMs) => {
+        if (connectDelayMs > SLACK_MS) book(cost, true).catch(() => {});
+      };
+    });
+  };
+
+  const stop = () => {
+    stopping.abort();
+    wake.abort();
+    slots.clearQueue();
+    refuseAll(new LaneStopped());
+    signal.removeEventListener('abort', stop);
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+
+  return {
+    run: async (cost, task) => {
+      if (stopping.signal.aborted) throw new LaneStopped();
+      let hasSlot = false;
+      const result = slots(() => {
+        hasSlot = true;
+        return runInSlot(cost, task);
+      });
+      running.add(result);
+      try {
+        return await result;
+      } catch (error) {
+        // Without a slot, it can only be p-limit's own error: its queue was cleared.
+        throw hasSlot ? error : new LaneStopped();
+      } finally {
+        running.delete(result);
+      }
+    },
+    pauseFor: (delayMs) => {
+      said.pauseMs = Math.max(said.pauseMs, delayMs);
+      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + delayMs);
+      void ask();
+    },
+    slowDown: () => {
+      said.slowed = true;
+      void ask();
+    },
+    noteSuccess: () => {
+      said.succeeded = true;
+    },
+    close: async () => {
+      stop();
+      await Promise.allSettled(running);
+    },
+  };
+}

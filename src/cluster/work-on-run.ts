@@ -1,0 +1,78 @@
+import type { RowCounts } from '../journal/replay.js';
+import { kindOf } from '../kinds/kinds.js';
+import type { RunDeps, SendDeps } from '../run/run-deps.js';
+import { StepRunner } from '../run/step-runner.js';
+import { StopSwitch } from '../run/stop.js';
+import { AttemptRefused, HeldParts, type SentAttempts } from './held-parts.js';
+import type { Lease } from './lease.js';
+import { LeaseLost } from './lease.js';
+import type { Store, WorkingRun } from './store.js';
+import { rowStepOf, type WorkerJob } from './worker-job.js';
+
+export interface WorkContext {
+  readonly store: Store;
+  readonly lease: Lease;
+  readonly sent: SentAttempts;
+  readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
+  /** Of the process. */
+  readonly stop: StopSwitch;
+}
+
+const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
+
+/**
+ * Sends requests of the open step of a run, until it has none left or the worker is to stop. What holds for every request (a
+ * guard, credentials, a refusal as a whole) stops the run for all workers; a service that this one cannot reach stops this one.
+ * Returns why it stopped by itself.
+ */
+export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkContext): Promise<StopSwitch['reason']> {
+  const { store, lease, sent, deps } = context;
+  const step = rowStepOf(job, run.step);
+  const kind = kindOf(step);
+  const key = { worker: lease.worker, run: run.run, step: run.step };
+  const held = new HeldParts(
+    key,
+    { store, clock: deps.clock, remember: sent.remember },
+    { claimAtOnce: step.limits.concurrency },
+  );
+  const stop = followStop(context.stop);
+  const lane = deps.createLane({
+    area: kind.area,
+    limits: step.limits,
+    lastSentMsAgo: undefined,
+    signal: stop.nothingNew,
+  });
+  const runner = new StepRunner(
+    {
+      ...{ planId: run.run, kind: kind.forRun?.() ?? kind, step, provisionedIds: run.provisionedIds },
+      ...{ service: job.service, deps, journal: held, lock: lease, stop },
+      planned: { number: run.step, kind: step.kind, counts: { planned: 0 } },
+      progress: { settledRows: NOTHING_SETTLED },
+      maxFailedPercent: job.maxFailedPercent,
+    },
+    held,
+    lane,
+  );
+  try {
+    await runner.run();
+  } catch (error) {
+    // Another one may have what this worker held: it begins anew.
+    if (!(error instanceof AttemptRefused || error instanceof LeaseLost)) throw error;
+  } finally {
+    await lane.close();
+  }
+  const { reason } = stop;
+  if (reason === undefined || reason.reason === 'interrupted') return undefined;
+  if (reason.reason !== 'unavailable') await store.askToStop(key, reason);
+  return reason;
+}
+
+/** Stops with the process, and by itself for this run alone. */
+function followStop(process: StopSwitch): StopSwitch {
+  const stop = new StopSwitch();
+  const request = () => stop.request('interrupted', process.reason?.detail ?? '');
+  if (process.isRequested) request();
+  process.nothingNew.addEventListener('abort', request, { once: true });
+  process.nothingMore.addEventListener('abort', () => stop.abandon(), { once: true });
+  return stop;
+}

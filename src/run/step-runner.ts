@@ -1,0 +1,263 @@
+import { countOf } from '../domain/count-of.js';
+import type { RowOutcomes, RowStatus } from '../domain/row.js';
+import { halvesOf } from '../journal/replay.js';
+import { wasTurnedAway } from '../service/decide-answer.js';
+import type { Lane } from '../throttle/lane.js';
+import type { Cost } from '../throttle/rate.js';
+import { Breaker } from './send/breaker.js';
+import { Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
+import { PartQueue } from './send/part-queue.js';
+import type { PartSource, PartToSend } from './send/request-reader.js';
+import type { RunnerContext } from './send/send-context.js';
+import { type Attempt, sendPart } from './send/send-part.js';
+import { StepNotices } from './step-notices.js';
+
+/** Sends the parts of a step, until none is left or the run is to stop. */
+export class StepRunner {
+  readonly #context: RunnerContext;
+  readonly #source: PartSource;
+  readonly #lane: Lane;
+  readonly #breaker: Breaker;
+  readonly #notices: StepNotices;
+  readonly #settled: Record<RowStatus, number>;
+  /** Outcomes before this process: a person who resumes a guarded run has reviewed those. */
+  readonly #before: Readonly<Record<RowStatus, number>>;
+  readonly #caution: Caution;
+  readonly #queue: PartQueue;
+  /** Parts in the lane, waiting or in flight. */
+  readonly #underWay = { parts: 0, rows: 0 };
+  /** Including deferred ones. */
+  #inFlight = 0;
+  #wake: () => void = () => {};
+  #failure: unknown;
+  #probe: Promise<unknown> = Promise.resolve();
+
+  constructor(context: RunnerContext, source: PartSource, lane: Lane) {
+    this.#context = context;
+    this.#source = source;
+    this.#queue = new PartQueue(context, source);
+    this.#caution = new Caution({ isRepeatable: context.kind.isRepeatable(context.step) });
+    this.#lane = lane;
+    this.#before = { ...context.progress.settledRows };
+    this.#settled = { ...this.#before };
+    this.#notices = new StepNotices(context.deps, context.planned);
+    const { clock, random } = context.deps;
+    this.#breaker = new Breaker({ clock, random, giveUpAfterMs: context.service.giveUpAfterSeconds * 1000 });
+  }
+
+  /** `begun`: those that were begun before. */
+  async run(begun: readonly PartToSend[] = []): Promise<void> {
+    this.#queue.push(...begun);
+    this.#report();
+    // Twice what may be in flight: the next requests are read while the lane is full.
+    const window = this.#context.step.limits.concurrency * 2;
+    while (!this.#context.stop.isRequested && this.#failure === undefined) {
+      const part = await this.#queue.next({ isSmallestFirst: this.#caution.isProbing });
+      if (part !== undefined) await this.#begin(part);
+      else if (this.#inFlight === 0 && !this.#queue.hasWaiting) {
+        if ((await this.#source.awaitMore?.()) !== true) break;
+      } else if (this.#inFlight > 0 && this.#inFlight < window && this.#source.awaitMore !== undefined) {
+        await Promise.race([this.#anyToEnd(), this.#source.awaitMore()]);
+        continue;
+      }
+      if (this.#inFlight >= window || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
+    }
+    while (this.#inFlight > 0) await this.#anyToEnd();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Sends a part, or puts it back: until another has ended, or split smaller. */
+  async #begin(part: PartToSend): Promise<void> {
+    const { isInFlight, rows } = part.open;
+    if (!this.#isInTime()) return;
+    const { maxRows } = this.#caution;
+    if (!this.#caution.mayBegin(Math.min(rows[1], maxRows), this.#underWay)) {
+      this.#queue.putBack(part);
+      await this.#anyToEnd();
+    } else if (rows[1] > maxRows && !isInFlight) await this.#queue.split(part, maxRows);
+    else this.#dispatch(part);
+  }
+
+  /** A scheduled time that passes while the step is sent ends it: later requests would be sent at once, or expire. */
+  #isInTime(): boolean {
+    const { deps, kind, planned, step, stop } = this.#context;
+    const fault = kind.findTimeFault?.(step, deps.clock.now());
+    if (fault !== undefined) stop.request('guard', `step ${planned.number}: ${fault.message}`);
+    return fault === undefined;
+  }
+
+  #dispatch(part: PartToSend): void {
+    const rows = part.open.rows[1];
+    this.#inFlight += 1;
+    this.#underWay.parts += 1;
+    this.#underWay.rows += rows;
+    this.#send(part)
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+        this.#context.stop.request('interrupted', 'the run failed');
+      })
+      .finally(() => {
+        this.#inFlight -= 1;
+        this.#underWay.parts -= 1;
+        this.#underWay.rows -= rows;
+        this.#wake();
+      });
+  }
+
+  #anyToEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #send(part: PartToSend): Promise<void> {
+    if (!this.#breaker.isOpen) return this.#attempt(part);
+    // While the breaker is open one request at a time is a probe; the others wait for its answer.
+    const turn = this.#probe.then(() => this.#attempt(part));
+    this.#probe = turn.catch(() => {});
+    return turn;
+  }
+
+  async #attempt(part: PartToSend): Promise<void> {
+    let isBegun = false;
+    const clearance = this.#caution.clear();
+    const maySend = () => this.#caution.holds(clearance);
+    try {
+      const attempt = await this.#lane.run(costOf(part), (gate) => {
+        isBegun = true;
+        if (maySend()) return sendPart(part, this.#context, { gate, maySend });
+        this.#queue.push(part);
+        return Promise.resolve(undefined);
+      });
+      if (attempt === undefined) return;
+      this.#take(part, attempt, clearance);
+      this.#noteAttempt(attempt);
+    } catch (error) {
+      // A stopped lane rejects what it had not admitted: no intent was written for it.
+      if (isBegun || !this.#context.stop.isRequested) throw error;
+    }
+  }
+
+  #noteAttempt({ result, decision }: NonNullable<Attempt>): void {
+    const { deps, planned } = this.#context;
+    const isAgain = result.kind === 'again' && decision !== undefined;
+    const { number, kind } = planned;
+    deps.onAttempt?.({ step: number, kind, isAgain, isBreakerOpen: this.#breaker.isOpen });
+  }
+
+  #take(part: PartToSend, { result, decision, deferMs }: NonNullable<Attempt>, clearance: Clearance): void {
+    const { stop } = this.#context;
+    if (result.kind === 'again') this.#takeAgain(part, decision, deferMs);
+    if (result.kind === 'split') {
+      for (const open of halvesOf(part.open)) this.#queue.push({ ...part, open });
+    }
+    if (result.kind === 'settled') this.#count(result.outcomes);
+    if (decision === undefined) return;
+    if (decision.kind === 'stop') {
+      const isRefused = decision.reason === 'request-refused';
+      stop.request(decision.reason, isRefused ? decision.why : `${decision.why} from the service`);
+      return;
+    }
+    const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isAllInDoubt(result));
+    if (isAnswered) {
+      this.#breaker.noteGood();
+      this.#caution.noteGood(clearance);
+      this.#lane.noteSuccess();
+      return;
+    }
+    this.#noteBad(decision, clearance);
+  }
+
+  #noteInDoubt({ rows, verdicts }: RowOutcomes): void {
+    const at = verdicts.findIndex(({ status }) => status === 'in-doubt');
+    const verdict = verdicts[at];
+    if (verdict === undefined) return;
+    const count = rows.reduce((sum, [index]) => sum + (verdicts[index]?.status === 'in-doubt' ? 1 : 0), 0);
+    this.#notices.noteInDoubt(count, verdict);
+  }
+
+  #count(outcomes: RowOutcomes): void {
+    const { rows, verdicts } = outcomes;
+    for (const [index] of rows) {
+      const verdict = verdicts[index];
+      if (verdict === undefined) continue;
+      this.#settled[verdict.status] += 1;
+      if (verdict.status !== 'in-doubt') this.#caution.noteAnswered(1);
+    }
+    this.#noteInDoubt(outcomes);
+    this.#report();
+    this.#guard();
+  }
+
+  #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], deferMs: number | undefined): void {
+    const isUnknown = decision?.kind === 'again' && decision.mayHaveBeenProcessed && !this.#breaker.isOpen;
+    const next = { ...part, open: { ...part.open, isInFlight: false } };
+    if (deferMs !== undefined) this.#sendLater({ ...next, deferrals: part.deferrals + 1 }, deferMs);
+    else this.#queue.push(isUnknown ? { ...next, ambiguousAttempts: part.ambiguousAttempts + 1 } : next);
+  }
+
+  /** The part counts as in flight while it waits, so that the step does not end without it. */
+  #sendLater(part: PartToSend, delayMs: number): void {
+    const { deps, stop } = this.#context;
+    this.#inFlight += 1;
+    void deps.clock.sleep(delayMs, stop.nothingNew).then(() => {
+      this.#inFlight -= 1;
+      this.#queue.push(part);
+      this.#wake();
+    });
+  }
+
+  #noteBad(decision: Exclude<NonNullable<Attempt>['decision'], undefined>, clearance: Clearance): void {
+    const { stop, service } = this.#context;
+    const isInDoubt = decision.kind === 'in-doubt' || decision.kind === 'read';
+    if (isInDoubt && !this.#caution.noteDoubt(clearance)) return;
+    const pauseMs = this.#breaker.noteBad(isInDoubt);
+    const why = 'why' in decision ? decision.why : 'answers that account for no row';
+    const retryAfterMs = decision.kind === 'wait' ? decision.retryAfterMs : undefined;
+    if (retryAfterMs !== undefined && retryAfterMs > service.giveUpAfterSeconds * 1000) {
+      stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`);
+    } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);
+    if (wasTurnedAway(decision)) this.#lane.slowDown();
+    this.#lane.pauseFor(retryAfterMs ?? pauseMs);
+    if (decision.kind === 'wait' && (retryAfterMs !== undefined || why.includes('429'))) {
+      this.#notices.noteThrottled(why, retryAfterMs ?? pauseMs);
+    } else if (!isInDoubt) this.#notices.noteOutage(why);
+    if (this.#breaker.isOpen) this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
+  }
+
+  /** Stops a run that mostly fails: the job, not the rows, is wrong then. */
+  #guard(): void {
+    const { maxFailedPercent, stop } = this.#context;
+    const accepted = this.#settled.accepted - this.#before.accepted;
+    const rejected = this.#settled.rejected - this.#before.rejected;
+    const answered = accepted + rejected;
+    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
+    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
+    stop.request('guard', why);
+    this.#notices.noteGuard(why);
+  }
+
+  #report(): void {
+    const { deps, planned } = this.#context;
+    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
+    deps.onProgress({
+      step: planned.number,
+      kind: planned.kind,
+      rows: planned.counts.planned,
+      settled: accepted + rejected + inDoubt,
+      accepted,
+      rejected,
+      inDoubt,
+    });
+  }
+}
+
+function isAllInDoubt(result: NonNullable<Attempt>['result']): boolean {
+  return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
+}
+
+/** A part counts its share of the request's segments. */
+function costOf({ open, head }: PartToSend): Cost {
+  const share = open.rows[1] / head.rows;
+  return { messages: Math.ceil(head.messages * share), segments: Math.ceil(head.segments * share) };
+}

@@ -1,0 +1,449 @@
+import { bookTurns, type LaneRow } from '../../src/cluster/lane-rule.js';
+import {
+  type AttemptKey,
+  type BeginEntry,
+  type EndEntry,
+  type HandedPart,
+  type LeadKey,
+  LeadLost,
+  type OpenStep,
+  type Store,
+  StoreLost,
+  type WorkerKey,
+} from '../../src/cluster/store.js';
+import type { RequestKey, Result } from '../../src/journal/entry-format.js';
+import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
+import type { RequestHead } from '../../src/plan/format/plan-file.js';
+import type { Clock } from '../../src/ports/clock.js';
+import { RUN_ENDED } from '../../src/registry/in-flight/end-in-flight.js';
+
+interface Part extends RequestKey {
+  readonly rows: readonly [number, number];
+  readonly head: RequestHead;
+  readonly body: Buffer;
+  state: 'open' | 'claimed' | 'under-way' | 'done';
+  owner: string | undefined;
+  attempt: number;
+  isInFlight: boolean;
+}
+
+interface Attempt extends RequestKey {
+  readonly attempt: number;
+  readonly nonce: string;
+  result: Result | undefined;
+  at: number;
+  byRecovery: boolean;
+  isLate: boolean;
+  untaken: boolean;
+  version: number;
+}
+
+interface Run {
+  epoch: number;
+  job: string;
+  step: OpenStep | undefined;
+  isOpen: boolean;
+  life: string;
+  lost: boolean;
+  stop: { reason: string; detail: string } | undefined;
+  readonly parts: Map<string, Part>;
+  readonly attempts: Map<string, Attempt>;
+  withdrawn: RequestKey[];
+}
+
+interface Worker {
+  leaseUntil: number;
+  life: string;
+  seenAt: number;
+}
+
+const REMEMBERED_MS = 600_000;
+
+/** A whole call, as a test may break it: before it takes effect, or when its reply is on the way. */
+export type BreakCall = (method: string) => Promise<'before' | 'after' | undefined> | 'before' | 'after' | undefined;
+
+/** What PostgreSQL keeps, in memory; the contract's tests hold both to the same (store-contract.ts). */
+export class MemoryCluster {
+  readonly #clock: Clock;
+  readonly #runs = new Map<string, Run>();
+  readonly #workers = new Map<string, Worker>();
+  readonly #lanes = new Map<string, LaneRow>();
+  #life = 'life-1';
+  #lifeFrom = Number.NEGATIVE_INFINITY;
+  #lives = 1;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The server starts anew. `lose` forgets the last attempts, as an asynchronous standby may. */
+  restart({ lose = () => false }: { lose?: (attempt: AttemptKey & { nonce: string }) => boolean } = {}): void {
+    this.#lives += 1;
+    this.#life = `life-${this.#lives}`;
+    this.#lifeFrom = this.#clock.now();
+    for (const worker of this.#workers.values()) {
+      if (worker.leaseUntil > this.#lifeFrom - REMEMBERED_MS) {
+        worker.leaseUntil = Math.max(worker.leaseUntil, this.#lifeFrom + GRACE_MS);
+      }
+    }
+    for (const run of this.#runs.values()) {
+      for (const attempt of run.attempts.values()) if (lose(attempt)) forget(run, attempt);
+    }
+  }
+
+  /** All parts and bodies that are kept, for tests. */
+  count(): { parts: number; attempts: number; workers: number } {
+    const runs = [...this.#runs.values()];
+    return {
+      parts: runs.reduce((sum, run) => sum + run.parts.size, 0),
+      attempts: runs.reduce((sum, run) => sum + run.attempts.size, 0),
+      workers: this.#workers.size,
+    };
+  }
+
+  connect(breakCall: BreakCall = () => undefined): Store {
+    const call =
+      <Args extends unknown[], T>(name: string, task: (...args: Args) => T) =>
+      async (...args: Args): Promise<T> => {
+        const fault = await breakCall(name);
+        if (fault === 'before') throw new StoreLost('the connection broke');
+        const result = structuredClone(task(...args));
+        if (fault === 'after' || (await breakCall(`${name} reply`)) !== undefined) {
+          throw new StoreLost('the connection broke');
+        }
+        return result;
+      };
+    return {
+      readLife: call('readLife', () => this.#life),
+      close: async () => {},
+      lead: call('lead', (key, job) => this.#lead(key, job)),
+      openStep: call('openStep', (key, step) => this.#openStep(key, step)),
+      handOver: call('handOver', (key, parts) => this.#handOver(key, parts)),
+      readNews: call('readNews', (key, limit) => this.#readNews(key, limit)),
+      noteTaken: call('noteTaken', (key, taken) => this.#noteTaken(key, taken)),
+      closeStep: call('closeStep', (key) => {
+        this.#led(key).isOpen = false;
+      }),
+      withdraw: call('withdraw', (key) => this.#withdraw(key)),
+      confirmLife: call('confirmLife', (key) => this.#confirmLife(key)),
+      drop: call('drop', (key) => {
+        if (this.#runs.has(key.run)) this.#led(key);
+        this.#runs.delete(key.run);
+      }),
+      beat: call('beat', (worker, { leaseMs }) => this.#beat(worker, leaseMs)),
+      findRun: call('findRun', ({ only }) => this.#findRun(only)),
+      hasRuns: call('hasRuns', ({ only }) => [...this.#runs].some(([id]) => only === undefined || only === id)),
+      claim: call('claim', (key, ask) => this.#claim(key, ask)),
+      append: call('append', (key, entries) => ({
+        refused: entries.flatMap((entry, index) => (this.#append(key, entry) ? [] : [index])),
+      })),
+      leave: call('leave', (worker) => this.#leave(worker)),
+      recover: call('recover', () => this.#recover()),
+      checkIn: call('checkIn', (worker, attempts) => {
+        const missing = attempts.filter(({ run, begin, end }) => this.#putBack(worker, run, begin, end)).length;
+        const known = this.#workers.get(worker);
+        if (known !== undefined) known.life = this.#life;
+        return missing;
+      }),
+      askToStop: call('askToStop', ({ run }, stop) => {
+        const found = this.#runs.get(run);
+        if (found !== undefined) found.stop ??= stop;
+      }),
+      book: call('book', (lane, ask) => {
+        const { row, booked } = bookTurns(this.#lanes.get(lane), ask, { life: this.#life, nowMs: this.#clock.now() });
+        this.#lanes.set(lane, row);
+        return booked;
+      }),
+    };
+  }
+
+  #led({ run, epoch }: LeadKey): Run {
+    const found = this.#runs.get(run);
+    if (found === undefined || found.epoch !== epoch) throw new LeadLost(`another process leads run ${run}`);
+    return found;
+  }
+
+  #lead({ run: id, epoch }: LeadKey, job: string) {
+    const known = this.#runs.get(id);
+    if (known !== undefined && known.epoch > epoch) throw new LeadLost(`another process leads run ${id}`);
+    const isNew = known === undefined;
+    const run: Run = known ?? {
+      epoch,
+      job,
+      step: undefined,
+      isOpen: false,
+      life: this.#life,
+      lost: false,
+      stop: undefined,
+      parts: new Map(),
+      attempts: new Map(),
+      withdrawn: [],
+    };
+    Object.assign(run, { epoch, job, isOpen: false, stop: undefined, withdrawn: [] });
+    this.#runs.set(id, run);
+    return {
+      isNew,
+      isNewLife: run.life !== this.#life,
+      parts: [...run.parts.values()].map(({ step, request, part, state }) => ({ step, request, part, state })),
+    };
+  }
+
+  #openStep(key: LeadKey, step: OpenStep): void {
+    Object.assign(this.#led(key), { step, isOpen: true, withdrawn: [] });
+  }
+
+  #handOver(key: LeadKey, parts: readonly HandedPart[]): void {
+    const run = this.#led(key);
+    for (const { isInFlight, ...part } of parts) {
+      if (run.parts.has(partName(part))) continue;
+      const before = [...run.attempts.values()].filter((one) => partName(one) === partName(part));
+      const attempt = Math.max(0, ...before.map((one) => one.attempt));
+      run.parts.set(partName(part), { ...part, state: 'open', owner: undefined, attempt, isInFlight });
+      if (isInFlight) this.#noteSentBefore(run, { ...part, attempt: attempt + 1 });
+    }
+  }
+
+  #noteSentBefore(run: Run, { step, request, part, attempt }: AttemptKey): void {
+    Object.assign(run.parts.get(partName({ step, request, part })) ?? {}, { attempt });
+    run.attempts.set(attemptName({ step, request, part, attempt }), {
+      ...{ step, request, part, attempt, nonce: 'handed-over', result: undefined, at: this.#clock.now() },
+      ...{ byRecovery: false, isLate: false, untaken: false, version: 0 },
+    });
+  }
+
+  #readNews(key: LeadKey, limit: number) {
+    const run = this.#led(key);
+    const untaken = [...run.attempts.values()].filter((attempt) => attempt.untaken).slice(0, limit);
+    const ended = untaken.flatMap(({ step, request, part, attempt, result, at, isLate, version }) => {
+      const rows = run.parts.get(partName({ step, request, part }))?.rows;
+      if (rows === undefined || result === undefined) return [];
+      return [{ step, request, part, attempt, rows, result, at, isLate, version }];
+    });
+    const states = [...run.parts.values()].map(({ state }) => state);
+    const count = (wanted: Part['state']) => states.filter((state) => state === wanted).length;
+    return {
+      ended,
+      open: count('open'),
+      claimed: count('claimed'),
+      underWay: count('under-way'),
+      workers: [...this.#workers.values()].filter(({ leaseUntil }) => leaseUntil > this.#clock.now()).length,
+      stop: run.stop,
+      life: this.#life,
+    };
+  }
+
+  #noteTaken(key: LeadKey, taken: readonly (AttemptKey & { version: number })[]): void {
+    const run = this.#led(key);
+    for (const one of taken) {
+      const attempt = run.attempts.get(attemptName(one));
+      if (attempt?.version === one.version) attempt.untaken = false;
+    }
+  }
+
+  #withdraw(key: LeadKey): readonly RequestKey[] {
+    const run = this.#led(key);
+    if (run.isOpen) return [];
+    for (const [name, part] of run.parts) {
+      const isHeld = part.state === 'claimed' && this.#isAlive(part.owner);
+      if ((part.state !== 'open' && part.state !== 'claimed') || isHeld) continue;
+      run.parts.delete(name);
+      run.withdrawn.push({ step: part.step, request: part.request, part: part.part });
+    }
+    return run.withdrawn;
+  }
+
+  #confirmLife(key: LeadKey): 'same' | 'waiting' | 'lost' {
+    const run = this.#led(key);
+    if (run.lost) return 'lost';
+    if (run.life === this.#life) return 'same';
+    const late = [...this.#workers.values()].some(
+      ({ life, leaseUntil }) => life !== this.#life && leaseUntil > this.#clock.now(),
+    );
+    if (late) return 'waiting';
+    run.life = this.#life;
+    return 'same';
+  }
+
+  #beat(worker: string, leaseMs: number) {
+    const now = this.#clock.now();
+    const known = this.#workers.get(worker);
+    if (known !== undefined && known.leaseUntil <= now) return { isAlive: false, life: this.#life };
+    const life = known?.life ?? this.#life;
+    this.#workers.set(worker, { life, leaseUntil: now + leaseMs, seenAt: now });
+    return { isAlive: true, life: this.#life };
+  }
+
+  #findRun(only: string | undefined) {
+    for (const [id, run] of this.#runs) {
+      if (!run.isOpen || run.step === undefined || run.life !== this.#life || run.stop !== undefined) continue;
+      if (only !== undefined && only !== id) continue;
+      const { step, provisionedIds } = run.step;
+      return { run: id, job: run.job, step, provisionedIds };
+    }
+    return undefined;
+  }
+
+  #claim({ worker, run: id, step }: WorkerKey, { count, holding }: { count: number; holding: readonly RequestKey[] }) {
+    const run = this.#runs.get(id);
+    const isOpen = run !== undefined && this.#isWorking(run, { worker, step });
+    if (!isOpen) return { parts: [], isOpen: false };
+    const held = new Set(holding.map(partName));
+    const inOrder = [...run.parts.values()].filter((part) => part.step === step).sort(byPlan);
+    const unknown = inOrder.filter(
+      (part) => part.owner === worker && part.state === 'claimed' && !held.has(partName(part)),
+    );
+    const open = inOrder.filter(({ state }) => state === 'open').slice(0, Math.max(0, count - unknown.length));
+    for (const part of open) Object.assign(part, { state: 'claimed', owner: worker });
+    const parts = [...unknown, ...open].map((part) => {
+      const { step: of, request, part: path, rows, head, body, attempt, isInFlight } = part;
+      const nonce = isInFlight ? run.attempts.get(attemptName({ ...part, attempt }))?.nonce : undefined;
+      return { step: of, request, part: path, rows, head, body: Buffer.from(body), attempt, isInFlight, nonce };
+    });
+    return { parts, isOpen };
+  }
+
+  #isWorking(run: Run, { worker, step }: { worker: string; step: number }): boolean {
+    const isOpen = run.isOpen && run.stop === undefined && run.step?.step === step && run.life === this.#life;
+    return isOpen && this.#isAlive(worker) && this.#workers.get(worker)?.life === this.#life;
+  }
+
+  #isAlive(worker: string | undefined): boolean {
+    return (this.#workers.get(worker ?? '')?.leaseUntil ?? 0) > this.#clock.now();
+  }
+
+  /** False: refused. */
+  #append(key: WorkerKey, entry: BeginEntry | EndEntry): boolean {
+    const run = this.#runs.get(key.run);
+    if (run === undefined) return entry.type === 'end';
+    return entry.type === 'begin' ? this.#begin(run, key, entry) : this.#end(run, key, entry);
+  }
+
+  #begin(run: Run, { worker, step }: WorkerKey, entry: BeginEntry): boolean {
+    const { request, part: path, attempt, nonce } = entry;
+    const known = run.attempts.get(attemptName(entry));
+    if (known !== undefined) return known.nonce === nonce && known.result === undefined && this.#isAlive(worker);
+    const part = run.parts.get(partName(entry));
+    const isMine = part?.owner === worker && part.state === 'claimed' && part.attempt === attempt - 1;
+    if (!isMine || !this.#isWorking(run, { worker, step })) return false;
+    Object.assign(part, { state: 'under-way', attempt, isInFlight: false });
+    run.attempts.set(attemptName(entry), {
+      ...{ step: entry.step, request, part: path, attempt, nonce, result: undefined },
+      ...{ at: this.#clock.now(), byRecovery: false, isLate: false, untaken: false, version: 0 },
+    });
+    return true;
+  }
+
+  #end(run: Run, { worker }: WorkerKey, entry: EndEntry): boolean {
+    const attempt = run.attempts.get(attemptName(entry));
+    if (attempt === undefined || attempt.nonce !== entry.nonce) return true;
+    const part = run.parts.get(partName(entry));
+    const isLate = attempt.result !== undefined && attempt.byRecovery && isInDoubt(attempt.result);
+    const { result } = entry;
+    if (attempt.result !== undefined && !(isLate && result.kind === 'settled')) return true;
+    Object.assign(attempt, { result, at: this.#clock.now(), byRecovery: false, isLate });
+    Object.assign(attempt, { untaken: true, version: attempt.version + 1 });
+    if (part === undefined || isLate) return true;
+    // Its worker was lost, and the service may be asked: the answer has come first.
+    const isHeld = part.owner === worker && this.#isAlive(worker);
+    if (result.kind === 'again') Object.assign(part, { state: isHeld ? 'claimed' : 'open', isInFlight: false });
+    else Object.assign(part, { state: 'done', isInFlight: false });
+    if (part.state !== 'claimed') part.owner = undefined;
+    for (const { part: path, rows } of entry.halves) {
+      const half = { ...part, part: path, rows, attempt: 0, isInFlight: false };
+      run.parts.set(partName(half), {
+        ...half,
+        state: isHeld ? 'claimed' : 'open',
+        owner: isHeld ? worker : undefined,
+      });
+    }
+    return true;
+  }
+
+  #leave(worker: string): void {
+    const known = this.#workers.get(worker);
+    if (known !== undefined) known.leaseUntil = Number.NEGATIVE_INFINITY;
+    for (const run of this.#runs.values()) {
+      for (const part of run.parts.values()) {
+        if (part.owner === worker && part.state === 'claimed') Object.assign(part, { state: 'open', owner: undefined });
+      }
+    }
+  }
+
+  #recover(): number {
+    let count = 0;
+    for (const run of this.#runs.values()) {
+      for (const part of run.parts.values()) {
+        if (part.owner === undefined || this.#isAlive(part.owner)) continue;
+        if (part.state === 'claimed') Object.assign(part, { state: 'open' });
+        else if (part.state === 'under-way') this.#endLost(run, part);
+        part.owner = undefined;
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  #endLost(run: Run, part: Part): void {
+    const attempt = run.attempts.get(attemptName(part));
+    const onLost = run.step?.onLost ?? 'in-doubt';
+    if (attempt === undefined || attempt.result !== undefined) return;
+    if (onLost === 'query') {
+      Object.assign(part, { state: 'open', isInFlight: true });
+      return;
+    }
+    const result: Result =
+      onLost === 'again'
+        ? { kind: 'again', why: 'the run ended before the answer came' }
+        : { kind: 'settled', outcomes: sameVerdictForAll(part.rows[1], RUN_ENDED) };
+    Object.assign(attempt, { result, at: this.#clock.now(), byRecovery: true, untaken: true });
+    attempt.version += 1;
+    part.state = onLost === 'again' ? 'open' : 'done';
+  }
+
+  /** True where the attempt was lost. */
+  #putBack(worker: string, id: string, begin: BeginEntry, end: EndEntry | undefined): boolean {
+    const run = this.#runs.get(id);
+    if (run === undefined) return false;
+    const known = run.attempts.get(attemptName(begin));
+    if (known !== undefined && (end === undefined || known.result !== undefined)) return false;
+    run.lost = true;
+    if (known === undefined) {
+      run.attempts.set(attemptName(begin), {
+        ...begin,
+        ...{ result: undefined, at: this.#clock.now(), byRecovery: false, isLate: false, untaken: false, version: 0 },
+      });
+      const part = run.parts.get(partName(begin));
+      if (part !== undefined) Object.assign(part, { state: 'under-way', owner: worker, attempt: begin.attempt });
+    }
+    if (end !== undefined) this.#end(run, { worker, run: id, step: begin.step }, end);
+    return true;
+  }
+}
+
+const GRACE_MS = 30_000;
+
+function forget(run: Run, attempt: Attempt): void {
+  run.attempts.delete(attemptName(attempt));
+  const part = run.parts.get(partName(attempt));
+  if (part === undefined) return;
+  part.attempt = attempt.attempt - 1;
+  part.state = part.owner === undefined ? 'open' : 'claimed';
+  if (attempt.result?.kind !== 'split') return;
+  for (const half of ['0', '1']) run.parts.delete(partName({ ...attempt, part: `${attempt.part}${half}` }));
+}
+
+function isInDoubt(result: Result): boolean {
+  return result.kind === 'settled' && result.outcomes.verdicts.every(({ status }) => status === 'in-doubt');
+}
+
+function byPlan(one: RequestKey, other: RequestKey): number {
+  return one.request - other.request || (one.part < other.part ? -1 : 1);
+}
+
+function partName({ step, request, part }: RequestKey): string {
+  return `${step}/${request}/${part}`;
+}
+
+function attemptName(key: AttemptKey): string {
+  return `${partName(key)}/${key.attempt}`;
+}
