@@ -96,7 +96,8 @@ class StepLeader {
     while (!stop.nothingMore.aborted) {
       const news = await this.#takeNews();
       for (const part of await this.#store.withdraw(this.#key)) {
-        if (!this.#handed.delete(keyOf(part))) continue;
+        // Of one in flight the intent stays open: the next run asks the service.
+        if (!this.#handed.delete(keyOf(part)) || part.isInFlight) continue;
         const result = { kind: 'again', why: 'the run stopped before it was sent' } as const;
         await journal.append({ type: 'outcome', ...nameOf(part), at: deps.clock.now(), result });
       }

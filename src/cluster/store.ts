@@ -67,6 +67,8 @@ export interface LedPart extends RequestKey {
   readonly state: 'open' | 'claimed' | 'under-way' | 'done';
 }
 
+export type WithdrawnPart = RequestKey & Pick<HandedPart, 'isInFlight'>;
+
 export interface OpenStep {
   readonly step: number;
   readonly provisionedIds: readonly string[];
@@ -116,8 +118,11 @@ export interface LeaderStore {
   noteTaken(key: LeadKey, taken: readonly (AttemptKey & { readonly version: number })[]): Promise<void>;
   /** Nothing more is claimed or begun; what is under way ends. */
   closeStep(key: LeadKey): Promise<void>;
-  /** Of a closed step: deletes open parts, and those claimed ones whose worker's lease has ended. Returns all deleted since `closeStep`. */
-  withdraw(key: LeadKey): Promise<readonly RequestKey[]>;
+  /**
+   * Of a closed step: deletes open parts, and those claimed ones whose worker's lease has ended. Returns all deleted since
+   * `closeStep`. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
+   */
+  withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
   /**
    * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost attempt
    * has not checked in, `lost` when one had to be put back; `same` also makes the step claimable again.

@@ -9,6 +9,7 @@ import {
   type OpenStep,
   type Store,
   StoreLost,
+  type WithdrawnPart,
   type WorkerKey,
 } from '../../src/cluster/store.js';
 import type { RequestKey, Result } from '../../src/journal/entry-format.js';
@@ -48,7 +49,7 @@ interface Run {
   stop: { reason: string; detail: string } | undefined;
   readonly parts: Map<string, Part>;
   readonly attempts: Map<string, Attempt>;
-  withdrawn: RequestKey[];
+  withdrawn: WithdrawnPart[];
 }
 
 interface Worker {
@@ -166,7 +167,8 @@ export class MemoryCluster {
   #lead({ run: id, epoch }: LeadKey, job: string) {
     const known = this.#runs.get(id);
     if (known !== undefined && known.epoch > epoch) throw new LeadLost(`another process leads run ${id}`);
-    const isNew = known === undefined;
+    // One of which no step was ever opened is as good as new.
+    const isNew = known?.step === undefined;
     const run: Run = known ?? {
       epoch,
       job,
@@ -240,14 +242,15 @@ export class MemoryCluster {
     }
   }
 
-  #withdraw(key: LeadKey): readonly RequestKey[] {
+  #withdraw(key: LeadKey): readonly WithdrawnPart[] {
     const run = this.#led(key);
     if (run.isOpen) return [];
     for (const [name, part] of run.parts) {
       const isHeld = part.state === 'claimed' && this.#isAlive(part.owner);
       if ((part.state !== 'open' && part.state !== 'claimed') || isHeld) continue;
       run.parts.delete(name);
-      run.withdrawn.push({ step: part.step, request: part.request, part: part.part });
+      const { step, request, part: path, isInFlight } = part;
+      run.withdrawn.push({ step, request, part: path, isInFlight });
     }
     return run.withdrawn;
   }
