@@ -57,10 +57,10 @@ export interface BookedTurns {
 
 export const HORIZON_MS = 150;
 /** The line is no longer than this: who waits in it may have died, and its turns must not be lost. */
-const MAX_LINE_MS = 250;
+export const MAX_LINE_MS = 250;
 /** A last booking so far ahead, without a pause, is none of this clock. */
-const SET_BACK_MS = 60_000;
-const RECOVERY_PER_SECOND = 0.05;
+export const SET_BACK_MS = 60_000;
+export const RECOVERY_PER_SECOND = 0.05;
 const SECOND_MS = 1000;
 
 export function newLane(life: string, nowMs: number): LaneRow {

@@ -1,0 +1,72 @@
+import { Pool, type PoolConfig } from 'pg';
+import { explainFailure } from './explain-failure.js';
+
+type Row = Record<string, unknown>;
+
+/** Calls of a database, over a few connections. Every method throws `StoreLost` when the connection broke, or it took too long. */
+export interface Database {
+  query(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** All of its queries, or none. */
+  transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const CONNECTIONS = 4;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** The server gives up before the client does, so that its answer says why. */
+const LOCK_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 20_000;
+const QUERY_TIMEOUT_MS = 25_000;
+const IDLE_IN_TRANSACTION_MS = 30_000;
+/** What the functions rely on, whatever the database or the role has as its default. */
+const OPTIONS = '-c default_transaction_isolation=read\\ committed -c search_path=pg_catalog';
+
+/** Connects with the first query. `config`: where to, as `parseDatabaseUrl` says. */
+export function openDatabase(config: PoolConfig): Database {
+  const pool = new Pool({
+    ...config,
+    application_name: 'volley',
+    options: OPTIONS,
+    max: CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+  });
+  // An idle connection broke: the pool has let go of it, and the next query opens another.
+  pool.on('error', () => undefined);
+  const query: Database['query'] = async (text, values) => {
+    try {
+      return (await pool.query<Row>(text, values === undefined ? undefined : [...values])).rows;
+    } catch (error) {
+      throw explainFailure(error);
+    }
+  };
+  return {
+    query,
+    transaction: async (work) => {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw explainFailure(error);
+      });
+      let failure: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work(async (text, values) => {
+          const { rows } = await client.query<Row>(text, values === undefined ? undefined : [...values]);
+          return rows;
+        });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        failure = explainFailure(error);
+        throw failure;
+      } finally {
+        // With an error the connection is closed, which rolls back.
+        client.release(failure);
+      }
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,79 @@
+import { InternalError, UserError } from '../../domain/errors.js';
+import { LeadLost, StoreLost } from '../store.js';
+
+/**
+ * SQLSTATEs, or classes of them, after which the same call may succeed: on another connection, after a restart or a promotion, or
+ * when others have let go of what they hold.
+ */
+const LOST: Readonly<Record<string, string>> = {
+  '08': 'the connection broke',
+  '25006': 'the server is a standby, or read-only',
+  '25P03': 'the server closed a transaction that waited too long',
+  '40001': 'the transaction met another one',
+  '40P01': 'the transaction met another one',
+  '53': 'the server is out of connections, memory or disk',
+  '55P03': 'another connection holds a lock for too long',
+  '57014': 'the server took too long',
+  '57P': 'the server shuts down or starts',
+  '58': 'the disk of the server fails',
+};
+
+/** Those that a person must see to. */
+const REFUSED: Readonly<Record<string, readonly [what: string, hint: string]>> = {
+  '28': ['it refuses user or password', "Check the URL, and the server's pg_hba.conf."],
+  '3D000': ['it does not exist', 'Create it, then run `volley cluster init`.'],
+  '42501': [
+    'the role may not do this',
+    '`volley cluster init` needs a role that may create a schema; leaders and workers need the grants that it prints.',
+  ],
+};
+
+const LEAD_LOST = 'VL001';
+
+/** Of whatever `pg` threw. No message of it has a value, a password or an address. */
+export function explainFailure(error: unknown): Error {
+  if (error instanceof UserError || error instanceof StoreLost) return error;
+  const code = codeOf(error);
+  if (code === LEAD_LOST) return new LeadLost('Another leader has taken over the run');
+  const refused = find(REFUSED, code);
+  if (refused !== undefined) {
+    return new UserError('bad-credentials', `Cannot use the database: ${refused[0]}`, { hint: refused[1] });
+  }
+  if (isTls(error, code)) {
+    return new UserError('bad-credentials', `Cannot use the database: its TLS certificate is not accepted (${code})`, {
+      hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
+    });
+  }
+  const lost = find(LOST, code);
+  if (lost !== undefined) return new StoreLost(`Lost the database: ${lost}`);
+  if (isSqlState(code)) {
+    return new InternalError('unexpected', `The database refused a statement of Volley (${code}): ${messageOf(error)}`);
+  }
+  return new StoreLost(`Lost the database: ${code === '' ? 'the connection broke or took too long' : code}`);
+}
+
+function find<T>(table: Readonly<Record<string, T>>, code: string): T | undefined {
+  if (!isSqlState(code)) return undefined;
+  return table[code] ?? table[code.slice(0, 3)] ?? table[code.slice(0, 2)];
+}
+
+/** Five characters, of which system errors (`EPIPE`) have no digit. */
+function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
+}
+
+function codeOf(error: unknown): string {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function isTls(error: unknown, code: string): boolean {
+  return (
+    /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ||
+    messageOf(error) === 'The server does not support SSL connections'
+  );
+}

@@ -1,0 +1,140 @@
+import type { RequestKey, Result } from '../../journal/entry-format.js';
+import { sameVerdictForAll } from '../../kinds/outcomes.js';
+import { RUN_ENDED } from '../../registry/in-flight/end-in-flight.js';
+import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, WithdrawnPart } from '../store.js';
+import type { Database } from './database.js';
+
+/** A call carries no more than this of parts, so that none takes long. */
+const MAX_PARTS = 1000;
+const MAX_BYTES = 8_000_000;
+const DROPPED_AT_ONCE = 20_000;
+
+export function createLeaderStore(database: Database): LeaderStore {
+  const call = async (name: string, key: LeadKey, values: readonly unknown[] = []) => {
+    const places = [key.run, key.epoch, ...values].map((_, index) => `$${index + 1}`);
+    return database.query(`select * from volley.${name}(${places})`, [key.run, key.epoch, ...values]);
+  };
+  return {
+    lead: async (key, job) => {
+      const [led] = await call('lead', key, [job]);
+      const parts = await database.query(
+        `select step, request, part, state from volley.part where run = $1 and state <> 'withdrawn'
+         order by step, request, part`,
+        [key.run],
+      );
+      return {
+        isNew: led?.is_new === true,
+        isNewLife: led?.is_new_life === true,
+        parts: parts as unknown as LedPart[],
+      };
+    },
+    openStep: async (key, { step, provisionedIds, onLost }) => {
+      await call('open_step', key, [step, provisionedIds, onLost]);
+    },
+    handOver: async (key, parts) => {
+      for (const piece of inPieces(parts)) {
+        await call('hand_over', key, [
+          ...keyColumns(piece),
+          piece.map(({ rows }) => rows[0]),
+          piece.map(({ rows }) => rows[1]),
+          piece.map(({ isInFlight }) => isInFlight),
+          piece.map(({ head }) => JSON.stringify(head)),
+          piece.map(({ body }) => body),
+        ]);
+      }
+    },
+    readNews: async (key, limit) => {
+      // The figures first: what ends between the two calls is then still under way in them.
+      const [state] = await call('read_state', key);
+      const ended = await database.query(
+        `select step, request, part, a.attempt, first_row, row_count, outcome, result, is_recovered, is_late, version,
+           extract(epoch from ended_at)::float8 * 1000 as at
+         from volley.attempt a join volley.part using (run, step, request, part)
+         where run = $1 and is_untaken order by ended limit $2`,
+        [key.run, limit],
+      );
+      return {
+        ended: ended.map((row) => readEnded(row as unknown as EndedRow)),
+        open: Number(state?.open),
+        claimed: Number(state?.claimed),
+        underWay: Number(state?.under_way),
+        workers: Number(state?.workers),
+        stop:
+          typeof state?.stop_reason === 'string'
+            ? { reason: state.stop_reason, detail: state.stop_detail as string }
+            : undefined,
+        life: state?.life as string,
+      };
+    },
+    noteTaken: async (key, taken) => {
+      await call('note_taken', key, [
+        ...keyColumns(taken),
+        taken.map(({ attempt }) => attempt),
+        taken.map(({ version }) => version),
+      ]);
+    },
+    closeStep: async (key) => {
+      await call('close_step', key);
+    },
+    withdraw: async (key) => {
+      const parts = await call('withdraw', key);
+      return parts.map(({ is_in_flight, ...part }) => ({ ...part, isInFlight: is_in_flight }) as WithdrawnPart);
+    },
+    confirmLife: async (key) => {
+      const [row] = await call('confirm_life', key);
+      return row?.confirm_life as 'same' | 'waiting' | 'lost';
+    },
+    drop: async (key) => {
+      let isDropped = false;
+      while (!isDropped) {
+        const [row] = await call('drop_run', key, [DROPPED_AT_ONCE]);
+        isDropped = row?.drop_run === true;
+      }
+    },
+  };
+}
+
+interface EndedRow extends RequestKey {
+  readonly attempt: number;
+  readonly first_row: number;
+  readonly row_count: number;
+  readonly outcome: Result['kind'];
+  readonly result: string | null;
+  readonly is_recovered: boolean;
+  readonly is_late: boolean;
+  readonly version: number;
+  readonly at: number;
+}
+
+function readEnded(row: EndedRow): EndedAttempt {
+  const { step, request, part, attempt, first_row, row_count, version, is_late } = row;
+  const rows: EndedAttempt['rows'] = [first_row, row_count];
+  const result = row.is_recovered ? resultOfLost(row.outcome, row_count) : (JSON.parse(row.result ?? 'null') as Result);
+  return { step, request, part, attempt, rows, result, at: Math.round(row.at), isLate: is_late, version };
+}
+
+/** What `endInFlight` says of a request whose process has died. */
+function resultOfLost(outcome: Result['kind'], rows: number): Result {
+  return outcome === 'again'
+    ? { kind: 'again', why: 'the run ended before the answer came' }
+    : { kind: 'settled', outcomes: sameVerdictForAll(rows, RUN_ENDED) };
+}
+
+function keyColumns(keys: readonly RequestKey[]): unknown[] {
+  return [keys.map(({ step }) => step), keys.map(({ request }) => request), keys.map(({ part }) => part)];
+}
+
+function* inPieces(parts: readonly HandedPart[]): Generator<HandedPart[]> {
+  let piece: HandedPart[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    if (piece.length === MAX_PARTS || (piece.length > 0 && bytes + part.body.length > MAX_BYTES)) {
+      yield piece;
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(part);
+    bytes += part.body.length;
+  }
+  if (piece.length > 0) yield piece;
+}

@@ -1,0 +1,44 @@
+import type { Store } from '../store.js';
+import { openDatabase } from './database.js';
+import { parseDatabaseUrl } from './database-url.js';
+import { createLeaderStore } from './leader-store.js';
+import { checkSchema } from './schema/database-schema.js';
+import { createWorkerStore } from './worker-store.js';
+
+/** Connects, and refuses a database without the schema of this build (`volley cluster init`). */
+export async function createPostgresStore({ url }: { readonly url: string }): Promise<Store> {
+  const database = openDatabase(await parseDatabaseUrl(url));
+  try {
+    await checkSchema(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return {
+    ...createLeaderStore(database),
+    ...createWorkerStore(database),
+    readLife: async () => {
+      const [row] = await database.query('select volley.present_life() as life');
+      return row?.life as string;
+    },
+    book: async (lane, { costsMs, isUrgent, slowed, succeeded, leastShare, pauseMs }) => {
+      const [row] = await database.query('select * from volley.book($1, $2, $3, $4, $5, $6, $7)', [
+        lane,
+        costsMs,
+        isUrgent,
+        slowed,
+        succeeded,
+        leastShare,
+        pauseMs,
+      ]);
+      return {
+        nowMs: row?.now_ms as number,
+        inMs: row?.in_ms as number[],
+        againInMs: row?.again_in_ms as number,
+        share: row?.share as number,
+        pausedForMs: row?.paused_for_ms as number,
+      };
+    },
+    close: () => database.close(),
+  };
+}

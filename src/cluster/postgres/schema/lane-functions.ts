@@ -1,0 +1,99 @@
+/**
+ * The turns of a shared lane: `book_turns` is `bookTurns` of lane-rule.ts line by line, a test compares the two. Its constants
+ * come from there.
+ */
+
+import { PERIOD_MS } from '../../../throttle/timeline.js';
+import { HORIZON_MS, MAX_LINE_MS, RECOVERY_PER_SECOND, SET_BACK_MS } from '../../lane-rule.js';
+
+export const LANE_FUNCTIONS = `
+create function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
+  slowed boolean, succeeded boolean, least_share float8, pause_ms float8, out in_ms float8[], out again_in_ms float8,
+  out paused_for_ms float8)
+language plpgsql immutable as $$
+declare
+  first_ms float8 := coalesce(costs_ms[1], 0);
+  cost_ms float8;
+  at_ms float8;
+begin
+  if lane.turn_ms is null then
+    lane.turn_ms := now_ms + ${PERIOD_MS} + ${HORIZON_MS};
+    lane.last_cost_ms := 0;
+    lane.line_ms := lane.turn_ms;
+    lane.share := 1;
+    lane.slowed_at_ms := '-infinity';
+    lane.succeeded_at_ms := now_ms;
+    lane.paused_until_ms := 0;
+  elsif lane.life <> present or lane.turn_ms - lane.last_cost_ms > greatest(now_ms, lane.paused_until_ms) + ${SET_BACK_MS} then
+    lane.turn_ms := now_ms + ${HORIZON_MS} + greatest(${PERIOD_MS}, lane.last_cost_ms, first_ms / lane.share);
+    lane.line_ms := lane.turn_ms;
+  end if;
+  lane.life := present;
+  if slowed and now_ms - lane.slowed_at_ms >= 1000 then
+    lane.share := greatest(lane.share / 2, least_share);
+    lane.slowed_at_ms := now_ms;
+    lane.succeeded_at_ms := now_ms;
+  elsif succeeded then
+    lane.share := least(1,
+      lane.share + (${RECOVERY_PER_SECOND}::float8 * least(now_ms - lane.succeeded_at_ms, 1000)) / 1000);
+    lane.succeeded_at_ms := now_ms;
+  end if;
+  if pause_ms > 0 then
+    lane.paused_until_ms := greatest(lane.paused_until_ms, now_ms + pause_ms);
+  end if;
+  in_ms := '{}';
+  foreach cost_ms in array costs_ms loop
+    at_ms := greatest(lane.turn_ms, now_ms, lane.paused_until_ms);
+    exit when not is_urgent and at_ms > now_ms + ${HORIZON_MS};
+    in_ms := in_ms || (at_ms - now_ms);
+    lane.last_cost_ms := cost_ms / lane.share;
+    lane.turn_ms := at_ms + lane.last_cost_ms;
+  end loop;
+  again_in_ms := 0;
+  if cardinality(in_ms) < cardinality(costs_ms) then
+    lane.line_ms := least(greatest(lane.line_ms, lane.turn_ms, now_ms, lane.paused_until_ms),
+      greatest(lane.turn_ms, lane.paused_until_ms) + ${MAX_LINE_MS});
+    again_in_ms := greatest(0, lane.line_ms - now_ms - ${HORIZON_MS} / 2.0::float8);
+    lane.line_ms := lane.line_ms + first_ms / lane.share;
+  end if;
+  paused_for_ms := greatest(0, lane.paused_until_ms - now_ms);
+end $$;
+
+-- A crash may lose the last bookings: then the server has a new life, and the rule waits. So the disk need not be waited for.
+create function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, slowed boolean, succeeded boolean,
+  least_share float8, pause_ms float8, out now_ms float8, out in_ms float8[], out again_in_ms float8, out share float8,
+  out paused_for_ms float8)
+language plpgsql as $$
+declare
+  booked volley.lane;
+  turns record;
+  present text := volley.present_life();
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  loop
+    select * into booked from volley.lane where name = lane_name for update;
+    exit when found;
+    -- No one has used the lane; two may find so at once.
+    select (b.lane).* into booked from volley.book_turns(null, present, volley.now_ms(), '{}', false, false, false, 0, 0) b;
+    booked.name := lane_name;
+    insert into volley.lane select booked.* on conflict do nothing;
+  end loop;
+  now_ms := volley.now_ms();
+  select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, slowed, succeeded,
+    least_share, pause_ms);
+  booked := turns.lane;
+  in_ms := turns.in_ms;
+  again_in_ms := turns.again_in_ms;
+  share := booked.share;
+  paused_for_ms := turns.paused_for_ms;
+  update volley.lane l
+    set life = booked.life, turn_ms = booked.turn_ms, last_cost_ms = booked.last_cost_ms, line_ms = booked.line_ms,
+      share = booked.share, slowed_at_ms = booked.slowed_at_ms, succeeded_at_ms = booked.succeeded_at_ms,
+      paused_until_ms = booked.paused_until_ms
+    where l.name = lane_name;
+end $$;
+
+create function volley.now_ms() returns float8 language sql as $$
+  select extract(epoch from clock_timestamp())::float8 * 1000
+$$;
+`;

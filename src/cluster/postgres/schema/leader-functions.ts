@@ -1,0 +1,198 @@
+/**
+ * Functions of the leader. `check_lead` refuses one whose place another has taken; with SQLSTATE `VL001`. Those that change the
+ * run hold its gate alone: no claim and no begin stands on both sides of the change.
+ */
+export const LEADER_FUNCTIONS = `
+create function volley.check_lead(of_run text, its_epoch bigint) returns volley.run language plpgsql as $$
+declare
+  led volley.run;
+begin
+  select * into led from volley.run where id = of_run;
+  if led.epoch is distinct from its_epoch then
+    raise exception 'another leader has taken over' using errcode = 'VL001';
+  end if;
+  return led;
+end $$;
+
+-- A run of which no step was ever opened is as good as new: its leader may have died before it knew.
+create function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean)
+language plpgsql as $$
+declare
+  led volley.run;
+  present text := volley.present_life();
+begin
+  perform pg_advisory_xact_lock(volley.gate(of_run));
+  insert into volley.run (id, epoch, job, life) values (of_run, its_epoch, its_job, present) on conflict do nothing;
+  select * into led from volley.run where id = of_run;
+  if led.epoch < its_epoch then
+    delete from volley.part where run = of_run and state = 'withdrawn';
+  else
+    perform volley.check_lead(of_run, its_epoch);
+  end if;
+  update volley.run set epoch = its_epoch, job = its_job, is_open = false, stop_reason = null, stop_detail = null
+    where id = of_run;
+  is_new := led.step is null;
+  is_new_life := led.life <> present;
+end $$;
+
+create function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text)
+returns void language plpgsql as $$
+begin
+  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
+  perform volley.check_lead(of_run, its_epoch);
+  delete from volley.part where run = of_run and state = 'withdrawn';
+  update volley.run set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost where id = of_run;
+end $$;
+
+create function volley.close_step(of_run text, its_epoch bigint) returns void language plpgsql as $$
+begin
+  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
+  perform volley.check_lead(of_run, its_epoch);
+  update volley.run set is_open = false where id = of_run;
+end $$;
+
+-- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
+-- attempt under way; that of a worker which put it back counts.
+create function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
+  first_rows integer[], row_counts integer[], in_flights boolean[], heads text[], bodies bytea[])
+returns void language plpgsql as $$
+begin
+  perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform volley.check_lead(of_run, its_epoch);
+  with handed as (
+    select h.*, last.worker, last.outcome, coalesce(last.attempt, 0) as last_attempt,
+        h.in_flight and (last.attempt is null or last.outcome is not null) as is_sent_before
+      from unnest(steps, requests, parts, first_rows, row_counts, in_flights, heads, bodies)
+        as h (step, request, part, first_row, row_count, in_flight, head, body)
+      left join lateral (
+        select * from volley.attempt a
+          where a.run = of_run and a.step = h.step and a.request = h.request and a.part = h.part
+          order by a.attempt desc limit 1
+      ) last on true
+  ), placed as (
+    select h.*, last_attempt + is_sent_before::integer as attempt,
+        case
+          when in_flight or last_attempt = 0 or outcome = 'again' then 'open'
+          when outcome is null then 'under-way'
+          else 'done'
+        end as state
+      from handed h
+  ), inserted as (
+    insert into volley.part as p (run, step, request, part, first_row, row_count, state, owner, in_flight, attempt)
+      select of_run, step, request, part, first_row, row_count, state, case state when 'under-way' then worker end, in_flight,
+          attempt
+        from placed
+      on conflict (run, step, request, part) do update
+        set state = excluded.state, owner = excluded.owner, in_flight = excluded.in_flight, attempt = excluded.attempt
+        where p.state = 'withdrawn'
+      returning step, request, part
+  ), begun as (
+    insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
+      select of_run, step, request, part, attempt, gen_random_uuid()::text, ''
+        from placed join inserted using (step, request, part) where is_sent_before
+  )
+  insert into volley.request
+    select distinct on (step, request) of_run, step, request, head, body
+      from handed join inserted using (step, request)
+    on conflict do nothing;
+end $$;
+
+create function volley.read_state(of_run text, its_epoch bigint, out open bigint, out claimed bigint, out under_way bigint,
+  out workers bigint, out stop_reason text, out stop_detail text, out life text)
+language plpgsql as $$
+declare
+  led volley.run;
+begin
+  life := volley.present_life();
+  led := volley.check_lead(of_run, its_epoch);
+  stop_reason := led.stop_reason;
+  stop_detail := led.stop_detail;
+  select count(*) into workers from volley.worker where gone_at is null and lease_until > clock_timestamp();
+  select count(*) filter (where state = 'open'), count(*) filter (where state = 'claimed'),
+      count(*) filter (where state = 'under-way')
+    into open, claimed, under_way
+    from volley.part where run = of_run and (state = 'open' or owner is not null);
+end $$;
+
+create function volley.note_taken(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
+  attempts integer[], versions integer[])
+returns void language plpgsql as $$
+begin
+  perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform volley.check_lead(of_run, its_epoch);
+  update volley.attempt a set is_untaken = false, result = null
+    from unnest(steps, requests, parts, attempts, versions) as taken (step, request, part, attempt, version)
+    where a.run = of_run and a.step = taken.step and a.request = taken.request and a.part = taken.part
+      and a.attempt = taken.attempt and a.version = taken.version;
+  delete from volley.request r
+    using (select distinct * from unnest(steps, requests) as t (step, request)) taken
+    where r.run = of_run and r.step = taken.step and r.request = taken.request
+      and not exists (select from volley.part p
+        where p.run = of_run and p.step = r.step and p.request = r.request and p.state <> 'done');
+end $$;
+
+create function volley.withdraw(of_run text, its_epoch bigint)
+returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql as $$
+begin
+  perform volley.present_life(), volley.end_leases();
+  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  if (volley.check_lead(of_run, its_epoch)).is_open then
+    return;
+  end if;
+  update volley.part p set state = 'withdrawn', owner = null
+    where p.run = of_run and (p.state = 'open' or (p.state = 'claimed'
+      and not exists (select from volley.worker w where w.id = p.owner and w.gone_at is null)));
+  return query select p.step, p.request, p.part, p.in_flight from volley.part p
+    where p.run = of_run and p.state = 'withdrawn' order by p.step, p.request, p.part;
+end $$;
+
+create function volley.confirm_life(of_run text, its_epoch bigint) returns text language plpgsql as $$
+declare
+  led volley.run;
+  present text := volley.present_life();
+begin
+  led := volley.check_lead(of_run, its_epoch);
+  if led.life = present and not led.has_lost then
+    return 'same';
+  end if;
+  perform pg_advisory_xact_lock(volley.gate(of_run));
+  led := volley.check_lead(of_run, its_epoch);
+  if led.has_lost then
+    return 'lost';
+  end if;
+  if exists (
+    select from volley.worker where gone_at is null and lease_until > clock_timestamp() and life <> present
+  ) then
+    return 'waiting';
+  end if;
+  update volley.run set life = present where id = of_run;
+  return 'same';
+end $$;
+
+-- In pieces, so that no call takes long. Says whether all is deleted.
+create function volley.drop_run(of_run text, its_epoch bigint, at_most integer) returns boolean language plpgsql as $$
+declare
+  deleted integer;
+begin
+  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
+  if not exists (select from volley.run where id = of_run) then
+    return true;
+  end if;
+  perform volley.check_lead(of_run, its_epoch);
+  update volley.run set is_open = false where id = of_run and is_open;
+  delete from volley.request where ctid = any (array(select ctid from volley.request where run = of_run limit at_most));
+  get diagnostics deleted = row_count;
+  if deleted = 0 then
+    delete from volley.part where ctid = any (array(select ctid from volley.part where run = of_run limit at_most));
+    get diagnostics deleted = row_count;
+  end if;
+  if deleted = 0 then
+    delete from volley.attempt where ctid = any (array(select ctid from volley.attempt where run = of_run limit at_most));
+    get diagnostics deleted = row_count;
+  end if;
+  if deleted = 0 then
+    delete from volley.run where id = of_run;
+  end if;
+  return deleted = 0;
+end $$;
+`;

@@ -1,0 +1,116 @@
+/**
+ * Functions on the life of the server and on leases. Every other function first asks for `present_life`: the first call of a
+ * new life extends the leases, because no worker could renew its own while the server was away.
+ */
+export const LIFE_FUNCTIONS = `
+create function volley.present_life() returns text language plpgsql as $$
+declare
+  present text;
+begin
+  if pg_is_in_recovery() then
+    raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
+  end if;
+  select id into present from volley.life where started_at = pg_postmaster_start_time();
+  if found then
+    return present;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('volley life', 0));
+  select id into present from volley.life where started_at = pg_postmaster_start_time();
+  if found then
+    return present;
+  end if;
+  delete from volley.life;
+  insert into volley.life values (gen_random_uuid()::text, pg_postmaster_start_time(), clock_timestamp())
+    returning id into present;
+  update volley.worker set lease_until = greatest(lease_until, clock_timestamp() + lease) where gone_at is null;
+  return present;
+end $$;
+
+-- Who changes a run takes its gate alone, who relies on it takes it with others; both until the end of the transaction.
+create function volley.gate(of_run text) returns bigint language sql immutable as $$
+  select hashtextextended('volley run ' || of_run, 0)
+$$;
+
+create function volley.has_lease(of_worker text) returns boolean language sql as $$
+  select exists (
+    select from volley.worker where id = of_worker and gone_at is null and lease_until > clock_timestamp()
+  )
+$$;
+
+-- Only a worker that has checked in claims and begins: else it might send what it has sent in an earlier life.
+create function volley.may_begin(of_worker text, present text) returns boolean language sql as $$
+  select volley.has_lease(of_worker) and exists (select from volley.worker where id = of_worker and life = present)
+$$;
+
+create function volley.beat(of_worker text, its_name text, lease_ms float8, out is_alive boolean, out life text)
+language plpgsql as $$
+declare
+  its_lease interval := lease_ms * interval '1 millisecond';
+begin
+  life := volley.present_life();
+  insert into volley.worker as w (id, name, lease, lease_until, seen_at, life)
+    values (of_worker, its_name, its_lease, clock_timestamp() + its_lease, clock_timestamp(), beat.life)
+    on conflict (id) do update
+      set name = its_name, lease = its_lease, lease_until = clock_timestamp() + its_lease, seen_at = clock_timestamp()
+      where w.gone_at is null and w.lease_until > clock_timestamp();
+  is_alive := found;
+end $$;
+
+-- From then on no beat renews them.
+create function volley.end_leases() returns void language plpgsql as $$
+begin
+  update volley.worker set gone_at = clock_timestamp() where gone_at is null and lease_until <= clock_timestamp();
+  delete from volley.worker
+    where gone_at < clock_timestamp() - interval '1 day'
+      and not exists (select from volley.part where owner = worker.id);
+end $$;
+
+create function volley.leave(of_worker text) returns void language plpgsql as $$
+begin
+  perform volley.present_life();
+  update volley.part set state = 'open', owner = null where owner = of_worker and state = 'claimed';
+  update volley.worker set gone_at = clock_timestamp() where id = of_worker and gone_at is null;
+end $$;
+
+-- Says in the attempt of a part what became of it, and has the leader told.
+create function volley.end_attempt(of_part volley.part, its_outcome text, its_result text, recovered boolean)
+returns void language sql as $$
+  update volley.attempt
+    set outcome = its_outcome, result = its_result, ended = nextval('volley.ended_order'), ended_at = clock_timestamp(),
+      is_late = is_recovered, is_recovered = recovered, is_untaken = true, version = version + 1
+    where run = of_part.run and step = of_part.step and request = of_part.request and part = of_part.part
+      and attempt = of_part.attempt
+$$;
+
+create function volley.recover() returns integer language plpgsql as $$
+declare
+  lost volley.part;
+  fate text;
+  recovered integer := 0;
+begin
+  perform volley.present_life();
+  perform volley.end_leases();
+  for lost in
+    select p.* from volley.part p
+      where p.owner is not null
+        and not exists (select from volley.worker w where w.id = p.owner and w.gone_at is null)
+      for update skip locked
+  loop
+    recovered := recovered + 1;
+    fate := 'claimed';
+    if lost.state = 'under-way' then
+      select case when step = lost.step then on_lost end into fate from volley.run where id = lost.run;
+      if fate = 'again' then
+        perform volley.end_attempt(lost, 'again', null, true);
+      elsif fate is distinct from 'query' then
+        perform volley.end_attempt(lost, 'settled', null, true);
+        fate := 'in-doubt';
+      end if;
+    end if;
+    update volley.part
+      set state = case fate when 'in-doubt' then 'done' else 'open' end, owner = null, in_flight = in_flight or fate = 'query'
+      where run = lost.run and step = lost.step and request = lost.request and part = lost.part;
+  end loop;
+  return recovered;
+end $$;
+`;

@@ -1,0 +1,106 @@
+/**
+ * The tables. `result` is text, so that what a worker wrote is what the leader reads. A row in `life` stands for a life of the
+ * server: the table is not logged, so that a crash, the promotion of a standby and a restored backup empty it.
+ */
+export const TABLES = `
+create table volley.meta (version integer not null);
+
+create unlogged table volley.life (
+  id text primary key,
+  started_at timestamptz not null,
+  began_at timestamptz not null
+);
+
+create table volley.lane (
+  name text primary key,
+  life text not null,
+  turn_ms float8 not null,
+  last_cost_ms float8 not null,
+  line_ms float8 not null,
+  share float8 not null,
+  slowed_at_ms float8 not null,
+  succeeded_at_ms float8 not null,
+  paused_until_ms float8 not null
+);
+
+create table volley.worker (
+  id text primary key,
+  name text not null,
+  lease interval not null,
+  lease_until timestamptz not null,
+  seen_at timestamptz not null,
+  gone_at timestamptz, -- its lease has ended, for good
+  life text not null -- the last one that it has checked in
+);
+
+create table volley.run (
+  id text primary key,
+  epoch bigint not null,
+  job text not null,
+  step integer,
+  is_open boolean not null default false,
+  provisioned_ids text[] not null default '{}',
+  on_lost text check (on_lost in ('again', 'query', 'in-doubt')),
+  life text not null, -- the one that its leader has confirmed
+  has_lost boolean not null default false, -- a worker had to put back an attempt
+  stop_reason text,
+  stop_detail text
+);
+
+create table volley.request (
+  run text not null,
+  step integer not null,
+  request integer not null,
+  head text not null,
+  body bytea not null,
+  primary key (run, step, request)
+);
+
+create table volley.part (
+  run text not null,
+  step integer not null,
+  request integer not null,
+  part text collate "C" not null,
+  first_row integer not null,
+  row_count integer not null,
+  state text not null check (state in ('open', 'claimed', 'under-way', 'done', 'withdrawn')),
+  owner text,
+  attempt integer not null default 0, -- how many there were
+  in_flight boolean not null default false,
+  primary key (run, step, request, part),
+  check ((owner is not null) = (state in ('claimed', 'under-way')))
+);
+create index part_open on volley.part (run, step, request, part) where state = 'open';
+create index part_owned on volley.part (owner) where owner is not null;
+
+-- The primary key is the fence: an attempt is begun once.
+create sequence volley.ended_order;
+create table volley.attempt (
+  run text not null,
+  step integer not null,
+  request integer not null,
+  part text collate "C" not null,
+  attempt integer not null,
+  nonce text not null,
+  worker text not null,
+  begun_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  ended bigint, -- place in the order of ends
+  outcome text check (outcome in ('again', 'split', 'settled', 'given-up')),
+  result text, -- absent of a lost worker, and once the leader has taken it
+  is_recovered boolean not null default false, -- ended for a lost worker
+  is_late boolean not null default false,
+  is_untaken boolean not null default false,
+  version integer not null default 0,
+  put_back text, -- the life of the server in which a worker put it back
+  primary key (run, step, request, part, attempt),
+  check ((outcome is null) = (ended is null))
+);
+create index attempt_untaken on volley.attempt (run, ended) where is_untaken;
+
+create view volley.open_requests as
+  select run.id as run,
+    (select count(*) from volley.part where run = run.id and state = 'open') as open,
+    (select count(*) from volley.part where run = run.id and owner is not null) as claimed
+  from volley.run;
+`;

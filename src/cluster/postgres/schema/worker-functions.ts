@@ -1,0 +1,161 @@
+/**
+ * Functions of workers. Who changes a part locks its row first, then its attempt. A claim and a begin hold the gate of the run
+ * with others, and judge run and lease behind it.
+ */
+export const WORKER_FUNCTIONS = `
+-- Whether parts of the step may be claimed and begun.
+create function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql immutable as $$
+  select coalesce(
+    led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present, false
+  )
+$$;
+
+create function volley.find_run(only_run text) returns setof volley.run language plpgsql as $$
+declare
+  present text := volley.present_life();
+begin
+  return query select r.* from volley.run r
+    where (only_run is null or r.id = only_run) and volley.is_claimable(r, r.step, present)
+    order by exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') desc, random()
+    limit 1;
+end $$;
+
+-- What the worker holds from now on without having said so; one row without a request where that is nothing.
+create function volley.claim(of_worker text, of_run text, its_step integer, up_to integer, held_requests integer[],
+  held_parts text[])
+returns table (is_open boolean, request integer, part text, first_row integer, row_count integer, in_flight boolean,
+  attempt integer, head text, body bytea, nonce text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  present text := volley.present_life();
+  led volley.run;
+  known integer;
+  may_claim boolean;
+begin
+  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  select * into led from volley.run where id = of_run;
+  may_claim := volley.is_claimable(led, its_step, present) and volley.may_begin(of_worker, present);
+  if not may_claim then
+    up_to := 0;
+  end if;
+  select count(*) into known from volley.unknown_parts(of_worker, of_run, its_step, held_requests, held_parts);
+  update volley.part p set state = 'claimed', owner = of_worker
+    from (
+      select o.request, o.part from volley.part o
+        where o.run = of_run and o.step = its_step and o.state = 'open'
+        order by o.request, o.part limit greatest(0, up_to - known)
+        for update skip locked
+    ) next
+    where p.run = of_run and p.step = its_step and p.request = next.request and p.part = next.part;
+  return query
+    select may_claim, p.request, p.part, p.first_row, p.row_count, p.in_flight, p.attempt, r.head, r.body, a.nonce
+      from (select) as once
+      left join (
+        select * from volley.unknown_parts(of_worker, of_run, its_step, held_requests, held_parts) u
+          order by u.request, u.part limit up_to
+      ) p on true
+      left join volley.request r on r.run = of_run and r.step = its_step and r.request = p.request
+      left join volley.attempt a on a.run = of_run and a.step = its_step and a.request = p.request and a.part = p.part
+        and a.attempt = p.attempt and p.in_flight
+      order by p.request, p.part;
+end $$;
+
+-- Parts that a worker has claimed and does not know of.
+create function volley.unknown_parts(of_worker text, of_run text, its_step integer, held_requests integer[], held_parts text[])
+returns setof volley.part language sql as $$
+  select p.* from volley.part p
+    where p.owner = of_worker and p.state = 'claimed' and p.run = of_run and p.step = its_step
+      and not exists (select from unnest(held_requests, held_parts) as held (request, part)
+        where held.request = p.request and held.part = p.part)
+$$;
+
+-- The indexes, from 0, of the begins that are refused.
+create function volley.append(of_worker text, of_run text, its_step integer, types text[], requests integer[], parts text[],
+  attempts integer[], nonces text[], outcomes text[], results text[], halves text[])
+returns integer[] language plpgsql as $$
+declare
+  present text := volley.present_life();
+  led volley.run;
+  p volley.part;
+  refused integer[] := '{}';
+begin
+  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  select * into led from volley.run where id = of_run;
+  for i in 1 .. cardinality(types) loop
+    select * into p from volley.part
+      where run = of_run and step = its_step and request = requests[i] and part = parts[i] for update;
+    if types[i] = 'end' then
+      perform volley.append_end(p, of_worker, attempts[i], nonces[i], outcomes[i], results[i], halves[i]);
+    elsif not volley.append_begin(p, of_worker, present, volley.is_claimable(led, its_step, present), attempts[i], nonces[i]) then
+      refused := refused || (i - 1);
+    end if;
+  end loop;
+  return refused;
+end $$;
+
+create function volley.append_begin(p volley.part, of_worker text, present text, is_claimable boolean, its_attempt integer, its_nonce text)
+returns boolean language plpgsql as $$
+declare
+  last volley.attempt;
+begin
+  if p.owner is distinct from of_worker or not volley.has_lease(of_worker) then
+    return false;
+  end if;
+  select * into last from volley.attempt
+    where run = p.run and step = p.step and request = p.request and part = p.part and attempt = p.attempt;
+  if p.state = 'under-way' then
+    -- Repeated after a lost reply: it has begun, even where the step has closed since.
+    return p.attempt = its_attempt and last.nonce = its_nonce;
+  end if;
+  if not is_claimable or not volley.may_begin(of_worker, present) or p.attempt + 1 <> its_attempt or (p.attempt > 0 and last.outcome is distinct from 'again') then
+    return false;
+  end if;
+  insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
+    values (p.run, p.step, p.request, p.part, its_attempt, its_nonce, of_worker);
+  update volley.part set state = 'under-way', attempt = its_attempt, in_flight = false
+    where run = p.run and step = p.step and request = p.request and part = p.part;
+  return true;
+end $$;
+
+create function volley.append_end(p volley.part, of_worker text, its_attempt integer, its_nonce text, its_outcome text,
+  its_result text, its_halves text)
+returns void language plpgsql as $$
+declare
+  ended volley.attempt;
+begin
+  select * into ended from volley.attempt
+    where run = p.run and step = p.step and request = p.request and part = p.part and attempt = its_attempt;
+  if not found or ended.nonce <> its_nonce or p.attempt <> its_attempt then
+    return;
+  end if;
+  if ended.outcome is not null then
+    if ended.is_recovered and ended.outcome = 'settled' and its_outcome = 'settled' then
+      perform volley.end_attempt(p, its_outcome, its_result, false);
+    end if;
+    return;
+  end if;
+  perform volley.end_attempt(p, its_outcome, its_result, false);
+  if its_outcome = 'again' then
+    update volley.part
+      set state = case state when 'under-way' then 'claimed' else state end, in_flight = false
+      where run = p.run and step = p.step and request = p.request and part = p.part;
+    return;
+  end if;
+  update volley.part set state = 'done', owner = null, in_flight = false
+    where run = p.run and step = p.step and request = p.request and part = p.part;
+  insert into volley.part (run, step, request, part, first_row, row_count, state, owner)
+    select p.run, p.step, p.request, half ->> 'part', (half -> 'rows' ->> 0)::integer, (half -> 'rows' ->> 1)::integer,
+        'claimed', of_worker
+      from json_array_elements(its_halves::json) as half
+      where its_outcome = 'split'
+    on conflict do nothing;
+end $$;
+
+create function volley.ask_to_stop(of_run text, reason text, detail text) returns void language plpgsql as $$
+begin
+  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
+  update volley.run set stop_reason = reason, stop_detail = detail
+    where id = of_run and stop_reason is null;
+end $$;
+`;

