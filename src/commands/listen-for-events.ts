@@ -3,7 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { readSecret } from '../job/secrets.js';
 import { assertIsFile } from '../listen/event-file.js';
-import type { StoredEvent } from '../listen/event-line.js';
+import type { WrittenEvent } from '../listen/intake.js';
+import { BEHIND_PROXY } from '../listen/listen-limits.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
@@ -35,6 +36,8 @@ export interface ListenFlags {
   /** Name of the environment variable with the secret. */
   readonly secretEnv: string | undefined;
   readonly secretFile: string | undefined;
+  /** All connections come from one address. */
+  readonly behindProxy: boolean | undefined;
   readonly json: boolean | undefined;
 }
 
@@ -67,11 +70,12 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     const placing =
       run === undefined ? passDiskErrors : <T>(task: () => Promise<T>) => placeDiskErrors(dirname(run.directory), task);
     let joining: ReceiptJoining | undefined;
-    const onWritten = ({ kind }: StoredEvent) => {
+    const onWritten = ({ kind }: WrittenEvent) => {
       if (kind === 'receipt') joining?.noteReceipt();
     };
     const deps = { files: nodeFiles, clock: systemClock, log, lockOutput: () => lockFile(output) };
-    const listener = await placing(() => startListener({ host, port, output, secret, onWritten }, deps));
+    const limits = flags.behindProxy === true ? BEHIND_PROXY : {};
+    const listener = await placing(() => startListener({ host, port, output, secret, limits, onWritten }, deps));
     const { origin, path, counts } = listener;
     const quiet = new AbortController();
     const logging = logCounts({ clock: systemClock, log, signal: quiet.signal }, counts);

@@ -13,19 +13,19 @@ export interface EventWriterDeps {
 /** Appends lines with group commit. `append` resolves once its line is durable; after a failure every line is refused. */
 export class EventWriter {
   readonly #file: AppendFile;
-  readonly #commit: GroupCommit<string>;
+  readonly #commit: GroupCommit<Uint8Array>;
 
   constructor({ file, assertHeld, onFailure }: EventWriterDeps) {
     this.#file = file;
-    const write = async (lines: readonly string[]) => {
+    const write = async (lines: readonly Uint8Array[]) => {
       await assertHeld();
-      await file.append(Buffer.from(lines.join('')));
+      await file.append(Buffer.concat(lines));
       await file.sync();
     };
     this.#commit = new GroupCommit({ write, describeFailure, onFailure });
   }
 
-  append(line: string): Promise<void> {
+  append(line: Uint8Array): Promise<void> {
     return this.#commit.add(line);
   }
 

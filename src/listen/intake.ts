@@ -19,11 +19,16 @@ export interface ListenCounts {
   refused: number;
   /** Deliveries refused with 503 because too much was pending; the service repeats them. */
   busy: number;
+  /** Connections closed at once because too many were open. */
+  dropped: number;
 }
 
 export function createCounts(): ListenCounts {
-  return { received: 0, written: 0, duplicates: 0, unknown: 0, bad: 0, refused: 0, busy: 0 };
+  return { received: 0, written: 0, duplicates: 0, unknown: 0, bad: 0, refused: 0, busy: 0, dropped: 0 };
 }
+
+/** What is said of an event that was written; its body may be large, and stands in the file. */
+export type WrittenEvent = Pick<StoredEvent, 'kind' | 'id'>;
 
 export interface IntakeDeps {
   readonly clock: Pick<Clock, 'now'>;
@@ -31,7 +36,7 @@ export interface IntakeDeps {
   /** Ids of the events that are durable. */
   readonly known: KeySet;
   readonly counts: ListenCounts;
-  readonly onWritten: (event: StoredEvent) => void;
+  readonly onWritten: (event: WrittenEvent) => void;
 }
 
 /** Takes one delivery, and resolves when its event is durable, now or since earlier. Rejects when the file cannot be written. */
@@ -41,13 +46,21 @@ export type TakeEvent = (body: Uint8Array, headers: EventHeaders) => Promise<'wr
 export function createIntake({ clock, writer, known, counts, onWritten }: IntakeDeps): TakeEvent {
   const underWay = new Map<string, Promise<void>>();
 
-  return async (body, headers) => {
+  /** While many wait for the disk, each keeps its line alone, and not what it was made of. */
+  const read = (body: Uint8Array, headers: EventHeaders): (WrittenEvent & { readonly line: Buffer }) | undefined => {
     const arrived = readEvent(body, headers);
-    if (arrived === undefined) {
+    if (arrived === undefined) return undefined;
+    const line = Buffer.from(encodeEventLine(arrived, new Date(clock.now()).toISOString()));
+    return { kind: arrived.kind, id: arrived.id, line };
+  };
+
+  return async (body, headers) => {
+    const event = read(body, headers);
+    if (event === undefined) {
       counts.bad += 1;
       return 'bad';
     }
-    const { kind, id, event, signature } = arrived;
+    const { kind, id } = event;
     counts.received += 1;
     const writing = underWay.get(id);
     if (writing !== undefined || known.has(id)) {
@@ -55,8 +68,7 @@ export function createIntake({ clock, writer, known, counts, onWritten }: Intake
       counts.duplicates += 1;
       return 'duplicate';
     }
-    const receivedAt = new Date(clock.now()).toISOString();
-    const appending = writer.append(encodeEventLine(arrived, receivedAt));
+    const appending = writer.append(event.line);
     underWay.set(id, appending);
     try {
       await appending;
@@ -66,7 +78,7 @@ export function createIntake({ clock, writer, known, counts, onWritten }: Intake
     }
     counts.written += 1;
     if (kind === 'unknown') counts.unknown += 1;
-    onWritten({ receivedAt, kind, id, event, ...(signature === undefined ? {} : { signature }) });
+    onWritten({ kind, id });
     return 'written';
   };
 }

@@ -1,7 +1,9 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { AddressQuota, networkOf } from './address-quota.js';
 import type { DeliveryAuth } from './delivery-auth.js';
 import type { ListenCounts, TakeEvent } from './intake.js';
-import type { ListenLimits } from './listen-limits.js';
+import { type ListenLimits, REQUEST_BYTES } from './listen-limits.js';
+import { readBody } from './read-body.js';
 
 /** Documented: the same for each delivery of an event. */
 const EVENT_ID_HEADER = 'x-8x8-event-id';
@@ -22,7 +24,8 @@ export interface ListenServerDeps {
 /**
  * Serves POST at the delivery paths and GET /healthz. A delivery is authenticated before its body is read, and
  * answered 200 once its event is durable, 400 or 413 for a bad body, 401 or 404 without the right secret, 503 when it
- * should be repeated. No answer echoes the request.
+ * should be repeated. No answer echoes the request. Connections and pending deliveries have limits, in total and of each
+ * address; a body counts as its bytes arrive, not as they are announced.
  */
 export function createListenServer(deps: ListenServerDeps): FastifyInstance {
   const { door, take, counts, limits, state } = deps;
@@ -39,37 +42,50 @@ export function createListenServer(deps: ListenServerDeps): FastifyInstance {
       void answer(reply as FastifyReply, 404, 'not found');
     },
   });
-  app.server.maxConnections = limits.connections;
-  let bytesUnderWay = 0;
-
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(BODY_TYPE, { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  app.addContentTypeParser(BODY_TYPE, (_, body, done) => done(null, body));
+
+  const connections = new AddressQuota(limits.connections);
+  app.server.on('connection', (socket) => {
+    const address = networkOf(socket.remoteAddress);
+    if (connections.hold(address, 1)) socket.once('close', () => connections.release(address, 1));
+    else {
+      counts.dropped += 1;
+      socket.destroy();
+    }
+  });
 
   const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Its answer has no connection yet: it was sent ahead of the answer to another. Those would gather without a limit.
+    if (reply.raw.socket === null) {
+      counts.dropped += 1;
+      request.raw.destroy();
+      return reply.hijack();
+    }
     const refused = door(request.url, request.headers);
-    const bytes = declaredBytes(request) ?? limits.bodyBytes;
     if (refused !== undefined) {
       counts.refused += 1;
-      if (bytes > DROPPED_BYTES) reply.header('connection', 'close');
+      if (!isSmall(request)) reply.header('connection', 'close');
       return answer(reply, refused, refused === 401 ? 'the secret is missing or wrong' : 'not found');
     }
     if (state() === 'failed') return answer(reply, 503, 'events cannot be written');
-    const held = Math.min(bytes, limits.bodyBytes);
-    if (bytesUnderWay + held > limits.bytesUnderWay) {
-      counts.busy += 1;
-      if (bytes > DROPPED_BYTES) reply.header('connection', 'close');
-      return answer(reply.header('retry-after', '1'), 503, 'too much is under way');
-    }
     // The content type is ignored.
     request.headers['content-type'] = BODY_TYPE;
-    bytesUnderWay += held;
-    reply.raw.once('close', () => {
-      bytesUnderWay -= held;
-    });
   };
 
-  app.post('/*', { onRequest: admit }, async (request, reply) => {
-    const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+  const pending = new AddressQuota(limits.pendingBytes);
+  const deliver = async (request: FastifyRequest, reply: FastifyReply, hold: (bytes: number) => boolean) => {
+    const body = hold(REQUEST_BYTES) ? await readBody(request.raw, { hold, maxBytes: limits.bodyBytes }) : 'no-room';
+    if (body === 'no-room') {
+      counts.busy += 1;
+      if (!isSmall(request)) reply.header('connection', 'close');
+      return answer(reply.header('retry-after', '1'), 503, 'too much is under way');
+    }
+    if (body === 'too-large') {
+      counts.bad += 1;
+      reply.header('connection', 'close');
+      return answer(reply, 413, `the body has more than ${limits.bodyBytes} bytes`);
+    }
     const read = (name: string) => {
       const value = request.headers[name];
       return typeof value === 'string' && value !== '' ? value : undefined;
@@ -79,6 +95,20 @@ export function createListenServer(deps: ListenServerDeps): FastifyInstance {
       return taken === 'bad' ? answer(reply, 400, 'the body is not a JSON object') : answer(reply, 200, taken);
     } catch {
       return answer(reply, 503, 'events cannot be written');
+    }
+  };
+  app.post('/*', { onRequest: admit }, async (request, reply) => {
+    const address = networkOf(request.ip);
+    let held = 0;
+    const hold = (bytes: number) => {
+      if (!pending.hold(address, bytes)) return false;
+      held += bytes;
+      return true;
+    };
+    try {
+      return await deliver(request, reply, hold);
+    } finally {
+      pending.release(address, held);
     }
   });
   app.get('/healthz', async (_, reply) =>
@@ -90,21 +120,16 @@ export function createListenServer(deps: ListenServerDeps): FastifyInstance {
     if (state() !== 'open') reply.header('connection', 'close');
   });
   app.setNotFoundHandler((_, reply) => answer(reply, 404, 'not found'));
-  app.setErrorHandler((error, _, reply) => {
+  app.setErrorHandler((_, __, reply) => {
     counts.bad += 1;
-    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-    return isTooLarge
-      ? answer(reply.header('connection', 'close'), 413, `the body has more than ${limits.bodyBytes} bytes`)
-      : answer(reply, 400, 'the body was not read to its end');
+    return answer(reply, 400, 'the body was not read to its end');
   });
   return app;
 }
 
-/** Undefined for a body of unknown length. */
-function declaredBytes({ headers }: FastifyRequest): number | undefined {
-  if (headers['transfer-encoding'] !== undefined) return undefined;
-  const bytes = Number(headers['content-length'] ?? 0);
-  return Number.isSafeInteger(bytes) ? bytes : undefined;
+/** Whether an unread body may be read and dropped: its length is known and small. */
+function isSmall({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BYTES;
 }
 
 function answer(reply: FastifyReply, status: number, said: string): FastifyReply {

@@ -6,9 +6,8 @@ import type { Log } from '../ports/log.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { createDeliveryAuth, describePath } from './delivery-auth.js';
 import { readEventFile } from './event-file.js';
-import type { StoredEvent } from './event-line.js';
 import { EventWriter } from './event-writer.js';
-import { createCounts, createIntake, type ListenCounts } from './intake.js';
+import { createCounts, createIntake, type ListenCounts, type WrittenEvent } from './intake.js';
 import { KeySet } from './key-set.js';
 import { LISTEN_LIMITS, type ListenLimits } from './listen-limits.js';
 import { createListenServer } from './listen-server.js';
@@ -22,7 +21,7 @@ export interface ListenerOptions {
   /** Without one the listener binds to loopback only. */
   readonly secret: string | undefined;
   /** Called for each event once it is durable, in the file's order and before it is acknowledged; what it throws ends the listener. */
-  readonly onWritten?: (event: StoredEvent) => void;
+  readonly onWritten?: (event: WrittenEvent) => void;
   readonly limits?: Partial<ListenLimits>;
 }
 
@@ -88,7 +87,7 @@ async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: 
     state = 'failed';
     reportFailure(error);
   };
-  const tell = (event: StoredEvent) => {
+  const tell = (event: WrittenEvent) => {
     try {
       onWritten(event);
     } catch (error) {
@@ -141,9 +140,12 @@ async function openEvents(path: string, known: KeySet, { files, log }: ListenerD
   return file;
 }
 
+/** Connections that the system accepts before we do; above it, it lets senders wait for seconds. It may allow fewer. */
+const BACKLOG = 4096;
+
 async function listen(app: FastifyInstance, { host, port }: ListenerOptions): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    return await app.listen({ host, port, backlog: BACKLOG });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new UserError('bad-flag', `Cannot listen on ${host}:${port}: ${reason}, expected an address that is free`, {

@@ -20,13 +20,23 @@ export async function logCounts(
 }
 
 /** One line for a person. */
-export function describeCounts({ received, written, duplicates, unknown, bad, refused, busy }: ListenCounts): string {
+export function describeCounts({
+  received,
+  written,
+  duplicates,
+  unknown,
+  bad,
+  refused,
+  busy,
+  dropped,
+}: ListenCounts): string {
   const more = [
     `${duplicates} duplicates`,
     `${unknown} of unknown kind`,
     `${bad} bad bodies`,
     `${refused} refused`,
     `${busy} turned away`,
+    `${dropped} connections dropped`,
   ];
   return `${received} events received, ${written} written, ${more.join(', ')}`;
 }

@@ -25,7 +25,13 @@ function aCommand(env: Record<string, string> = {}) {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const { terminal, said, listeners, signal } = aTerminal({ env });
   const output = join(directory, 'events.ndjson');
-  const nothing = { run: undefined, secretEnv: undefined, secretFile: undefined, json: undefined };
+  const nothing = {
+    run: undefined,
+    secretEnv: undefined,
+    secretFile: undefined,
+    behindProxy: undefined,
+    json: undefined,
+  };
   return {
     directory,
     output,
@@ -68,6 +74,7 @@ describe('volley listen', () => {
       bad: 0,
       refused: 1,
       busy: 0,
+      dropped: 0,
     });
     expect(readFileSync(command.output, 'utf8').split('\n')).toHaveLength(2);
     expect(statSync(command.output).mode & 0o777).toBe(0o600);
@@ -87,7 +94,7 @@ describe('volley listen', () => {
     expect(command.said.stderr).toContain('fewer than 16 characters');
     expect(command.said.stderr).not.toContain('short-1');
     expect(command.said.stdout.split('\n').slice(1).join('\n')).toBe(
-      '1 events received, 1 written, 0 duplicates, 1 of unknown kind, 0 bad bodies, 0 refused, 0 turned away\n' +
+      '1 events received, 1 written, 0 duplicates, 1 of unknown kind, 0 bad bodies, 0 refused, 0 turned away, 0 connections dropped\n' +
         `  → ${command.output}\n`,
     );
   });

@@ -48,6 +48,10 @@ export class Running {
     });
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** Does nothing to a process that has ended. */
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);

@@ -24,8 +24,8 @@ export interface Started extends Listener {
   events(): StoredEvent[];
   /** Posts JSON, or text and bytes as they are; gives status and words of the answer. */
   post(body: unknown, posted?: Posted): Promise<[status: number, said: string]>;
-  /** A connection that says what it is told to, and nothing more. */
-  dial(text: string): Promise<Dialled>;
+  /** A connection that says what it is told to, and nothing more; from another address of loopback, if one is given. */
+  dial(text: string, from?: string): Promise<Dialled>;
 }
 
 export interface Dialled {
@@ -74,7 +74,7 @@ export async function aListener({
       const { status } = (await answer.body.json()) as { status: string };
       return [answer.statusCode, status];
     },
-    dial: (text) => dial(Number(port), text),
+    dial: (text, from) => dial(Number(port), text, from),
   };
 }
 
@@ -85,8 +85,8 @@ export function eventsIn(text: string): StoredEvent[] {
     .map((line) => JSON.parse(line));
 }
 
-function dial(port: number, text: string): Promise<Dialled> {
-  const socket = connect(port, '127.0.0.1');
+function dial(port: number, text: string, localAddress = '127.0.0.1'): Promise<Dialled> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   let answered = '';
   socket.setEncoding('utf8').on('data', (more) => {
     answered += more;

@@ -23,9 +23,8 @@ describe('an event', () => {
   test('is told to who asked for it when it is durable, in the order of the file', async () => {
     const held = new HeldDisk();
     const told: string[] = [];
-    const onWritten = ({ id, kind, event }: { id: string; kind: string; event: object }) => {
+    const onWritten = ({ id, kind }: { id: string; kind: string }) => {
       expect(held.trace.at(-1)).toBe('synced');
-      expect(event).toEqual(aGatewayEvent());
       told.push(`${kind} ${id}`);
     };
     const listener = await aListener({ files: held.files, disk: held.disk, onWritten });
@@ -40,23 +39,23 @@ describe('an event', () => {
     expect(told).toHaveLength(4);
   });
 
-  test('of a thousand at once is answered and written once; those that come during one sync share the next', async () => {
+  test('of two hundred at once is answered and written once; those that come during one sync share the next', async () => {
     const held = new HeldDisk();
     const listener = await aListener({ files: held.files, disk: held.disk });
-    const ids = Array.from({ length: 1000 }, (_, index) => `e${index}`);
+    const ids = Array.from({ length: 200 }, (_, index) => `e${index}`);
     const post = (id: string) => listener.post(aGatewayEvent(), { headers: { [ID]: id } });
     const answers = [post('e0')];
     await held.syncAsked();
     answers.push(...ids.slice(1).map(post));
-    await until(() => listener.counts.received === 1000);
+    await until(() => listener.counts.received === 200);
     await held.endSync();
     await held.endSync();
     const statuses = (await Promise.all(answers)).map(([status]) => status);
     expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'append 999', 'sync', 'synced']);
+    expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'append 199', 'sync', 'synced']);
     const written = listener.events().map(({ id }) => id);
     expect(written.sort()).toEqual(ids.map((id) => `event:${id}`).sort());
-    expect(listener.counts).toMatchObject({ received: 1000, written: 1000, duplicates: 0 });
+    expect(listener.counts).toMatchObject({ received: 200, written: 200, duplicates: 0 });
   });
 
   test('of unknown kind is kept, and marked so', async () => {

@@ -11,7 +11,7 @@ async function aWriter(assertHeld: () => Promise<void> = async () => {}, changes
   const file = { ...(await held.files.openAppend(OUTPUT)), ...changes };
   const writer = new EventWriter({ file, assertHeld, onFailure: (error) => failures.push(error) });
   const append = (line: string) =>
-    writer.append(`${line}\n`).then(
+    writer.append(Buffer.from(`${line}\n`)).then(
       () => void trace.push(`durable ${line}`),
       (error: Error) => void trace.push(`refused ${line}: ${error.message}`),
     );

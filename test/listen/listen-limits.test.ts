@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import type { Quota } from '../../src/listen/address-quota.js';
+import { REQUEST_BYTES } from '../../src/listen/listen-limits.js';
 import { until } from '../e2e/command.js';
 import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MOST_BYTES = 128 * KIB;
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+/** Room for so many requests with a small body each. */
+function pendingBytes({ total, perAddress }: Quota): Quota {
+  const ofOne = REQUEST_BYTES + KIB;
+  return { total: total * ofOne, perAddress: perAddress * ofOne };
+}
 
 describe('a bad body', () => {
   test.each<[string, string | Buffer]>([
@@ -20,19 +30,19 @@ describe('a bad body', () => {
     expect(listener.events()).toHaveLength(1);
   });
 
-  test('of one byte above 1 MiB is answered 413 and counted; one of 1 MiB is taken', async () => {
+  test('of one byte above 128 KiB is answered 413 and counted; one of 128 KiB is taken', async () => {
     const listener = await aListener();
     const body = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
-    expect((await listener.post(body(MIB)))[0]).toBe(200);
-    expect((await listener.post(body(MIB + 1)))[0]).toBe(413);
+    expect((await listener.post(body(MOST_BYTES)))[0]).toBe(200);
+    expect((await listener.post(body(MOST_BYTES + 1)))[0]).toBe(413);
     expect(listener.counts).toMatchObject({ written: 1, bad: 1 });
   });
 
-  test('that says nothing of its length is cut off at 1 MiB', async () => {
+  test('that says nothing of its length is cut off at 128 KiB', async () => {
     const listener = await aListener();
     const { socket, ended } = await listener.dial(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
-    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-    for (let sent = 0; sent <= 16; sent++) socket.write(chunk);
+    const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
+    for (let sent = 0; sent <= 4; sent++) socket.write(chunk);
     expect(await ended).toMatch(/^HTTP\/1\.1 413 /);
     expect(listener.counts).toMatchObject({ received: 0, bad: 1 });
   });
@@ -83,29 +93,89 @@ describe('time and room', () => {
     expect(await ended).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
-  test('connections above the most are closed at once', async () => {
-    const listener = await aListener({ limits: { connections: 1 } });
+  test('connections above the most of one address are closed at once; another address is served', async () => {
+    const listener = await aListener({ limits: { connections: { total: 3, perAddress: 2 } } });
     const first = await listener.dial('');
-    await (await listener.dial('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')).ended;
-    first.socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await listener.dial('');
+    expect(await (await listener.dial(HEALTH)).ended).toBe('');
+    expect(await (await listener.dial(HEALTH, '127.0.0.2')).ended).toMatch(/^HTTP\/1\.1 200 /);
+    first.socket.write(HEALTH);
     expect(await first.ended).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await (await listener.dial(HEALTH)).ended).toMatch(/^HTTP\/1\.1 200 /);
+    expect(listener.counts.dropped).toBe(1);
+  });
+
+  test('connections above the most of all addresses are closed at once', async () => {
+    const listener = await aListener({ limits: { connections: { total: 2, perAddress: 2 } } });
+    await listener.dial('');
+    await listener.dial('', '127.0.0.2');
+    expect(await (await listener.dial(HEALTH, '127.0.0.3')).ended).toBe('');
+    expect(listener.counts.dropped).toBe(1);
   });
 
   test('what comes while too many bytes are under way is turned away with 503, and taken later', async () => {
     const held = new HeldDisk();
-    const listener = await aListener({ files: held.files, disk: held.disk, limits: { bytesUnderWay: 20 } });
-    const first = listener.post('{"a":"123456"}');
+    const limits = { pendingBytes: pendingBytes({ total: 3, perAddress: 2 }) };
+    const listener = await aListener({ files: held.files, disk: held.disk, limits });
+    const first = listener.post({ a: 1 });
     await held.syncAsked();
-    expect(await listener.post('{"b":12}')).toEqual([503, 'too much is under way']);
-    const small = listener.post('{}');
+    const second = listener.post({ a: 2 });
     await until(() => listener.counts.received === 2);
+    expect(await listener.post({ a: 3 })).toEqual([503, 'too much is under way']);
+    const other = await listener.dial(`${HEAD}Connection: close\r\nContent-Length: 7\r\n\r\n{"a":4}`, '127.0.0.2');
+    await until(() => listener.counts.received === 3);
+    const full = await listener.dial(`${HEAD}Connection: close\r\nContent-Length: 7\r\n\r\n{"a":5}`, '127.0.0.3');
+    expect(await full.ended).toMatch(/^HTTP\/1\.1 503 /);
     await held.endSync();
     await held.endSync();
-    expect([(await first)[0], (await small)[0]]).toEqual([200, 200]);
-    const again = listener.post('{"b":12}');
+    expect([(await first)[0], (await second)[0]]).toEqual([200, 200]);
+    expect(await other.ended).toMatch(/^HTTP\/1\.1 200 /);
+    const again = listener.post({ a: 3 });
     await held.endSync();
     expect((await again)[0]).toBe(200);
-    expect(listener.counts).toMatchObject({ received: 3, written: 3, busy: 1 });
+    expect(listener.counts).toMatchObject({ received: 4, written: 4, busy: 2 });
+  });
+
+  test('a body that is announced and does not come takes no room from others', async () => {
+    const listener = await aListener({ limits: { pendingBytes: pendingBytes({ total: 3, perAddress: 3 }) } });
+    const slow = await listener.dial(`${HEAD}Content-Length: ${MOST_BYTES}\r\nExpect: 100-continue\r\n\r\n`);
+    await new Promise((resolve) => slow.socket.once('data', resolve));
+    expect(await listener.post({ a: 1 })).toEqual([200, 'written']);
+  });
+
+  test('a body cut into pieces of one byte is refused before the pieces take more than its share', async () => {
+    const listener = await aListener({ limits: { pendingBytes: pendingBytes({ total: 2, perAddress: 2 }) } });
+    const { socket, ended } = await listener.dial(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+    socket.write('1\r\n \r\n'.repeat(100));
+    expect(await ended).toMatch(/^HTTP\/1\.1 503 /);
+    expect(listener.counts).toMatchObject({ received: 0, busy: 1 });
+  });
+
+  test('requests sent ahead of an answer end their connection: their answers would gather', async () => {
+    const held = new HeldDisk();
+    const listener = await aListener({ files: held.files, disk: held.disk });
+    const request = `${HEAD}Content-Length: 7\r\n\r\n{"a":1}`;
+    const { ended } = await listener.dial(request + request);
+    expect(await ended).toBe('');
+    await held.endSync();
+    await listener.close();
+    expect(listener.events()).toHaveLength(1);
+    expect(listener.counts).toMatchObject({ received: 1, dropped: 1 });
+  });
+
+  test('a connection that ends while its event waits for the disk gives back its room', async () => {
+    const held = new HeldDisk();
+    const limits = { pendingBytes: pendingBytes({ total: 1, perAddress: 1 }) };
+    const listener = await aListener({ files: held.files, disk: held.disk, limits });
+    const { socket } = await listener.dial(`${HEAD}Content-Length: 7\r\n\r\n{"a":1}`);
+    await held.syncAsked();
+    socket.destroy();
+    expect((await listener.post({ a: 2 }))[0]).toBe(503);
+    await held.endSync();
+    await until(() => listener.counts.written === 1);
+    const again = listener.post({ a: 2 });
+    await held.endSync();
+    expect((await again)[0]).toBe(200);
   });
 });
 

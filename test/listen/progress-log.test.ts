@@ -20,7 +20,8 @@ test('counts are said every five seconds when something came, and not otherwise'
   await clock.pass(1);
   expect(lines).toEqual([
     {
-      message: '3 events received, 2 written, 0 duplicates, 0 of unknown kind, 0 bad bodies, 0 refused, 0 turned away',
+      message:
+        '3 events received, 2 written, 0 duplicates, 0 of unknown kind, 0 bad bodies, 0 refused, 0 turned away, 0 connections dropped',
       ...counts,
     },
   ]);

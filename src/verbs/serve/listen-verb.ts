@@ -19,14 +19,21 @@ export const addListenVerb: AddVerbs = (cli, { terminal, finish }) =>
             'Environment variable that holds the secret, which senders put into the path or a header',
           ),
           'secret-file': textOption('File that holds the secret'),
+          'behind-proxy': {
+            describe: 'All connections come from a proxy: limits for each address are off, those for all stay',
+            type: 'boolean',
+          },
           json,
         })
         .example('$0 listen --output events.ndjson --secret-env HOOK_SECRET', '')
         .example('$0 listen --run out/spring-sale/k3v9q2m8x4aa --port 0', ''),
-    ({ port, host, output, run, secretEnv, secretFile, json }) =>
+    ({ port, host, output, run, secretEnv, secretFile, behindProxy, json }) =>
       finish(
         import('../../commands/listen-for-events.js').then(({ listenForEvents }) =>
-          listenForEvents({ port: readPort(port), host, output, run, secretEnv, secretFile, json }, terminal),
+          listenForEvents(
+            { port: readPort(port), host, output, run, secretEnv, secretFile, behindProxy, json },
+            terminal,
+          ),
         ),
       ),
   );
