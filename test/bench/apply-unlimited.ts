@@ -48,6 +48,9 @@ const host: Host = {
   leave: (exitCode) => process.exit(exitCode),
   runtime: { ...nodeRuntime, loadLane, loadTransport },
 };
-process.exitCode = await applyRun({ run, confirm: undefined, ignoreChangedInputs: false, json: true }, host);
+process.exitCode = await applyRun(
+  { run, confirm: undefined, ignoreChangedInputs: false, adopt: true, json: true },
+  host,
+);
 const sendingSeconds = (sending.endMs - sending.startMs) / 1000;
 process.stdout.write(`${JSON.stringify({ sendingSeconds, state: JSON.parse(summary).state })}\n`);

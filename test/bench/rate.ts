@@ -67,7 +67,7 @@ export async function benchRate({ directory, rows, runs }: BenchOptions): Promis
 async function observe(job: PlannedJob): Promise<Arrival[]> {
   const observeRun = async (sandbox: SandboxProcess) => {
     const run = copyRun(job, sandbox.origin);
-    await runProgram({ args: [COMMAND, 'apply', run], env: { VOLLEY_API_KEY: sandbox.credentials.apiKey } });
+    await runProgram({ args: [COMMAND, 'apply', run, '--adopt'], env: { VOLLEY_API_KEY: sandbox.credentials.apiKey } });
     const requests = await sandbox.readRequests();
     if (requests.length !== job.requests) throw new Error(`${requests.length} requests, expected ${job.requests}`);
     return requests.map(({ atMs, messages }) => ({ atMs, amount: messages }));

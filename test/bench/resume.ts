@@ -69,11 +69,15 @@ async function prepare(directory: string, toPlan: JobToPlan, server: Server): Pr
       journalMb,
       measure: measure(KILLED, () => ['run', join(directory, JOB_FILE)]),
     },
-    { name: `${kind}: volley apply RUN, after the kill`, journalMb, measure: measure(KILLED, (run) => ['apply', run]) },
+    {
+      name: `${kind}: volley apply RUN, after the kill`,
+      journalMb,
+      measure: measure(KILLED, (run) => ['apply', run, '--adopt']),
+    },
     {
       name: `${kind}: volley apply RUN, nothing sent yet`,
       journalMb: undefined,
-      measure: measure(undefined, (run) => ['apply', run]),
+      measure: measure(undefined, (run) => ['apply', run, '--adopt']),
     },
   ];
 }
