@@ -23,9 +23,11 @@ const MAY_IMPORT = {
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
+  // Knows figures and labels, and nothing of what they count.
+  metrics: ['ports'],
   listen: ['domain', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.
-  sandbox: ['domain', 'ports', 'storage'],
+  sandbox: ['domain', 'ports', 'storage', 'metrics'],
 };
 /** They wire the rest together. */
 const DOORS = {
@@ -35,7 +37,7 @@ const DOORS = {
 };
 
 const LIBRARIES_WITH_EFFECTS =
-  '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|cli-progress)(/|$)';
+  '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|cli-progress|prom-client)(/|$)';
 const PURE =
   '^src/(domain|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 

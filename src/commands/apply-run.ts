@@ -2,6 +2,8 @@ import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
+import { meterCommand } from './metrics/meter-command.js';
+import type { MetricsFlags } from './metrics/metrics-flags.js';
 import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
 import { type Host, runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
@@ -21,13 +23,16 @@ export interface ApplyFlags {
   readonly adopt?: boolean;
   /** Waits for the job's `notBefore`. */
   readonly wait?: boolean | undefined;
+  readonly metrics?: MetricsFlags | undefined;
   readonly json: boolean | undefined;
 }
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. Returns the exit code. */
 export function applyRun(flags: ApplyFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'apply', directory: flags.run }, (name) =>
-    notifyAtEnd(host, 'apply', (about) => applyNamed(flags, { host, name, about })),
+    meterCommand(host, flags.metrics, (host) =>
+      notifyAtEnd(host, 'apply', (about) => applyNamed(flags, { host, name, about })),
+    ),
   );
 }
 

@@ -14,6 +14,7 @@ import { EXIT } from '../report/exit-code.js';
 import { joinReceipts } from '../settle/settle-receipts.js';
 import { nodeFiles } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
+import type { MetricsFlags } from './metrics/metrics-flags.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
 import { describeJoined, ReceiptJoining } from './support/receipt-joining.js';
 import { openRunDirectory } from './support/run-directory.js';
@@ -38,6 +39,7 @@ export interface ListenFlags {
   readonly secretFile: string | undefined;
   /** All connections come from one address. */
   readonly behindProxy: boolean | undefined;
+  readonly metrics?: MetricsFlags | undefined;
   readonly json: boolean | undefined;
 }
 
@@ -66,6 +68,7 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
   }
   const stopping = watchSignals(terminal);
+  let metrics: Awaited<ReturnType<typeof openMetrics>>;
   try {
     const placing =
       run === undefined ? passDiskErrors : <T>(task: () => Promise<T>) => placeDiskErrors(dirname(run.directory), task);
@@ -74,9 +77,11 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
       if (kind === 'receipt') joining?.noteReceipt();
     };
     const deps = { files: nodeFiles, clock: systemClock, log, lockOutput: () => lockFile(output) };
+    metrics = await openMetrics(flags, log);
     const limits = flags.behindProxy === true ? BEHIND_PROXY : {};
     const listener = await placing(() => startListener({ host, port, output, secret, limits, onWritten }, deps));
     const { origin, path, counts } = listener;
+    metrics?.watch(listener);
     const quiet = new AbortController();
     const logging = logCounts({ clock: systemClock, log, signal: quiet.signal }, counts);
     try {
@@ -105,7 +110,14 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     return { exitCode: EXIT.ok, reason: `a signal came; ${describeCounts(counts)}` };
   } finally {
     stopping.end();
+    await metrics?.close?.();
   }
+}
+
+async function openMetrics({ metrics }: ListenFlags, log: Log) {
+  if (metrics === undefined) return undefined;
+  const { openListenMetrics } = await import('./metrics/open-listen-metrics.js');
+  return openListenMetrics(metrics, log);
 }
 
 function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () => void } {

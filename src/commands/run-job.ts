@@ -18,6 +18,8 @@ import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js'
 import { listLeftOut } from './account/left-out-lines.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
+import { meterCommand } from './metrics/meter-command.js';
+import type { MetricsFlags } from './metrics/metrics-flags.js';
 import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
 import { type Host, runtimeOf } from './support/deps.js';
 import { jobDirectoryOf } from './support/job-directory.js';
@@ -40,16 +42,19 @@ export interface RunFlags {
   readonly adopt?: boolean;
   /** Waits for the job's `notBefore`. */
   readonly wait?: boolean | undefined;
+  readonly metrics?: MetricsFlags | undefined;
   readonly json: boolean | undefined;
 }
 
 /** `volley run JOB`: finishes an unfinished run of the job, then plans and applies what is new. Returns the exit code. */
 export async function runJob(flags: RunFlags, terminal: Terminal): Promise<number> {
-  return logCommand(terminal, { command: 'run', file: flags.job }, async (name) => {
-    const job = await loadJob(flags.job);
-    name({ job: job.name });
-    return runNamedJob(job, flags, { host: terminal, name });
-  });
+  return logCommand(terminal, { command: 'run', file: flags.job }, (name) =>
+    meterCommand(terminal, flags.metrics, async (host) => {
+      const job = await loadJob(flags.job);
+      name({ job: job.name });
+      return runNamedJob(job, flags, { host, name });
+    }),
+  );
 }
 
 /** The same for a loaded job. */

@@ -73,6 +73,19 @@ export class RequestLog {
     if (came.fault !== undefined) this.#kind[place] = this.#kindIndex(came.fault);
   }
 
+  /** How many requests of each area were answered with each status; null where it is none. */
+  *countByStatus(): Generator<{ area: AreaName | null; status: number | null; count: number }> {
+    const counts = new Map<string, { area: AreaName | null; status: number | null; count: number }>();
+    for (const [place, status] of this.#status.entries()) {
+      const { area = null } = this.#origins[this.#origin[place] ?? 0] ?? {};
+      const key = `${area} ${status}`;
+      const found = counts.get(key) ?? { area, status: status === 0 ? null : status, count: 0 };
+      found.count += 1;
+      counts.set(key, found);
+    }
+    yield* counts.values();
+  }
+
   *read(): Generator<RequestEntry> {
     for (let place = 0; place < this.#at.length; place++) {
       const origin = this.#origins[this.#origin[place] ?? 0];

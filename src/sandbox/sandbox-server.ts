@@ -42,7 +42,7 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
 
   app.addHook('onRequest', async (request) => {
     const path = request.url.split('?', 1)[0] ?? request.url;
-    if (path.startsWith('/_sandbox')) return;
+    if (path.startsWith('/_sandbox') || path === '/metrics') return;
     const area = areaOfPath.get(request.routeOptions.url ?? '') ?? null;
     const origin = { area, method: request.method, path };
     numbers.set(request, requests.begin(origin, clock.now(), clock.monotonicMs()));

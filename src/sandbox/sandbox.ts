@@ -15,6 +15,7 @@ import { createGatewayArea } from './gateway/gateway.js';
 import { createMemoryLog, openFileLog } from './ledger/byte-log.js';
 import { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
+import { addMetricsRoute } from './metrics-route.js';
 import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
 import { type RequestEntry, RequestLog } from './request-log.js';
 import { createSandboxServer } from './sandbox-server.js';
@@ -107,6 +108,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createSandboxServer(areas, { clock, requests, faults, closing: closing.signal });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
+  addMetricsRoute(app, { ledger, requests, webhooks });
   addWebhookControl(app, { webhooks, now: () => clock.now() });
   for (const area of areas) area.addControl?.(app);
   const close = async () => {

@@ -8,7 +8,7 @@ import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
 export interface Call extends WireRequest {
-  /** For whoever counts; absent for an address outside of the service. */
+  /** For metrics; absent for an address outside of the service. */
   readonly area?: Area | undefined;
   /** Called when its first byte leaves, with the time that it waited for a new connection. Not called if one was open. */
   readonly reportConnectDelay?: ((connectDelayMs: number) => void) | undefined;

@@ -71,11 +71,11 @@ function describeMisuse(message: string): string {
 }
 
 /** The number that a flag was given; refuses what is none as it was typed. */
-export function readPort(text: string): number {
+export function readPort(text: string, flag = 'port'): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UserError(
     'bad-flag',
-    `Cannot listen: --port is ${JSON.stringify(text)}, expected a number from 0 to 65535`,
+    `Cannot listen: --${flag} is ${JSON.stringify(text)}, expected a number from 0 to 65535`,
   );
 }
 

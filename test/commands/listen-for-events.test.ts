@@ -15,6 +15,7 @@ import { type ListenFlags, listenForEvents } from '../../src/commands/listen-for
 import { describeFailure, exitCodeOfError } from '../../src/commands/terminal/print-error.js';
 import { until } from '../e2e/command.js';
 import { aGatewayEvent } from '../listen/events.js';
+import { readMetrics } from '../metrics/read-metrics.js';
 import { aTerminal } from './a-terminal.js';
 
 const SECRET = 'correct-horse-battery';
@@ -55,6 +56,32 @@ async function post(url: string, body: object): Promise<number> {
 }
 
 describe('volley listen', () => {
+  test('shows its counts on a port of its own, without the secret, until the signal; one in use is refused', async () => {
+    const command = aCommand({ HOOK_SECRET: SECRET });
+    const metrics = { port: 0, host: '127.0.0.1', file: undefined };
+    const ended = command.listen({ secretEnv: 'HOOK_SECRET', metrics });
+    const { origin } = await command.firstLine();
+    expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
+    expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
+    expect(await post(`${origin}/hook/other`, aGatewayEvent())).toBe(404);
+    const at = /metrics are at (http:\S+?)\/metrics/.exec(command.said.stderr)?.[1] ?? '';
+    const answer = await fetch(`${at}/metrics`, { headers: { connection: 'close' } });
+    const samples = readMetrics(await answer.text());
+    const counts = ['written', 'duplicate', 'bad', 'refused', 'busy', 'dropped'].map((outcome) =>
+      samples.get(`volley_events_total{outcome="${outcome}"}`),
+    );
+    expect(counts).toEqual([1, 1, 0, 1, 0, 0]);
+    expect(samples.get('volley_listener_accepting')).toBe(1);
+    expect((await fetch(`${origin}/metrics`, { headers: { connection: 'close' } })).status).toBe(404);
+
+    const other = aCommand();
+    const taken = { ...metrics, port: Number(new URL(at).port) };
+    await expect(other.listen({ metrics: taken })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    command.signal();
+    expect(await ended).toBe(0);
+    await expect(fetch(`${at}/metrics`)).rejects.toThrow();
+  });
+
   test('says where it listens, receives until a signal, then prints the totals and exits with 0', async () => {
     const command = aCommand({ HOOK_SECRET: SECRET });
     const ended = command.listen({ secretEnv: 'HOOK_SECRET' });

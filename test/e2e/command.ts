@@ -63,6 +63,12 @@ export class Running {
     return this.#stdout.split('\n', 1)[0] ?? '';
   }
 
+  /** What the first group of the pattern holds, once stderr matches it. */
+  async finds(pattern: RegExp): Promise<string> {
+    await until(() => pattern.test(this.#stderr));
+    return pattern.exec(this.#stderr)?.[1] ?? '';
+  }
+
   async says(text: string): Promise<void> {
     await until(() => this.#stderr.includes(text));
   }

@@ -1,4 +1,5 @@
 import { ignoreOpenDoubt, runArgument, wait } from '../job-options.js';
+import { metricsOptions, readMetricsFlags } from '../metrics-options.js';
 import { type AddVerbs, adopt, json } from '../verb.js';
 
 /** `volley apply RUN` */
@@ -18,14 +19,18 @@ export const addApplyVerb: AddVerbs = (cli, context) => {
           },
           'ignore-open-doubt': ignoreOpenDoubt,
           wait,
+          ...metricsOptions,
           adopt,
           json,
         })
         .example('$0 apply out/spring-sale/k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
-    ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json }) =>
+    ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json, ...more }) =>
       finish(
         import('../../commands/apply-run.js').then(({ applyRun }) =>
-          applyRun({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json }, terminal),
+          applyRun(
+            { run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json, metrics: readMetricsFlags(more) },
+            terminal,
+          ),
         ),
       ),
   );

@@ -1,3 +1,4 @@
+import { metricsPortOptions, readMetricsFlags } from '../metrics-options.js';
 import { host, port } from '../server-options.js';
 import { type AddVerbs, brief, json, readPort, textOption } from '../verb.js';
 
@@ -23,15 +24,26 @@ export const addListenVerb: AddVerbs = (cli, { terminal, finish }) =>
             describe: 'All connections come from a proxy: limits for each address are off, those for all stay',
             type: 'boolean',
           },
+          ...metricsPortOptions,
           json,
         })
         .example('$0 listen --output events.ndjson --secret-env HOOK_SECRET', '')
         .example('$0 listen --run out/spring-sale/k3v9q2m8x4aa --port 0', ''),
-    ({ port, host, output, run, secretEnv, secretFile, behindProxy, json }) =>
+    ({ port, host, output, run, secretEnv, secretFile, behindProxy, json, ...more }) =>
       finish(
         import('../../commands/listen-for-events.js').then(({ listenForEvents }) =>
           listenForEvents(
-            { port: readPort(port), host, output, run, secretEnv, secretFile, behindProxy, json },
+            {
+              port: readPort(port),
+              host,
+              output,
+              run,
+              secretEnv,
+              secretFile,
+              behindProxy,
+              json,
+              metrics: readMetricsFlags(more),
+            },
             terminal,
           ),
         ),

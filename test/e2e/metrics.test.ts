@@ -1,0 +1,232 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Summary } from '../../src/report/summary.js';
+import { readMetrics, sumOf } from '../metrics/read-metrics.js';
+import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
+import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { COMMAND, until } from './command.js';
+
+const FILE = 'sale.prom';
+const DIST = dirname(COMMAND);
+/** Chunks that load the library, each loaded on demand. */
+const LOADS_IT = /^(metric-set\d*|open-metrics|open-metrics-port|open-listen-metrics)$/;
+const read = (workspace: Workspace) => readMetrics(workspace.read(FILE));
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+/** Rows by outcome, as the metrics have them, under the names of the summary. */
+function rowsOf(samples: ReadonlyMap<string, number>, step: number) {
+  const rows = (outcome: string) => sumOf(samples, 'volley_rows_total', { step: String(step), outcome });
+  const unprocessed = sumOf(samples, 'volley_unprocessed_rows', { step: String(step) });
+  const outcomes = { accepted: rows('accepted'), rejected: rows('rejected'), skipped: rows('skipped') };
+  return { ...outcomes, inDoubt: rows('in_doubt'), unprocessed };
+}
+
+function expectRows(samples: ReadonlyMap<string, number>, { steps }: Summary): void {
+  for (const { number, balance } of steps) expect(rowsOf(samples, number)).toEqual(withoutRead(balance));
+}
+
+function withoutRead({ read: _read, ...outcomes }: Summary['balance']): object {
+  return outcomes;
+}
+
+test('the figures of a run are those of its summary and of the service', async () => {
+  const workspace = await aWorkspaceInProcess({ kind: 'reject-rows', area: 'sms', nth: 2, rows: 0.2 });
+  workspace.write('people.csv', `${people(30)}Nobody,12\nAgain,+6591000001\n`);
+  workspace.writeJob(aJob(workspace, { failOn: 'nothing', steps: [aContactsStep(), anSmsStep()] }));
+
+  const { code, summary } = await workspace.run('--metrics-file', FILE);
+
+  expect(code).toBe(0);
+  const samples = read(workspace);
+  expect(summary.steps[1]?.balance).toMatchObject({ read: 32, skipped: 1 });
+  expectRows(samples, summary);
+  expect(sumOf(samples, 'volley_plan_rows_total')).toBe(64);
+  const requests = workspace.requests();
+  for (const area of ['sms', 'contacts']) {
+    const own = requests.filter((request) => request.area === area);
+    expect(sumOf(samples, 'volley_request_duration_seconds_count', { area })).toBe(own.length);
+    for (const { status } of own) {
+      const count = own.filter((request) => request.status === status).length;
+      expect(sumOf(samples, 'volley_requests_total', { area, status: String(status) })).toBe(count);
+    }
+  }
+  const job = { job_name: 'sale' };
+  expect(sumOf(samples, 'volley_lane_limit_requests_per_second', { ...job, area: 'contacts' })).toBe(1800);
+  expect(samples.get('volley_requests_in_flight{area="sms",job_name="sale"}')).toBe(0);
+  expect(samples.get('volley_running{job_name="sale"}')).toBe(0);
+  expect(samples.get('volley_last_exit_code{job_name="sale"}')).toBe(0);
+  expect(samples.get('volley_last_success_timestamp_seconds{job_name="sale"}')).toBeCloseTo(Date.now() / 1000, -2);
+  expect(samples.get('volley_run_disk_bytes{job_name="sale"}')).toBeGreaterThan(1000);
+  expect(samples.get('volley_disk_available_bytes{job_name="sale"}')).toBeGreaterThan(1);
+  expect([...samples.keys()].filter((key) => /\+65|9100|Nobody|P1/.test(key))).toEqual([]);
+
+  // Of another user, whole, and alone.
+  expect(statSync(workspace.path(FILE)).mode & 0o777).toBe(0o644 & ~process.umask());
+  expect(readdirSync(workspace.directory).filter((name) => name.includes('.prom'))).toEqual([FILE]);
+});
+
+test('a run that stopped and is resumed goes on with its counts, beside those of the next; retries are counted', async () => {
+  const workspace = await aWorkspaceInProcess({ kind: 'status-503', area: 'sms', nth: range(3, 200), retryAfter: 5 });
+  workspace.write('inbox/1.csv', people(30));
+  const steps = [anSmsStep({ input: { files: 'inbox/*.csv' } })];
+  workspace.writeJob(aJob(workspace, { steps, service: { giveUpAfterSeconds: 1 } }));
+
+  const stopped = await workspace.run('--metrics-file', FILE);
+  const before = read(workspace);
+  expect(stopped.code).toBe(75);
+  expectRows(before, stopped.summary);
+  expect(stopped.summary.balance).toMatchObject({ unprocessed: expect.any(Number) });
+  expect(sumOf(before, 'volley_retries_total')).toBeGreaterThan(0);
+  expect(sumOf(before, 'volley_requests_total', { status: '503' })).toBeGreaterThan(0);
+  expect(sumOf(before, 'volley_last_exit_code')).toBe(75);
+  expect(sumOf(before, 'volley_last_success_timestamp_seconds')).toBe(0);
+
+  workspace.setFaults();
+  workspace.write('inbox/2.csv', people(5, 40));
+  const resumed = await workspace.run('--metrics-file', FILE);
+  expect(resumed.code).toBe(0);
+  expect(rowsOf(read(workspace), 1)).toMatchObject({ accepted: 35, unprocessed: 0 });
+});
+
+test('rows in doubt are those of all runs of the job, until they are settled; the last success stays', async () => {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('inbox/1.csv', people(3));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })] }));
+  expect((await workspace.run('--metrics-file', FILE)).code).toBe(0);
+  const success = sumOf(read(workspace), 'volley_last_success_timestamp_seconds');
+  expect(success).toBeGreaterThan(0);
+
+  workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 });
+  workspace.write('inbox/2.csv', people(2, 10));
+  const lost = await workspace.run('--metrics-file', FILE);
+  expect(lost.code).toBe(3);
+  expectRows(read(workspace), lost.summary);
+  expect(sumOf(read(workspace), 'volley_in_doubt_rows')).toBe(2);
+  expect(sumOf(read(workspace), 'volley_requests_total', { status: 'no_answer' })).toBe(1);
+  expect(sumOf(read(workspace), 'volley_last_success_timestamp_seconds')).toBe(success);
+
+  workspace.setFaults();
+  expect((await workspace.run('--metrics-file', FILE)).code).toBe(3);
+  expect(sumOf(read(workspace), 'volley_in_doubt_rows')).toBe(2);
+
+  const { plan } = lost.summary;
+  await workspace.volley('settle', `out/sale/${plan}`, '--assume', 'sent', '--confirm', '2');
+  expect((await workspace.run('--metrics-file', FILE)).code).toBe(0);
+  expect(sumOf(read(workspace), 'volley_in_doubt_rows')).toBe(0);
+  expect(sumOf(read(workspace), 'volley_last_success_timestamp_seconds')).toBeGreaterThan(success);
+});
+
+test('a port shows a run while it lives; another process on the job is refused, and leaves the file as it is', async () => {
+  const workspace = await aWorkspace({ kind: 'latency', area: 'sms', nth: 2, delayMs: 600_000 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  const running = workspace.start(['run', 'job.yaml', '--metrics-port', '0', '--metrics-file', FILE]);
+  const origin = await running.finds(/metrics are at (http:\S+?)\/metrics/);
+  await until(() => workspace.requests().length === 2);
+  const scrape = async () => readMetrics(await (await fetch(`${origin}/metrics`)).text());
+
+  await expect.poll(async () => sumOf(await scrape(), 'volley_rows_total', { outcome: 'accepted' })).toBe(10);
+  const samples = await scrape();
+  expect(sumOf(samples, 'volley_requests_in_flight')).toBe(1);
+  expect(sumOf(samples, 'volley_unprocessed_rows')).toBe(20);
+  expect(sumOf(samples, 'volley_running')).toBe(1);
+  expect((await fetch(`${origin}/metrics`)).headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect((await fetch(`${origin}/`)).status).toBe(404);
+  expect((await fetch(`${origin}/metrics`, { method: 'POST' })).status).toBe(405);
+
+  const other = await workspace.run('--metrics-file', FILE);
+  expect(other.code).toBe(75);
+  expect(sumOf(read(workspace), 'volley_running')).toBe(1);
+  expect(sumOf(read(workspace), 'volley_last_exit_code')).toBe(0);
+  expect(workspace.read(FILE)).not.toContain('volley_last_exit_code{');
+
+  running.signal('SIGTERM');
+  await running.says('waiting for what is in flight');
+  running.signal('SIGTERM');
+  expect((await running.ended).code).toBe(75);
+});
+
+test('apply with a port ends as it does without, and the port is free again', async () => {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+
+  const { code, stderr, summary } = await workspace.volley('apply', directory, '--metrics-port', '0');
+
+  expect([code, summary.balance.accepted]).toEqual([0, 3]);
+  const origin = /metrics are at (http:\S+?)\/metrics/.exec(stderr)?.[1];
+  expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  await expect(fetch(`${origin}/metrics`)).rejects.toThrow();
+});
+
+test('a port that is in use, or a file of another kind, is refused before anything is done', async () => {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  const holder = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => holder.once('listening', resolve));
+  const address = holder.address();
+  const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+
+  const taken = await workspace.run('--metrics-port', port);
+  holder.close();
+  const wrong = await workspace.run('--metrics-file', 'people.csv');
+  const letters = await workspace.run('--metrics-port', 'ninety');
+
+  expect([taken.code, wrong.code, letters.code]).toEqual([2, 2, 2]);
+  expect(taken.stderr).toContain(`Cannot serve metrics on 127.0.0.1:${port}: another process uses this port`);
+  expect(wrong.stderr).toMatch(/expected a name that ends in \.prom/);
+  expect(letters.stderr).toContain('--metrics-port is \\"ninety\\"');
+  expect(workspace.read('people.csv')).toBe(people(3));
+  expect(existsSync(workspace.path('out'))).toBe(false);
+  expect(workspace.requests()).toEqual([]);
+});
+
+test.each([
+  ['in no directory', 'none/sale.prom', 'it does not exist'],
+  ['that is a directory', 'folder.prom', 'it is a directory'],
+])('a file %s is one warning, and changes nothing else', async (_, file, why) => {
+  const workspace = await aWorkspaceInProcess();
+  mkdirSync(workspace.path('folder.prom'));
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+
+  const { code, stderr, summary } = await workspace.run('--metrics-file', file);
+
+  expect([code, summary.balance.accepted]).toEqual([0, 3]);
+  const warnings = stderr.split('\n').filter((line) => line.includes('"level":40'));
+  expect(warnings).toHaveLength(1);
+  expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ event: 'metrics', job: 'sale' });
+  expect(warnings[0]).toContain(why);
+  expect(readdirSync(workspace.directory).filter((name) => name.includes('.part'))).toEqual([]);
+});
+
+test('without a flag the library is not loaded, nor anything that loads it', () => {
+  const names = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const textOf = (name: string) => readFileSync(join(DIST, name), 'utf8');
+  // Of this build alone: chunks of earlier ones stay for a day.
+  const [chunks = ''] = /chunks-[0-9a-f]{16}/.exec(textOf('cli.js')) ?? [];
+  const files = new Map(
+    names.filter((name) => name === 'cli.js' || name.startsWith(chunks)).map((name) => [name, textOf(name)]),
+  );
+  const library = [...files].flatMap(([name, text]) =>
+    text.includes('node_modules/prom-client/lib/registry.js') ? [name] : [],
+  );
+  expect(library).toHaveLength(1);
+
+  // What a module imports at once, and not on demand.
+  const importsOf = (name: string) =>
+    [...(files.get(name) ?? '').matchAll(/^(?:import|export)\b[^;]*?["'](\.{1,2}\/[^"']+)["'];/gm)].map(
+      ([, path = '']) => join(dirname(name), path),
+    );
+  const loading = new Set(library);
+  for (let size = 0; size < loading.size; ) {
+    size = loading.size;
+    for (const name of files.keys()) if (importsOf(name).some((path) => loading.has(path))) loading.add(name);
+  }
+  expect([...loading].map((name) => basename(name, '.js')).filter((name) => !LOADS_IT.test(name))).toEqual([]);
+});

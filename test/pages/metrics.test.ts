@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { LISTEN_METRICS, type MetricFacts, RUN_METRICS, SANDBOX_METRICS } from '../../src/metrics/metric-list.js';
+import { listNames, readPage, readRows, readSection } from './page.js';
+
+const page = readPage('jobs/reference/metrics.md');
+
+test.each<[string, Record<string, MetricFacts>]>([
+  ['Of a run', RUN_METRICS],
+  ['Of the listener', LISTEN_METRICS],
+  ['Of the sandbox', SANDBOX_METRICS],
+])('the reference lists every metric, its type and its labels: %s', (heading, metrics) => {
+  const rows = readRows(readSection(page, heading));
+  const said = rows.map(([name = '', type, labels = '']) => ({
+    name: listNames(name)[0],
+    type,
+    labelNames: listNames(labels),
+  }));
+
+  expect(said).toEqual(Object.values(metrics).map(({ name, type, labelNames }) => ({ name, type, labelNames })));
+});
+
+test('names follow Prometheus: a prefix, base units, and _total for counters alone', () => {
+  const all: MetricFacts[] = [RUN_METRICS, LISTEN_METRICS, SANDBOX_METRICS].flatMap((table) => Object.values(table));
+
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  for (const { name, type, help } of all) {
+    expect(name).toMatch(/^volley_[a-z_]+$/);
+    expect(name).not.toMatch(/_(ms|milliseconds|minutes|hours|kb|mb|percent)(_|$)/);
+    expect(name.endsWith('_total')).toBe(type === 'counter');
+    expect(help).toMatch(/^[A-Z1].*\.$/);
+  }
+});
