@@ -1,3 +1,4 @@
+import { deserialize, serialize } from 'node:v8';
 import { bookTurns, type LaneRow } from '../../src/cluster/lane-rule.js';
 import {
   type AttemptKey,
@@ -37,6 +38,8 @@ interface Attempt extends RequestKey {
   isLate: boolean;
   untaken: boolean;
   version: number;
+  /** The life in which a worker put it back. */
+  putBack?: string;
 }
 
 interface Run {
@@ -108,7 +111,7 @@ export class MemoryCluster {
       async (...args: Args): Promise<T> => {
         const fault = await breakCall(name);
         if (fault === 'before') throw new StoreLost('the connection broke');
-        const result = structuredClone(task(...args));
+        const result = deserialize(serialize(task(...args))) as T;
         if (fault === 'after' || (await breakCall(`${name} reply`)) !== undefined) {
           throw new StoreLost('the connection broke');
         }
@@ -324,9 +327,10 @@ export class MemoryCluster {
   #begin(run: Run, { worker, step }: WorkerKey, entry: BeginEntry): boolean {
     const { request, part: path, attempt, nonce } = entry;
     const known = run.attempts.get(attemptName(entry));
-    if (known !== undefined) return known.nonce === nonce && known.result === undefined && this.#isAlive(worker);
     const part = run.parts.get(partName(entry));
-    const isMine = part?.owner === worker && part.state === 'claimed' && part.attempt === attempt - 1;
+    const isHeld = part?.owner === worker && this.#isAlive(worker);
+    if (known !== undefined) return isHeld && known.nonce === nonce && known.result === undefined;
+    const isMine = isHeld && part.state === 'claimed' && part.attempt === attempt - 1 && !part.isInFlight;
     if (!isMine || !this.#isWorking(run, { worker, step })) return false;
     Object.assign(part, { state: 'under-way', attempt, isInFlight: false });
     run.attempts.set(attemptName(entry), {
@@ -403,12 +407,13 @@ export class MemoryCluster {
     part.state = onLost === 'again' ? 'open' : 'done';
   }
 
-  /** True where the attempt was lost. */
+  /** True where the attempt was lost; also to a repeated call. */
   #putBack(worker: string, id: string, begin: BeginEntry, end: EndEntry | undefined): boolean {
     const run = this.#runs.get(id);
     if (run === undefined) return false;
     const known = run.attempts.get(attemptName(begin));
-    if (known !== undefined && (end === undefined || known.result !== undefined)) return false;
+    const isWhole = known?.nonce === begin.nonce && (end === undefined || known.result !== undefined);
+    if (known !== undefined && isWhole) return known.putBack === this.#life;
     run.lost = true;
     if (known === undefined) {
       run.attempts.set(attemptName(begin), {
@@ -418,6 +423,8 @@ export class MemoryCluster {
       const part = run.parts.get(partName(begin));
       if (part !== undefined) Object.assign(part, { state: 'under-way', owner: worker, attempt: begin.attempt });
     }
+    const putBack = run.attempts.get(attemptName(begin));
+    if (putBack?.nonce === begin.nonce) putBack.putBack = this.#life;
     if (end !== undefined) this.#end(run, { worker, run: id, step: begin.step }, end);
     return true;
   }

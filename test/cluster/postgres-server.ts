@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
+import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
+import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
 
 /**
  * A real server in a directory of its own, behind a socket there. It ends with the process that started it, however that ends:
@@ -17,6 +19,8 @@ export interface PostgresServer {
   url(database: string): string;
   /** Creates one, as a copy of `template` where it is given, and returns its name. */
   createDatabase(template?: string): Promise<string>;
+  /** With the schema of Volley. */
+  createVolleyDatabase(): Promise<string>;
   start(): Promise<void>;
   /** `fast` as a restart by a service manager does it, `immediate` like a crash, `kill` by SIGKILL. */
   stop(how: 'fast' | 'immediate' | 'kill'): Promise<void>;
@@ -36,6 +40,11 @@ const KEEPER = `
   "$@" & server=$!
   while read -r signal; do kill -"$signal" "$server"; wait "$server"; exit 0; done
   kill -QUIT "$server" 2>/dev/null; wait "$server"; rm -rf "$0"`;
+
+export function openTestDatabase(url: string): Database {
+  const { username, pathname, searchParams } = new URL(url);
+  return openDatabase({ user: username, database: pathname.slice(1), host: searchParams.get('host') ?? '' });
+}
 
 /** Each setting as the server takes it: `fsync=off`. */
 export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
@@ -60,6 +69,13 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
       await client.connect();
       await client.query(`create database ${name} template ${template} strategy file_copy`);
       await client.end();
+      return name;
+    },
+    createVolleyDatabase: async () => {
+      const name = await server.createDatabase();
+      const database = openTestDatabase(url(name));
+      await initSchema(database);
+      await database.close();
       return name;
     },
     start: async () => {

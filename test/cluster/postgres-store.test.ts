@@ -1,53 +1,60 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDatabase } from '../../src/cluster/postgres/database.js';
-import { parseDatabaseUrl } from '../../src/cluster/postgres/database-url.js';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
-import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
-import { type PostgresServer, startPostgres } from './postgres-server.js';
+import type { Store } from '../../src/cluster/store.js';
+import type { OpenCluster } from './contract/cluster-under-test.js';
+import { testLeading } from './contract/leading.js';
+import { testLosing } from './contract/losing.js';
+import { testWorking } from './contract/working.js';
+import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
+let template: string;
 beforeAll(async () => {
   server = await startPostgres('fsync=off');
+  template = await server.createVolleyDatabase();
 });
 afterAll(() => server.close());
 
-test('a request goes from the leader to a worker, and its results come back', async () => {
-  const url = server.url(await server.createDatabase());
-  const database = openDatabase(await parseDatabaseUrl(url));
-  expect(await initSchema(database)).toEqual({ from: 0, to: 1 });
-  await database.close();
-  const store = await createPostgresStore({ url });
-  const lead = { run: 'r', epoch: 1 };
-  expect(await store.lead(lead, '{}')).toEqual({ isNew: true, isNewLife: false, parts: [] });
-  await store.openStep(lead, { step: 1, provisionedIds: ['a"b', ''], onLost: 'in-doubt' });
-  const head = { request: 1, first: 0, rows: 2, messages: 2, segments: 2 };
-  const key = { step: 1, request: 1, part: '' };
-  await store.handOver(lead, [{ ...key, rows: [0, 2], head, body: Buffer.from('{"a":1}'), isInFlight: false }]);
-  expect(await store.beat('w', { name: 'host', leaseMs: 60_000 })).toMatchObject({ isAlive: true });
-  expect(await store.findRun({})).toEqual({ run: 'r', job: '{}', step: 1, provisionedIds: ['a"b', ''] });
-  const worker = { worker: 'w', run: 'r', step: 1 };
-  const { parts } = await store.claim(worker, { count: 2, holding: [] });
-  expect(parts).toMatchObject([{ ...key, rows: [0, 2], head, body: Buffer.from('{"a":1}'), attempt: 0 }]);
-  const again = { kind: 'again', why: 'x\u0000"\\,{}' } as const;
-  const split = { kind: 'split', why: 'refused' } as const;
-  const refused = await store.append(worker, [
-    { type: 'begin', ...key, attempt: 1, nonce: 'a' },
-    { type: 'end', ...key, attempt: 1, nonce: 'a', result: again, halves: [] },
-    { type: 'begin', ...key, attempt: 2, nonce: 'b' },
-    {
-      ...{ type: 'end', ...key, attempt: 2, nonce: 'b', result: split },
-      halves: [
-        { part: '0', rows: [0, 1] },
-        { part: '1', rows: [1, 1] },
-      ],
-    },
-  ]);
-  expect(refused).toEqual({ refused: [] });
-  const news = await store.readNews(lead, 10);
-  expect(news).toMatchObject({ ended: [{ result: again }, { result: split }], open: 0, claimed: 2, underWay: 0 });
-  await store.noteTaken(lead, news.ended);
-  expect((await store.readNews(lead, 10)).ended).toEqual([]);
-  await store.drop(lead);
-  expect(await store.hasRuns({})).toBe(false);
-  await store.close();
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()));
 });
+
+/** The table of lives is emptied as a crash empties it; the clock of leases is moved instead of waited for. */
+const openOnServer: OpenCluster = async () => {
+  const url = server.url(await server.createDatabase(template));
+  const database = openTestDatabase(url);
+  const connect = async (): Promise<Store> => {
+    const store = await createPostgresStore({ url });
+    opened.push(store);
+    return store;
+  };
+  const passTime = async (ms: number) => {
+    await database.query(`update volley.worker set lease_until = lease_until - $1 * interval '1 ms'`, [ms]);
+  };
+  opened.push(database);
+  return {
+    connect,
+    passTime,
+    restart: async ({ awayMs = 0, lose = [] } = {}) => {
+      await passTime(awayMs);
+      for (const { request, part, attempt } of lose) {
+        await database.query('delete from volley.attempt where (request, part, attempt) = ($1, $2, $3)', [
+          request,
+          part,
+          attempt,
+        ]);
+        await database.query(
+          `update volley.part set attempt = $3 - 1, state = case when owner is null then 'open' else 'claimed' end
+           where (request, part) = ($1, $2)`,
+          [request, part, attempt],
+        );
+      }
+      await database.query('truncate volley.life');
+    },
+  };
+};
+
+testLeading(openOnServer);
+testWorking(openOnServer);
+testLosing(openOnServer);

@@ -40,13 +40,15 @@ begin
     up_to := 0;
   end if;
   select count(*) into known from volley.unknown_parts(of_worker, of_run, its_step, held_requests, held_parts);
+  -- A sub-select in its place may run more than once, and then claims more.
+  with next as materialized (
+    select o.request, o.part from volley.part o
+      where o.run = of_run and o.step = its_step and o.state = 'open'
+      order by o.request, o.part limit greatest(0, up_to - known)
+      for update skip locked
+  )
   update volley.part p set state = 'claimed', owner = of_worker
-    from (
-      select o.request, o.part from volley.part o
-        where o.run = of_run and o.step = its_step and o.state = 'open'
-        order by o.request, o.part limit greatest(0, up_to - known)
-        for update skip locked
-    ) next
+    from next
     where p.run = of_run and p.step = its_step and p.request = next.request and p.part = next.part;
   return query
     select may_claim, p.request, p.part, p.first_row, p.row_count, p.in_flight, p.attempt, r.head, r.body, a.nonce

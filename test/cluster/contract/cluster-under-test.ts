@@ -1,0 +1,81 @@
+import type { AttemptKey, HandedPart, LeadKey, OnLost, Store, WorkerKey } from '../../../src/cluster/store.js';
+import type { Result } from '../../../src/journal/entry-format.js';
+
+/** A store with its server, as the contract needs it. Each test has one of its own. */
+export interface ClusterUnderTest {
+  connect(): Promise<Store>;
+  /** Leases count by the server's clock. */
+  passTime(ms: number): Promise<void>;
+  /** Starts a new life of the server after `awayMs`; `lose`: attempts that it does not know any more, the last of their parts. */
+  restart(options?: { awayMs?: number; lose?: readonly AttemptKey[] }): Promise<void>;
+}
+
+export type OpenCluster = () => Promise<ClusterUnderTest>;
+
+export const LEASE_MS = 600_000;
+
+export const PART = { step: 1, request: 1, part: '' } as const;
+export const AGAIN: Result = { kind: 'again', why: 'refused for its rate' };
+export const SPLIT: Result = { kind: 'split', why: 'one row is wrong' };
+export const SETTLED: Result = {
+  kind: 'settled',
+  outcomes: {
+    verdicts: [
+      { status: 'accepted', code: '', reason: '' },
+      { status: 'rejected', code: '1002', reason: 'bad\u0000 "number" \\ ☎️ \ud800' },
+    ],
+    rows: [[0, 'umid-1'], [1]],
+    shared: ['batch'],
+  },
+} as Result;
+
+export function aPart(request: number, over: Partial<HandedPart> = {}): HandedPart {
+  const head = { request, first: request * 2, rows: 2, messages: 2, segments: 3 };
+  const body = Buffer.from(`{"request":${request},"text":"é"}`);
+  return { ...PART, request, rows: [request * 2, 2], head, body, isInFlight: false, ...over };
+}
+
+/** A run whose step 1 is open, with parts of two rows each. */
+export async function aRun(
+  cluster: ClusterUnderTest,
+  { run = 'run-a', parts = [aPart(1)], onLost = 'in-doubt' as OnLost } = {},
+): Promise<{ store: Store; lead: LeadKey }> {
+  const store = await cluster.connect();
+  const lead = { run, epoch: 1 };
+  await store.lead(lead, `{"of":"${run}"}`);
+  await store.openStep(lead, { step: 1, provisionedIds: ['id "1"', ''], onLost });
+  await store.handOver(lead, parts);
+  return { store, lead };
+}
+
+/** A worker with a connection of its own. */
+export async function aWorker(cluster: ClusterUnderTest, worker: string, run = 'run-a') {
+  const store = await cluster.connect();
+  await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS });
+  const key: WorkerKey = { worker, run, step: 1 };
+  return {
+    store,
+    key,
+    claim: async (count: number) => (await store.claim(key, { count, holding: [] })).parts,
+    begin: (attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) => store.append(key, [aBegin(attempt, nonce)]),
+    end: (result: Result, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
+      store.append(key, [anEnd(result, attempt, nonce)]),
+  };
+}
+
+export function aBegin(attempt: Partial<AttemptKey> = {}, nonce = 'nonce') {
+  return { type: 'begin', ...PART, attempt: 1, ...attempt, nonce } as const;
+}
+
+export function anEnd(result: Result, attempt: Partial<AttemptKey> = {}, nonce = 'nonce') {
+  const { request, part } = { ...PART, ...attempt };
+  const first = request * 2;
+  const halves =
+    result.kind === 'split'
+      ? ([
+          { part: `${part}0`, rows: [first, 1] },
+          { part: `${part}1`, rows: [first + 1, 1] },
+        ] as const)
+      : [];
+  return { type: 'end', ...PART, attempt: 1, ...attempt, nonce, result, halves } as const;
+}

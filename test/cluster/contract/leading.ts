@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { LeadLost, type Store } from '../../../src/cluster/store.js';
+import { AGAIN, aPart, aRun, aWorker, LEASE_MS, type OpenCluster, PART, SETTLED, SPLIT } from './cluster-under-test.js';
+
+/** What `LeaderStore` promises. */
+export function testLeading(open: OpenCluster): void {
+  test('a run is new until a step of it was opened, also to a repeated call and to the next leader', async () => {
+    const cluster = await open();
+    const store = await cluster.connect();
+    const led = { isNew: true, isNewLife: false, parts: [] };
+    expect(await store.lead({ run: 'run-a', epoch: 1 }, '{}')).toEqual(led);
+    expect(await store.lead({ run: 'run-a', epoch: 1 }, '{}')).toEqual(led);
+    expect(await store.lead({ run: 'run-a', epoch: 2 }, '{}')).toEqual(led);
+    await store.openStep({ run: 'run-a', epoch: 2 }, { step: 1, provisionedIds: [], onLost: 'again' });
+    expect(await store.lead({ run: 'run-a', epoch: 3 }, '{}')).toMatchObject({ isNew: false });
+  });
+
+  test('who takes over gets the parts with their states; nothing is claimed until it opens a step', async () => {
+    const cluster = await open();
+    const { store } = await aRun(cluster, { parts: [aPart(1), aPart(2), aPart(3), aPart(4)] });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(3);
+    await worker.begin({ request: 1 });
+    await worker.begin({ request: 2 });
+    await worker.end(SETTLED, { request: 2 });
+    const lead = { run: 'run-a', epoch: 2 };
+    const { parts } = await store.lead(lead, '{"new":true}');
+    expect(parts.map(({ request, state }) => [request, state])).toEqual([
+      [1, 'under-way'],
+      [2, 'done'],
+      [3, 'claimed'],
+      [4, 'open'],
+    ]);
+    expect(await store.findRun({})).toBeUndefined();
+    expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
+    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
+    expect(await store.findRun({})).toMatchObject({ job: '{"new":true}' });
+  });
+
+  test('a leader of a lower epoch can do nothing more, nor can one of a run that is not there', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    await store.lead({ run: 'run-a', epoch: 2 }, '{}');
+    await expectLeadLost(store, lead);
+    await expect(store.lead(lead, '{}')).rejects.toThrow(LeadLost);
+    await expect(store.drop(lead)).rejects.toThrow(LeadLost);
+    await expectLeadLost(store, { run: 'none', epoch: 1 });
+  });
+
+  test('a part that is there stays as it is when it is handed over again', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(2);
+    await worker.begin({ request: 1 });
+    await worker.begin({ request: 2 });
+    await worker.end(SETTLED, { request: 2 });
+    await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+    await store.handOver(lead, [aPart(1), aPart(2), aPart(3)]);
+    expect(await store.readNews(lead, 10)).toMatchObject({ open: 1, claimed: 0, underWay: 1, ended: [] });
+  });
+
+  test('results come back as they were written, in order, at most as many as asked for, until they are taken', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await worker.begin();
+    await worker.end(AGAIN);
+    await worker.begin({ attempt: 2 });
+    await worker.end(SPLIT, { attempt: 2 });
+    await worker.begin({ part: '1' });
+    await worker.end({ kind: 'given-up', verdict: { status: 'not-sent', code: 'x', reason: 'late' } } as never, {
+      part: '1',
+    });
+    await worker.begin({ part: '0' });
+    await worker.end(SETTLED, { part: '0' });
+    const { ended, workers } = await store.readNews(lead, 10);
+    expect(workers).toBe(1);
+    expect(ended.map(({ part, attempt, rows, result }) => [part, attempt, rows, result.kind])).toEqual([
+      ['', 1, [2, 2], 'again'],
+      ['', 2, [2, 2], 'split'],
+      ['1', 1, [3, 1], 'given-up'],
+      ['0', 1, [2, 1], 'settled'],
+    ]);
+    expect(ended[3]).toMatchObject({ result: SETTLED, isLate: false });
+    expect((await store.readNews(lead, 2)).ended).toEqual(ended.slice(0, 2));
+    expect((await store.readNews(lead, 2)).ended).toEqual(ended.slice(0, 2));
+    for (let repeat = 0; repeat < 2; repeat += 1) await store.noteTaken(lead, ended.slice(0, 3));
+    expect((await store.readNews(lead, 10)).ended).toEqual(ended.slice(3));
+    const [last] = ended.slice(3);
+    await store.noteTaken(lead, [{ ...last!, version: last!.version + 1 }]);
+    expect((await store.readNews(lead, 10)).ended).toHaveLength(1);
+  });
+
+  test('of a closed step nothing is claimed or begun, and what is under way ends', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2), aPart(3)] });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(2);
+    await worker.begin({ request: 1 });
+    for (let repeat = 0; repeat < 2; repeat += 1) await store.closeStep(lead);
+    expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
+    expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
+    expect(await worker.begin({ request: 1 })).toEqual({ refused: [] });
+    await worker.end(SETTLED, { request: 1 });
+    expect(await store.readNews(lead, 10)).toMatchObject({ open: 1, claimed: 1, underWay: 0, ended: [{ request: 1 }] });
+    expect(await store.findRun({})).toBeUndefined();
+  });
+
+  test('a closed step gives back what is open, and what a worker without a lease had claimed', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2), aPart(3)] });
+    const dead = await aWorker(cluster, 'dead');
+    await dead.claim(1);
+    await cluster.passTime(LEASE_MS - 100_000);
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    expect(await store.withdraw(lead)).toEqual([]);
+    await store.closeStep(lead);
+    const third = { ...PART, request: 3, isInFlight: false };
+    expect(await store.withdraw(lead)).toEqual([third]);
+    await cluster.passTime(200_000);
+    const withdrawn = [{ ...PART, request: 1, isInFlight: false }, third];
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      expect(inOrder(await store.withdraw(lead))).toEqual(withdrawn);
+    }
+    expect(await dead.begin({ request: 1 })).toEqual({ refused: [0] });
+    expect(await store.readNews(lead, 10)).toMatchObject({ open: 0, claimed: 1 });
+    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
+    await store.closeStep(lead);
+    expect(await store.withdraw(lead)).toEqual([]);
+  });
+
+  test('a part that was withdrawn counts its attempts on when it is handed over again', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await worker.begin();
+    await worker.end(AGAIN);
+    await store.closeStep(lead);
+    await worker.store.leave('w');
+    expect(await store.withdraw(lead)).toHaveLength(1);
+    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
+    await store.handOver(lead, [aPart(1)]);
+    const next = await aWorker(cluster, 'next');
+    expect(await next.claim(1)).toMatchObject([{ request: 1, attempt: 1, body: aPart(1).body }]);
+    expect(await next.begin()).toEqual({ refused: [0] });
+    expect(await next.begin({ attempt: 2 })).toEqual({ refused: [] });
+  });
+
+  test('a part that was sent before is claimed with an attempt to settle, and withdrawn as such', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [], onLost: 'query' });
+    for (let repeat = 0; repeat < 2; repeat += 1) {
+      await store.handOver(lead, [aPart(1, { isInFlight: true }), aPart(2, { isInFlight: true })]);
+    }
+    const worker = await aWorker(cluster, 'w');
+    const [part] = await worker.claim(1);
+    expect(part).toMatchObject({ isInFlight: true, attempt: 1, nonce: expect.any(String) });
+    expect(await worker.begin({ attempt: 2 })).toEqual({ refused: [0] });
+    await worker.end(AGAIN, {}, part!.nonce);
+    expect(await worker.begin({ attempt: 2 })).toEqual({ refused: [] });
+    await store.closeStep(lead);
+    expect(await store.withdraw(lead)).toEqual([{ ...PART, request: 2, isInFlight: true }]);
+  });
+
+  test('a dropped run leaves nothing, whatever comes late; other runs stay', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    await aRun(cluster, { run: 'run-b' });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await worker.begin();
+    for (let repeat = 0; repeat < 2; repeat += 1) await store.drop(lead);
+    expect(await worker.end(SETTLED)).toEqual({ refused: [] });
+    expect(await worker.begin()).toEqual({ refused: [0] });
+    expect([await store.hasRuns({ only: 'run-a' }), await store.hasRuns({})]).toEqual([false, true]);
+    expect(await store.findRun({})).toMatchObject({ run: 'run-b' });
+    expect(await store.lead(lead, '{}')).toMatchObject({ isNew: true, parts: [] });
+  });
+}
+
+async function expectLeadLost(store: Store, lead: { run: string; epoch: number }): Promise<void> {
+  const calls = [
+    () => store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' }),
+    () => store.handOver(lead, [aPart(9)]),
+    () => store.readNews(lead, 1),
+    () => store.noteTaken(lead, []),
+    () => store.closeStep(lead),
+    () => store.withdraw(lead),
+    () => store.confirmLife(lead),
+  ];
+  for (const call of calls) await expect(call(), String(call)).rejects.toThrow(LeadLost);
+}
+
+function inOrder<T extends { request: number }>(parts: readonly T[]): T[] {
+  return [...parts].sort((one, other) => one.request - other.request);
+}

@@ -1,0 +1,280 @@
+import { expect, test } from 'vitest';
+import { sameVerdictForAll } from '../../../src/kinds/outcomes.js';
+import { RUN_ENDED } from '../../../src/registry/in-flight/end-in-flight.js';
+import {
+  AGAIN,
+  aBegin,
+  anEnd,
+  aPart,
+  aRun,
+  aWorker,
+  LEASE_MS,
+  type OpenCluster,
+  PART,
+  SETTLED,
+  SPLIT,
+} from './cluster-under-test.js';
+
+const LOST_AGAIN = { kind: 'again', why: 'the run ended before the answer came' };
+const LOST_IN_DOUBT = { kind: 'settled', outcomes: sameVerdictForAll(2, RUN_ENDED) };
+
+/** What the store does when workers are lost, and when its server is. */
+export function testLosing(open: OpenCluster): void {
+  test('what a lost worker had claimed and not begun is open again', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+    await (await aWorker(cluster, 'lost')).claim(2);
+    expect(await store.recover()).toBe(0);
+    await cluster.passTime(LEASE_MS);
+    const next = await aWorker(cluster, 'next');
+    expect([await next.store.recover(), await store.recover()]).toEqual([2, 0]);
+    expect(await store.readNews(lead, 10)).toMatchObject({ open: 2, claimed: 0, ended: [], workers: 1 });
+    expect(await next.claim(2)).toMatchObject([{ attempt: 0 }, { attempt: 0 }]);
+  });
+
+  test.each([
+    ['again', { open: 1, ended: [{ result: LOST_AGAIN }] }],
+    ['in-doubt', { open: 0, ended: [{ result: LOST_IN_DOUBT }] }],
+    ['query', { open: 1, ended: [] }],
+  ] as const)('what a lost worker had begun becomes what the step says: %s', async (onLost, news) => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { onLost });
+    const lost = await aWorker(cluster, 'lost');
+    await lost.claim(1);
+    await lost.begin();
+    await cluster.passTime(LEASE_MS);
+    await store.recover();
+    expect(await store.readNews(lead, 10)).toMatchObject({ ...news, claimed: 0, underWay: 0 });
+    expect(await lost.begin({ attempt: 2 })).toEqual({ refused: [0] });
+  });
+
+  test('who claims what is in flight settles the attempt of the lost worker, then may begin the next', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { onLost: 'query' });
+    const lost = await aWorker(cluster, 'lost');
+    await lost.claim(1);
+    await lost.begin();
+    await cluster.passTime(LEASE_MS);
+    await store.recover();
+    const next = await aWorker(cluster, 'next');
+    expect(await next.claim(1)).toMatchObject([{ isInFlight: true, attempt: 1, nonce: 'of lost' }]);
+    expect(await next.begin({ attempt: 2 })).toEqual({ refused: [0] });
+    await next.end(AGAIN, {}, 'of lost');
+    expect(await next.begin({ attempt: 2 })).toEqual({ refused: [] });
+    // What the lost one writes now comes too late.
+    await lost.end(SETTLED);
+    expect(await store.readNews(lead, 10)).toMatchObject({ underWay: 1, ended: [{ attempt: 1, result: AGAIN }] });
+  });
+
+  test('the answer of a worker that was taken for lost counts, where no one has asked the service yet', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)], onLost: 'query' });
+    const lost = await aWorker(cluster, 'lost');
+    await lost.claim(2);
+    for (const request of [1, 2]) await lost.begin({ request });
+    await cluster.passTime(LEASE_MS);
+    await store.recover();
+    await lost.end(SPLIT, { request: 1 });
+    await lost.end(AGAIN, { request: 2 });
+    await store.recover();
+    expect(await store.readNews(lead, 10)).toMatchObject({ open: 3, claimed: 0, underWay: 0 });
+    const parts = await (await aWorker(cluster, 'next')).claim(3);
+    expect(parts.map(({ request, part, attempt, isInFlight }) => [request, part, attempt, isInFlight])).toEqual([
+      [1, '0', 0, false],
+      [1, '1', 0, false],
+      [2, '', 1, false],
+    ]);
+  });
+
+  test('a late answer takes the place of in doubt, once', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const lost = await aWorker(cluster, 'lost');
+    await lost.claim(1);
+    await lost.begin();
+    await cluster.passTime(LEASE_MS);
+    await store.recover();
+    const { ended: before } = await store.readNews(lead, 10);
+    expect(before).toMatchObject([{ result: LOST_IN_DOUBT, isLate: false }]);
+    await lost.end(SETTLED, {}, 'of another');
+    await lost.end(AGAIN);
+    await lost.end(SPLIT);
+    expect((await store.readNews(lead, 10)).ended).toEqual(before);
+    for (let repeat = 0; repeat < 2; repeat += 1) await lost.end(SETTLED);
+    await store.noteTaken(lead, before);
+    const { ended, ...counts } = await store.readNews(lead, 10);
+    expect(ended).toMatchObject([{ attempt: 1, rows: [2, 2], result: SETTLED, isLate: true }]);
+    expect(counts).toMatchObject({ open: 0, claimed: 0, underWay: 0 });
+    await store.noteTaken(lead, ended);
+    await lost.end(SETTLED);
+    expect((await store.readNews(lead, 10)).ended).toEqual([]);
+  });
+
+  test('a late answer comes also after the leader took in doubt, and never changes what is sent again', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const lost = await aWorker(cluster, 'lost');
+    await lost.claim(1);
+    await lost.begin();
+    await cluster.passTime(LEASE_MS);
+    await store.recover();
+    await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+    await lost.end(SETTLED);
+    expect((await store.readNews(lead, 10)).ended).toMatchObject([{ result: SETTLED, isLate: true }]);
+    const other = await aRun(cluster, { run: 'run-b', onLost: 'again' });
+    const again = await aWorker(cluster, 'again', 'run-b');
+    await again.claim(1);
+    await again.begin();
+    await cluster.passTime(LEASE_MS);
+    await store.recover();
+    await again.end(SETTLED);
+    expect(await store.readNews(other.lead, 10)).toMatchObject({ open: 1, ended: [{ result: LOST_AGAIN }] });
+  });
+
+  test('a worker that was paused beyond its lease begins nothing, whether or not another has its parts', async () => {
+    const cluster = await open();
+    const { store } = await aRun(cluster, { parts: [aPart(1), aPart(2)], onLost: 'again' });
+    const paused = await aWorker(cluster, 'paused');
+    await paused.claim(2);
+    await paused.begin({ request: 1 });
+    await cluster.passTime(LEASE_MS);
+    expect(await paused.begin({ request: 2 })).toEqual({ refused: [0] });
+    expect(await paused.begin({ request: 1 })).toEqual({ refused: [0] });
+    await store.recover();
+    const next = await aWorker(cluster, 'next');
+    await next.claim(2);
+    await next.begin({ request: 2 });
+    expect(await paused.begin({ request: 2 })).toEqual({ refused: [0] });
+    await paused.end(SETTLED, { request: 2 });
+    expect((await store.readNews({ run: 'run-a', epoch: 1 }, 10)).underWay).toBe(1);
+  });
+
+  test('in a new life nothing is claimed or begun until each worker with a lease has checked in', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2), aPart(3)] });
+    const [one, other] = [await aWorker(cluster, 'one'), await aWorker(cluster, 'other')];
+    await one.claim(2);
+    await one.begin();
+    const before = await store.readLife();
+    expect(await store.confirmLife(lead)).toBe('same');
+    await cluster.restart();
+    const after = await store.readLife();
+    expect([after === before, (await store.readNews(lead, 1)).life]).toEqual([false, after]);
+    expect(await one.begin({ request: 2 })).toEqual({ refused: [0] });
+    expect(await other.store.claim(other.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
+    expect(await store.findRun({})).toBeUndefined();
+    // What is under way ends in any life.
+    await one.end(SETTLED);
+    expect(await store.lead(lead, '{}')).toMatchObject({ isNewLife: true });
+    expect(await store.confirmLife(lead)).toBe('waiting');
+    expect(await one.store.checkIn('one', [])).toBe(0);
+    expect(await store.confirmLife(lead)).toBe('waiting');
+    await other.store.leave('other');
+    for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('same');
+    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'in-doubt' });
+    expect(await one.begin({ request: 2 })).toEqual({ refused: [] });
+    expect(await store.lead(lead, '{}')).toMatchObject({ isNewLife: false });
+  });
+
+  test('a worker that has not checked in begins nothing, also where its run was confirmed', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+    const silent = await aWorker(cluster, 'silent');
+    await silent.claim(1);
+    await cluster.restart();
+    await store.lead({ run: 'run-b', epoch: 1 }, '{}');
+    await store.openStep({ run: 'run-b', epoch: 1 }, { step: 1, provisionedIds: [], onLost: 'again' });
+    await store.handOver({ run: 'run-b', epoch: 1 }, [aPart(1)]);
+    const ofB = { worker: 'silent', run: 'run-b', step: 1 };
+    expect(await store.claim(ofB, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
+    await silent.store.checkIn('silent', []);
+    expect((await store.claim(ofB, { count: 1, holding: [] })).parts).toHaveLength(1);
+    expect(await store.confirmLife(lead)).toBe('same');
+    expect(await silent.begin()).toEqual({ refused: [] });
+  });
+
+  test('a lease that ended while the server was away holds until its worker could renew it', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await cluster.restart({ awayMs: LEASE_MS / 2 + 100_000 });
+    await cluster.restart({ awayMs: LEASE_MS / 2 });
+    expect(await store.recover()).toBe(0);
+    expect(await store.confirmLife(lead)).toBe('waiting');
+    expect(await worker.store.beat('w', { name: 'host', leaseMs: LEASE_MS })).toMatchObject({ isAlive: true });
+    await cluster.passTime(LEASE_MS);
+    expect(await store.recover()).toBe(1);
+    expect(await store.confirmLife(lead)).toBe('same');
+  });
+
+  test('an attempt that the server has lost is put back, and the run stops', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2), aPart(3)] });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(2);
+    for (const request of [1, 2]) await worker.begin({ request });
+    await worker.end(SETTLED, { request: 2 });
+    await cluster.restart({ lose: [1, 2].map((request) => ({ ...PART, request, attempt: 1 })) });
+    expect(await store.readNews(lead, 10)).toMatchObject({ ended: [], underWay: 0 });
+    const remembered = [
+      { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
+      { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: anEnd(SETTLED, { request: 2 }, 'of w') },
+      { run: 'dropped', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
+    ];
+    for (let repeat = 0; repeat < 2; repeat += 1) expect(await worker.store.checkIn('w', remembered)).toBe(2);
+    for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('lost');
+    expect(await store.readNews(lead, 10)).toMatchObject({
+      underWay: 1,
+      open: 1,
+      ended: [{ request: 2, attempt: 1, result: SETTLED }],
+    });
+    expect(await (await aWorker(cluster, 'next')).claim(3)).toEqual([]);
+    await worker.end(SETTLED, { request: 1 });
+    expect((await store.readNews(lead, 10)).ended).toHaveLength(2);
+    // A person must look: the next leader learns it too.
+    const next = { ...lead, epoch: 2 };
+    await store.lead(next, '{}');
+    expect(await store.confirmLife(next)).toBe('lost');
+  });
+
+  test('an attempt that another worker has begun in the place of a lost one is lost', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await worker.begin({}, 'known');
+    await cluster.restart();
+    const remembered = [{ run: 'run-a', begin: aBegin({}, 'sent'), end: anEnd(SETTLED, {}, 'sent') }];
+    expect(await worker.store.checkIn('w', remembered)).toBe(1);
+    expect(await store.confirmLife(lead)).toBe('lost');
+    expect(await store.readNews(lead, 1)).toMatchObject({ underWay: 1, ended: [] });
+  });
+
+  test('who remembers nothing but what the server has finds it so', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(2);
+    for (const request of [1, 2]) await worker.begin({ request });
+    await worker.end(SPLIT, { request: 2 });
+    await cluster.restart();
+    const remembered = [
+      { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
+      { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: anEnd(SPLIT, { request: 2 }, 'of w') },
+    ];
+    expect(await worker.store.checkIn('w', remembered)).toBe(0);
+    expect(await store.confirmLife(lead)).toBe('same');
+  });
+
+  test('in a new life a lane lets nothing pass for a period', async () => {
+    const cluster = await open();
+    const store = await cluster.connect();
+    const ask = { costsMs: [10], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+    const first = await store.book('lane', ask);
+    await cluster.restart();
+    const next = await store.book('lane', ask);
+    expect(first.inMs[0]).toBeGreaterThan(1000);
+    expect(next.inMs[0]).toBeGreaterThan(1000);
+  });
+}

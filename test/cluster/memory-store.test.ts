@@ -1,0 +1,30 @@
+import type { AttemptKey } from '../../src/cluster/store.js';
+import type { OpenCluster } from './contract/cluster-under-test.js';
+import { testLeading } from './contract/leading.js';
+import { testLosing } from './contract/losing.js';
+import { testWorking } from './contract/working.js';
+import { MemoryCluster } from './memory-store.js';
+
+const openInMemory: OpenCluster = async () => {
+  let nowMs = 1_800_000_000_000;
+  const clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
+  const cluster = new MemoryCluster(clock);
+  return {
+    connect: async () => cluster.connect(),
+    passTime: async (ms) => {
+      nowMs += ms;
+    },
+    restart: async ({ awayMs = 0, lose = [] } = {}) => {
+      nowMs += awayMs;
+      cluster.restart({ lose: (attempt) => lose.some((one) => isSame(one, attempt)) });
+    },
+  };
+};
+
+function isSame(one: AttemptKey, other: AttemptKey): boolean {
+  return one.request === other.request && one.part === other.part && one.attempt === other.attempt;
+}
+
+testLeading(openInMemory);
+testWorking(openInMemory);
+testLosing(openInMemory);
