@@ -13,6 +13,8 @@ import { refuseLost } from './lead-run.js';
 import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, Store } from './store.js';
 
 const POLL_MS = 150;
+/** While workers may run out of requests. */
+const SOON_MS = 30;
 const NEWS_AT_ONCE = 500;
 /** Requests that are handed over ahead: each worker has those in flight, and as many to claim. */
 const AHEAD_PER_WORKER = 3;
@@ -84,7 +86,8 @@ class StepLeader {
       if (stop.isRequested) break;
       const isAllHanded = await this.#handOver(news);
       if (isAllHanded && this.#handed.size === 0) return;
-      if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(POLL_MS, stop.nothingNew);
+      const isHungry = news.open < this.#handed.size / 2 && !isAllHanded;
+      if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(isHungry ? SOON_MS : POLL_MS, stop.nothingNew);
     }
     await this.#end();
   }

@@ -6,7 +6,7 @@ import type { StepContext } from '../run/send/send-context.js';
 import { StopSwitch } from '../run/stop.js';
 import { takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
-import type { Store } from './store.js';
+import { type Store, StoreLost } from './store.js';
 import { work } from './work.js';
 import { encodeWorkerJob, type WorkerJob } from './worker-job.js';
 
@@ -47,9 +47,14 @@ export function createLeader(
       try {
         await leadStep(context, { store, key, isKnown });
         isEmpty = !context.stop.nothingMore.aborted;
+      } catch (error) {
+        if (!(error instanceof StoreLost)) throw error;
+        context.stop.request('unavailable', `the database does not answer: ${error.message}`);
       } finally {
         local.request('interrupted', 'the step has ended');
-        await sending;
+        await sending?.catch((error: unknown) => {
+          if (!(error instanceof StoreLost)) throw error;
+        });
       }
     },
     /** What is still under way stays with the store, for the next process that leads the run. */

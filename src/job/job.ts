@@ -34,6 +34,7 @@ type Checked<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 export type Guards = Job['guards'];
 export type OutputSettings = Job['output'];
 export type NotifySettings = NonNullable<Job['notify']>;
+export type ClusterSettings = NonNullable<Job['cluster']>;
 
 export interface ServiceSettings
   extends Immutable<Omit<CheckedJob['service'], 'region' | 'ccPlatform' | 'bases' | 'credentials'>> {

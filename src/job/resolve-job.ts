@@ -8,7 +8,7 @@ import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job
 
 /** What a schema cannot know: the file's own name, absolute paths, limits of the steps, addresses of the service. */
 export function resolveJob(
-  { $schema: _schema, limits, prices, notify, ...job }: CheckedJob,
+  { $schema: _schema, limits, prices, notify, cluster, ...job }: CheckedJob,
   { name, directory }: { readonly name: string; readonly directory: string },
 ): Job {
   return {
@@ -18,6 +18,7 @@ export function resolveJob(
     steps: job.steps.map((step) => resolveStep(step, { limits, directory })),
     ...(prices === undefined ? {} : { prices: resolvePrices(prices, directory) }),
     ...(notify === undefined ? {} : { notify: resolveNotify(notify, directory) }),
+    ...(cluster === undefined ? {} : { cluster: { ...cluster, database: resolveSecret(cluster.database, directory) } }),
     output: { ...job.output, directory: resolve(directory, job.output.directory) },
     directory,
   };

@@ -5,7 +5,7 @@ import type { Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
 /** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone. */
-export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn' | 'notBefore' | 'notAfter'>;
+export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn' | 'notBefore' | 'notAfter' | 'cluster'>;
 
 /**
  * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
@@ -28,8 +28,8 @@ export function joinSettings(plan: Plan, job: Job): RunSettings {
     const current = job.steps[index];
     return current?.kind === step.kind ? { ...step, limits: current.limits } : step;
   });
-  const { guards, notBefore, notAfter } = job;
-  return { service: now, guards, steps, failOn: plan.job.failOn, notBefore, notAfter };
+  const { guards, notBefore, notAfter, cluster } = job;
+  return { service: now, guards, steps, failOn: plan.job.failOn, notBefore, notAfter, cluster };
 }
 
 /** The current job for a plan's rows: same name and account, same steps. */

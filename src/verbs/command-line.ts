@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
 import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
+import { addWorkVerb } from './cluster/work-verb.js';
 import { addHelpVerb, rewriteHelp } from './help.js';
 import { addCheckVerb } from './job/check-verb.js';
 import { addInitVerb } from './job/init-verb.js';
@@ -79,6 +80,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addCancelVerb,
   addAbandonVerb,
   addPruneVerb,
+  addWorkVerb,
   addVerifyVerbs,
   addCampaignVerbs,
   addChatVerbs,
@@ -91,7 +93,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 
 export const VERBS = [
   ...['init', 'run', 'check', 'preview', 'test', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
-  ...['cancel', 'abandon', 'prune'],
+  ...['cancel', 'abandon', 'prune', 'work'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 

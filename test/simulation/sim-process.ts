@@ -173,6 +173,9 @@ export class Runner implements SimProcess {
       isProcessAlive: isAlive,
       loadReader: async () => createReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),
+      loadStore: async () => {
+        throw new Error('no database in this world');
+      },
       loadTransport: async () => () => service.transportOf(this),
     };
   }

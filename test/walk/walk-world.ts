@@ -110,6 +110,9 @@ export class WalkWorld {
       isProcessAlive: () => false,
       loadReader: async () => this.#createReader(),
       loadLane: async () => createWalkLane,
+      loadStore: async () => {
+        throw new Error('no database in this world');
+      },
       loadTransport: async () => () => ({
         send: async (call) => {
           if (isDead) return never();

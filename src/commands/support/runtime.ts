@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { Store } from '../../cluster/store.js';
 import type { Timeouts } from '../../job/job.js';
 import type { InputReader } from '../../plan/plan-deps.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
@@ -21,6 +22,8 @@ export interface Runtime {
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;
   loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
+  /** Connects to the database of a job with `cluster`. */
+  loadStore(url: string): Promise<Store>;
 }
 
 export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime): LockDeps {
@@ -61,6 +64,10 @@ export const nodeRuntime: Runtime = {
     return (options) => createLane({ ...options, clock: systemClock, random: Math.random });
   },
   loadTransport: async () => (await import('../../service/transport.js')).createTransport,
+  loadStore: async (url) => {
+    const { createPostgresStore } = await import('../../cluster/postgres/postgres-store.js');
+    return createPostgresStore({ url });
+  },
 };
 
 function tell(read: () => string): string {

@@ -22,6 +22,7 @@ import { assertInputsUnchanged, type RunSettings } from '../../run/resume.js';
 import { assertDue, waitUntilDue } from '../../run/run-times.js';
 import { StopSwitch } from '../../run/stop.js';
 import { acquireLock, type Lock } from '../../storage/lock.js';
+import type { OpenCluster } from '../cluster/open-cluster.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { createProgressView } from '../terminal/progress.js';
@@ -153,6 +154,7 @@ export async function withSession<T>(
         );
         // Behind the lock: an embedded sandbox keeps its state in the job's directory.
         const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
+        const cluster = await openJobCluster(job, { host, secrets, log, stop });
         try {
           let sentUntilMs: number | undefined;
           const applyAndReport: JobSession['applyAndReport'] = async (directory, plan, settings) => {
@@ -171,6 +173,7 @@ export async function withSession<T>(
                 othersSentMsAgo,
                 stop,
                 service,
+                cluster,
                 host,
                 log,
                 runtime,
@@ -183,6 +186,7 @@ export async function withSession<T>(
           await reportWaiting(jobDirectory, { registry, log, runtime });
           return done;
         } finally {
+          await cluster?.close();
           await service.close();
         }
       } finally {
@@ -192,6 +196,16 @@ export async function withSession<T>(
   } finally {
     stopListening();
   }
+}
+
+/** Loads nothing of it for a job without. */
+async function openJobCluster(
+  { cluster, service }: Job,
+  context: { host: Host; secrets: SecretKeeper; log: Log; stop: StopSwitch },
+): Promise<OpenCluster | undefined> {
+  if (cluster === undefined) return undefined;
+  const { openCluster } = await import('../cluster/open-cluster.js');
+  return openCluster(cluster, { ...context, giveUpAfterSeconds: service.giveUpAfterSeconds });
 }
 
 /** The job's memory, behind its lock. */
@@ -237,30 +251,34 @@ async function applyThenReport(context: {
   othersSentMsAgo: number | undefined;
   stop: StopSwitch;
   service: OpenService;
+  cluster: OpenCluster | undefined;
   host: Host;
   log: Log;
   runtime: Runtime;
 }): Promise<Summary> {
-  const { directory, plan, settings, registry, stop, service, host, log, runtime } = context;
+  const { directory, plan, registry, stop, service, cluster, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
-  const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, createLane] = await Promise.all([
+  const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, ownLane] = await Promise.all([
     import('../../run/apply-plan.js'),
     import('../../registry/tests/write-run-report.js'),
     import('../../report/write-report.js'),
     runtime.loadLane(),
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
+  const settings = { ...context.settings, service: service.settings };
+  const leader = cluster?.leaderOf(plan, settings, lock.epoch);
   const view = await createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });
     await takeOverPrepared({ directory, plan, lock: context.lock }, { files, clock, owner });
-    await applyPlan(
+    const { reason } = await applyPlan(
       {
         directory,
         plan,
-        job: { ...settings, service: service.settings },
+        job: settings,
         lock,
         stop,
+        sender: leader,
         othersSentMsAgo: context.othersSentMsAgo,
         announce: (journal) => registry.noteBegun(plan, journal),
       },
@@ -270,7 +288,7 @@ async function applyThenReport(context: {
         random,
         transport: service.transport,
         authorize: service.authorize,
-        createLane,
+        createLane: cluster?.laneFor(service.settings) ?? ownLane,
         owner,
         snapshotEveryBytes,
         onProgress: (progress) => {
@@ -281,6 +299,7 @@ async function applyThenReport(context: {
         onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );
+    await leader?.end(reason === 'finished');
   } finally {
     view.close();
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME, MAX_TEST_NUMBERS } from '../defaults.js';
+import { writtenCluster } from './cluster.js';
 import { writtenNotify } from './notify.js';
 import { writtenService } from './service.js';
 import { writtenStep } from './steps.js';
@@ -100,6 +101,7 @@ export const writtenJob = z
       .optional()
       .describe('Your own numbers, to which `volley test` sends; each with + and its country code.'),
     notify: writtenNotify.optional(),
+    cluster: writtenCluster.optional(),
     output: writtenOutput,
   })
   .describe('A Volley job: which files to read, and what to send from them.');

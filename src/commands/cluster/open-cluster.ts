@@ -1,0 +1,93 @@
+import { createLeader } from '../../cluster/leader.js';
+import { bePatient } from '../../cluster/patient-store.js';
+import { createSharedLane } from '../../cluster/shared-lane.js';
+import type { Store } from '../../cluster/store.js';
+import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
+import { readSecret } from '../../job/secrets.js';
+import type { Plan } from '../../plan/format/plan-file.js';
+import type { Log } from '../../ports/log.js';
+import type { RunSettings } from '../../run/resume.js';
+import type { RunDeps } from '../../run/run-deps.js';
+import type { StopSwitch } from '../../run/stop.js';
+import { nodeFiles } from '../../storage/files.js';
+import { type Host, runtimeOf } from '../support/deps.js';
+import type { SecretKeeper } from '../terminal/terminal.js';
+
+/** A database that several processes share. */
+export interface OpenCluster {
+  readonly store: Store;
+  readonly settings: ClusterSettings;
+  /** Of this process, for people. */
+  readonly name: string;
+  /** Lanes that all processes of the database share. */
+  laneFor(service: ServiceSettings): RunDeps['createLane'];
+  /** How a plan is sent by workers; undefined where this process sends alone. */
+  leaderOf(plan: Plan, settings: RunSettings, epoch: number): ReturnType<typeof createLeader> | undefined;
+  close(): Promise<void>;
+}
+
+/** Connects, and waits for a database that is down as long as for a service that is. */
+export async function openCluster(
+  settings: ClusterSettings,
+  {
+    host,
+    secrets,
+    log,
+    stop,
+    giveUpAfterSeconds,
+  }: {
+    host: Host;
+    secrets: SecretKeeper;
+    log: Log;
+    stop: StopSwitch;
+    giveUpAfterSeconds: number;
+  },
+): Promise<OpenCluster> {
+  const runtime = runtimeOf(host);
+  const { clock, random, owner } = runtime;
+  const url = await readSecret(
+    settings.database,
+    { env: host.env, readFile: nodeFiles.readText },
+    'the address of the database',
+  );
+  secrets.keep(url);
+  const name = `${owner.host.split('/')[0]} ${owner.pid}`;
+  const direct = await runtime.loadStore(url);
+  const store = bePatient(direct, {
+    clock,
+    random,
+    giveUpAfterMs: giveUpAfterSeconds * 1000,
+    signal: stop.nothingMore,
+    onLost: (why) =>
+      log.warn(`the database does not answer: ${why}; nothing is sent until it does`, { event: 'database-lost' }),
+    onBack: () => log.info('the database answers again', { event: 'database-back' }),
+  });
+  const laneFor =
+    (service: ServiceSettings): RunDeps['createLane'] =>
+    ({ area, limits, signal }) =>
+      createSharedLane({ store, name: nameLane(service, area), limits, clock, signal });
+  try {
+    await store.readLife();
+  } catch (error) {
+    await direct.close();
+    throw error;
+  }
+  return {
+    store,
+    settings,
+    name,
+    laneFor,
+    leaderOf: (plan, runSettings, epoch) => {
+      if (settings.share === 'lane') return undefined;
+      const { sendHere, leaseSeconds } = settings;
+      const options = { plan, settings: runSettings, epoch, sendHere, leaseMs: leaseSeconds * 1000, name };
+      return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
+    },
+    close: () => direct.close(),
+  };
+}
+
+/** One limit: an account and subaccount at one address of an area. */
+function nameLane({ account, subAccountId, bases }: ServiceSettings, area: keyof ServiceSettings['bases']): string {
+  return `${area} ${account} ${subAccountId} ${bases[area]}`;
+}

@@ -1,0 +1,146 @@
+import type { WorkingRun } from '../../cluster/store.js';
+import { type WorkerService, work } from '../../cluster/work.js';
+import type { WorkerJob } from '../../cluster/worker-job.js';
+import { countOf } from '../../domain/count-of.js';
+import { UserError } from '../../domain/errors.js';
+import type { ClusterSettings } from '../../job/job.js';
+import { areasOf } from '../../kinds/kinds.js';
+import { withFields } from '../../ports/log.js';
+import { EXIT } from '../../report/exit-code.js';
+import { StopSwitch } from '../../run/stop.js';
+import { createAuthorize } from '../../service/authorize.js';
+import { scrubAnswers } from '../../service/scrub-answers.js';
+import type { Transport } from '../../service/transport.js';
+import { type Host, openLog, runtimeOf } from '../support/deps.js';
+import { type CommandEnd, logCommand } from '../support/log-command.js';
+import { assertSafeEnvironment } from '../support/open-service.js';
+import { readSecrets } from '../support/read-secrets.js';
+import { drainOnSignal } from '../terminal/drain-on-signal.js';
+import { printResult } from '../terminal/print.js';
+import { SecretKeeper } from '../terminal/terminal.js';
+import { openCluster } from './open-cluster.js';
+import { SentRows } from './sent-rows.js';
+
+export interface WorkFlags {
+  readonly database: ClusterSettings['database'];
+  /** The plan id of one run; undefined: any. */
+  readonly run: string | undefined;
+  readonly untilDone: boolean;
+  readonly untilIdleMs: number | undefined;
+  readonly leaseSeconds: number;
+  readonly json: boolean | undefined;
+}
+
+/** How long a worker waits for a database, or a service, that does not answer. */
+const GIVE_UP_AFTER_SECONDS = 300;
+
+/** `volley work`: claims and sends requests of runs that others lead. Returns the exit code. */
+export function workForRuns(flags: WorkFlags, host: Host): Promise<number> {
+  return logCommand(host, { command: 'work', run: flags.run }, () => workNamed(flags, host));
+}
+
+async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
+  assertSafeEnvironment(host);
+  const secrets = new SecretKeeper();
+  const runtime = runtimeOf(host);
+  const { clock, random } = runtime;
+  let run: string | undefined;
+  const log = withFields(openLog(host, secrets), () => ({ run }));
+  const stop = new StopSwitch();
+  const stopListening = drainOnSignal(host, { log, stop, clock });
+  const settings = {
+    database: flags.database,
+    share: 'requests',
+    leaseSeconds: flags.leaseSeconds,
+    sendHere: true,
+  } as const;
+  const opening = { host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS };
+  try {
+    const cluster = await openCluster(settings, opening);
+    const transports: Transport[] = [];
+    const rows = new SentRows();
+    let hasSeenRun = false;
+    try {
+      const end = await work(
+        {
+          only: flags.run,
+          leaseMs: flags.leaseSeconds * 1000,
+          name: cluster.name,
+          isOver: ({ forMs, hasRuns }) => {
+            hasSeenRun ||= hasRuns;
+            if (flags.untilIdleMs !== undefined && forMs >= flags.untilIdleMs) return true;
+            return flags.untilDone && hasSeenRun && !hasRuns;
+          },
+          openService: async (working, job) => {
+            const service = await openWorkerService(working, job, { host, secrets });
+            if (service === undefined) {
+              log.warn(
+                `run ${working.run} of job ${job.name} is sent to a sandbox within its own process: not worked on`,
+              );
+              return undefined;
+            }
+            transports.push(service.transport);
+            return { ...service, createLane: cluster.laneFor(job.service) };
+          },
+          onWork: (working, job) => {
+            hasSeenRun = true;
+            if (run === working.run) return;
+            run = working.run;
+            log.info(`works on run ${working.run} of job ${job.name}, step ${working.step}`, {
+              event: 'work',
+              step: working.step,
+            });
+          },
+        },
+        stop,
+        {
+          store: cluster.store,
+          clock,
+          random,
+          onProgress: rows.note,
+          onNotice: (notice, fields) => log.warn(notice, fields),
+        },
+      );
+      const reason = stop.reason?.detail ?? end?.detail;
+      const exitCode = reason === undefined ? EXIT.ok : EXIT.again;
+      const { accepted, rejected, inDoubt } = rows.total;
+      const figures = `${countOf(accepted, 'row')} accepted, ${rejected} rejected, ${inDoubt} in doubt`;
+      await printResult(host, flags, {
+        json: {
+          state: reason === undefined ? 'finished' : 'stopped',
+          exitCode,
+          error: null,
+          reason: reason ?? null,
+          rows: rows.total,
+        },
+        text: `This worker: ${figures}.\n`,
+      });
+      return { exitCode, reason: reason ?? `nothing left to do; ${figures}` };
+    } finally {
+      await Promise.all(transports.map((transport) => transport.close()));
+      await cluster.close();
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+/** Undefined for an embedded sandbox: it serves its own process alone. */
+async function openWorkerService(
+  { run }: WorkingRun,
+  job: WorkerJob,
+  { host, secrets }: { host: Host; secrets: SecretKeeper },
+): Promise<Omit<WorkerService, 'createLane'> | undefined> {
+  const { service, steps, name } = job;
+  if (service.sandbox) return undefined;
+  const read = readSecrets(service.credentials, areasOf(steps), { terminal: host, secrets });
+  const found = await read.catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.code, `Cannot work on run ${run} of job ${name}: ${error.message}`, {
+      hint: 'A worker reads the same secrets as the job: the same variables, or the same files.',
+    });
+  });
+  const createTransport = await runtimeOf(host).loadTransport();
+  const transport = scrubAnswers(createTransport(service.timeouts), secrets.values);
+  return { job, transport, authorize: createAuthorize(found) };
+}
