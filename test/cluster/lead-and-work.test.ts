@@ -1,22 +1,45 @@
 import { expect, test } from 'vitest';
-import { loadJob } from '../../src/job/load.js';
-import { systemClock } from '../../src/ports/clock.js';
-import { aJob, numbersOf, people } from '../e2e/a-job.js';
+import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { runInProcess } from '../e2e/run-in-process.js';
-import { MemoryCluster } from './memory-store.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
+
+const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
+const STEPS = [anSmsStep({ limits: FAST })];
 
 test('a run that is led sends each row once, and leaves nothing in the database', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2500));
-  workspace.writeJob({ ...aJob(workspace), cluster: { database: { env: 'VOLLEY_DATABASE_URL' } } });
-  const cluster = new MemoryCluster(systemClock);
-  const job = await loadJob(workspace.path('job.yaml'));
-  const env = { VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey, VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' };
+  workspace.write('people.csv', people(1000));
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  const { cluster, run } = aCluster(workspace);
 
-  const exitCode = await runInProcess(job, { env, runtime: { loadStore: async () => cluster.connect() } });
-
-  expect(exitCode).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(2500));
+  expect(await run()).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(1000));
   expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
+});
+
+test('workers send a run whose leader does not send, and end with it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1000));
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const { run, work } = aCluster(workspace);
+  const workers = [work(), work(), work()];
+
+  expect(await run()).toBe(0);
+  expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+});
+
+test('a worker that gets SIGTERM leaves its requests to the others', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1000));
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const { run, work } = aCluster(workspace);
+  const [leaving, staying] = [work(), work()];
+  const running = run();
+  while ((await workspace.destinations()).length < 100) await new Promise((resolve) => setImmediate(resolve));
+  leaving?.stop();
+
+  expect(await leaving?.ended).toBe(75);
+  expect([await running, await staying?.ended]).toEqual([0, 0]);
+  expect(await workspace.destinations()).toEqual(numbersOf(1000));
 });
