@@ -16,12 +16,14 @@ export interface PatientOptions {
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
+/** Repeats a call of the store until it is answered: every one may be repeated (store.ts). */
+export type Repeat = <T>(call: () => Promise<T>) => Promise<T>;
+
 /**
- * The store, with every call repeated until it is answered: each may be (store.ts). Nothing is sent meanwhile, since both intent
- * and turn come from the store. Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts.
+ * Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts. Nothing is sent while a call waits, since both intent and
+ * turn come from the store.
  */
-export function bePatient(store: Store, options: PatientOptions): Store {
-  const { clock, random, giveUpAfterMs, signal, onLost, onBack } = options;
+export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
   let lostSinceMs: number | undefined;
   /** Throws where the waiting is over. */
   const wait = async (lost: StoreLost, pauseMs: number) => {
@@ -30,7 +32,7 @@ export function bePatient(store: Store, options: PatientOptions): Store {
     if (signal.aborted || clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
     await clock.sleep(pauseMs * (0.5 + random() / 2), signal);
   };
-  const repeat = async <T>(call: () => Promise<T>): Promise<T> => {
+  return async <T>(call: () => Promise<T>): Promise<T> => {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       try {
         const result = await call();
@@ -43,6 +45,9 @@ export function bePatient(store: Store, options: PatientOptions): Store {
       }
     }
   };
+}
+
+export function bePatient(store: Store, repeat: Repeat): Store {
   const repeated =
     <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) =>
     (...args: Args): Promise<T> =>

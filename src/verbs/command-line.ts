@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
 import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
+import { addClusterVerbs } from './cluster/cluster-verbs.js';
 import { addWorkVerb } from './cluster/work-verb.js';
 import { addHelpVerb, rewriteHelp } from './help.js';
 import { addCheckVerb } from './job/check-verb.js';
@@ -81,6 +82,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
   addAbandonVerb,
   addPruneVerb,
   addWorkVerb,
+  addClusterVerbs,
   addVerifyVerbs,
   addCampaignVerbs,
   addChatVerbs,
@@ -93,7 +95,7 @@ export const ADD_VERBS: readonly AddVerbs[] = [
 
 export const VERBS = [
   ...['init', 'run', 'check', 'preview', 'test', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
-  ...['cancel', 'abandon', 'prune', 'work'],
+  ...['cancel', 'abandon', 'prune', 'work', 'cluster'],
   ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
 ];
 

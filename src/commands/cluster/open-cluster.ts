@@ -1,7 +1,8 @@
 import { createLeader } from '../../cluster/leader.js';
-import { bePatient } from '../../cluster/patient-store.js';
+import { bePatient, createPatience } from '../../cluster/patient-store.js';
 import { createSharedLane } from '../../cluster/shared-lane.js';
-import type { Store } from '../../cluster/store.js';
+import { type Store, StoreLost } from '../../cluster/store.js';
+import { ServiceError } from '../../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
 import { readSecret } from '../../job/secrets.js';
 import type { Plan } from '../../plan/format/plan-file.js';
@@ -52,26 +53,25 @@ export async function openCluster(
   );
   secrets.keep(url);
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
-  const direct = await runtime.loadStore(url);
-  const store = bePatient(direct, {
+  const repeat = createPatience({
     clock,
     random,
     giveUpAfterMs: giveUpAfterSeconds * 1000,
     signal: stop.nothingMore,
-    onLost: (why) =>
-      log.warn(`the database does not answer: ${why}; nothing is sent until it does`, { event: 'database-lost' }),
+    onLost: (why) => log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' }),
     onBack: () => log.info('the database answers again', { event: 'database-back' }),
   });
+  const direct = await repeat(() => runtime.loadStore(url)).catch((error: unknown) => {
+    if (!(error instanceof StoreLost)) throw error;
+    throw new ServiceError('unavailable', `Cannot reach the database for ${giveUpAfterSeconds} s: ${error.message}`, {
+      hint: 'Nothing was sent. Once it answers, the same command goes on.',
+    });
+  });
+  const store = bePatient(direct, repeat);
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>
     ({ area, limits, signal }) =>
       createSharedLane({ store, name: nameLane(service, area), limits, clock, signal });
-  try {
-    await store.readLife();
-  } catch (error) {
-    await direct.close();
-    throw error;
-  }
   return {
     store,
     settings,

@@ -1,0 +1,80 @@
+import type { Database } from './database.js';
+
+/** What a database holds, for people. */
+export interface ClusterStatus {
+  readonly runs: readonly {
+    readonly run: string;
+    readonly job: string;
+    readonly step: number | undefined;
+    /** Its leader has opened the step. */
+    readonly isOpen: boolean;
+    /** Requests by state: of them, or of their parts. */
+    readonly open: number;
+    readonly claimed: number;
+    readonly underWay: number;
+    /** Bodies of requests: what is held of people. */
+    readonly bodies: number;
+    readonly stop: string | undefined;
+  }[];
+  readonly workers: readonly { readonly name: string; readonly leaseSeconds: number; readonly held: number }[];
+  readonly lanes: readonly { readonly lane: string; readonly share: number; readonly pausedSeconds: number }[];
+  /** Standbys that this server waits for before it says that a commit is done; undefined where the role may not see them. */
+  readonly standbys: { readonly synchronous: number; readonly asynchronous: number } | undefined;
+}
+
+export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
+  const runs = await database.query(`
+    select r.id as run, r.job::json #>> '{job,name}' as job, r.step, r.is_open, r.stop_detail as stop,
+        (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'open') as open,
+        (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'claimed') as claimed,
+        (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'under-way') as under_way,
+        (select count(*)::integer from volley.request q where q.run = r.id) as bodies
+      from volley.run r order by r.id`);
+  const workers = await database.query(`
+    select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as lease_seconds,
+        (select count(*)::integer from volley.part p where p.owner = w.id) as held
+      from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`);
+  const lanes = await database.query(`
+    select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as paused_seconds
+      from volley.lane order by name`);
+  const standbys = await database.query(
+    "select sync_state in ('sync', 'quorum') as is_synchronous from pg_stat_replication where sync_state is not null",
+  );
+  const [mayRead] = await database.query("select pg_has_role('pg_monitor', 'member') as may_read");
+  const synchronous = standbys.filter((standby) => standby.is_synchronous === true).length;
+  return {
+    runs: runs.map((row) => ({
+      run: String(row.run),
+      job: String(row.job),
+      step: row.step === null ? undefined : Number(row.step),
+      isOpen: row.is_open === true,
+      open: Number(row.open),
+      claimed: Number(row.claimed),
+      underWay: Number(row.under_way),
+      bodies: Number(row.bodies),
+      stop: row.stop === null ? undefined : String(row.stop),
+    })),
+    workers: workers.map((row) => ({
+      name: String(row.name),
+      leaseSeconds: Number(row.lease_seconds),
+      held: Number(row.held),
+    })),
+    lanes: lanes.map((row) => ({
+      lane: String(row.lane),
+      share: Number(row.share),
+      pausedSeconds: Number(row.paused_seconds),
+    })),
+    standbys: mayRead?.may_read === true ? { synchronous, asynchronous: standbys.length - synchronous } : undefined,
+  };
+}
+
+/** Deletes all of a run, whoever leads it. False where the database does not know it. */
+export async function dropRun(database: Database, run: string): Promise<boolean> {
+  const [led] = await database.query('select epoch from volley.run where id = $1', [run]);
+  if (led === undefined) return false;
+  for (let isAll = false; !isAll; ) {
+    const [row] = await database.query('select volley.drop_run($1, $2, 10000) as is_all', [run, led.epoch]);
+    isAll = row?.is_all === true;
+  }
+  return true;
+}
