@@ -9,10 +9,10 @@ import type { LeadKey, LedPart, Store } from './store.js';
 
 /** The run was not sent by its own process, but by workers of a database that knows no such thing, or less. */
 function explainLost(run: string, what: string): UserError {
-  return new UserError('registry-mismatch', `Cannot go on with run ${run}: ${what}`, {
+  return new UserError('registry-mismatch', `Cannot resume run ${run}: ${what}`, {
     hint:
       'The database was put back from a backup, or a standby that lacked its last commits took over: messages may have been sent ' +
-      `that it does not know. Look; then \`volley cluster drop ${run}\`, and the same command goes on: what may have been sent is in doubt.`,
+      `that it does not know. Look; then \`volley cluster drop ${run}\`, and the same command continues: what may have been sent is in doubt.`,
   });
 }
 

@@ -2,7 +2,7 @@ import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/docu
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { omitUndefined } from '../job/omit-undefined.js';
-import { verificationStartStep } from '../job/schema/verification.js';
+import { verificationStartStep } from '../job/schema/steps/verification.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { EXIT } from '../report/exit-code.js';
 import {

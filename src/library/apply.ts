@@ -1,4 +1,4 @@
-import { applyRunDirectory } from '../commands/support/session.js';
+import { applyRunDirectory } from '../commands/session/session.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { maskThrown } from './mask-thrown.js';
 import { createHost, type RunOptions } from './program-host.js';

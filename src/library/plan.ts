@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { planJobInput } from '../commands/support/session.js';
+import { planJobInput } from '../commands/session/session.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob, parseJob } from '../job/load.js';

@@ -12,7 +12,10 @@ export const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
 /** A database in memory, with a leader and workers in this process. */
 export function aCluster(workspace: Workspace) {
   const cluster = new MemoryCluster(systemClock);
-  const env = { VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey, VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' };
+  const env = {
+    VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey,
+    VOLLEY_DATABASE_URL: 'postgres://nowhere/volley',
+  };
   const connect = (breakCall?: BreakCall): Partial<Runtime> => ({ loadStore: async () => cluster.connect(breakCall) });
   return {
     cluster,

@@ -157,7 +157,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'apply does not ask for a test',
-    file: 'src/commands/support/session.ts',
+    file: 'src/commands/session/session.ts',
     find: '      if (!isFinished) await assertTested(',
     replace: '      if (!isFinished && isFinished) await assertTested(',
     tests: ['test/e2e/own-numbers.test.ts'],

@@ -68,7 +68,7 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
   };
 }
 
-/** Deletes all of a run, whoever leads it. False where the database does not know it. */
+/** Deletes all of a run, without being its leader. False where the database does not know it. */
 export async function dropRun(database: Database, run: string): Promise<boolean> {
   const [led] = await database.query('select epoch from volley.run where id = $1', [run]);
   if (led === undefined) return false;

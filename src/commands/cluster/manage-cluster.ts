@@ -44,7 +44,7 @@ export function showCluster(flags: ClusterFlags, host: Host): Promise<number> {
   });
 }
 
-/** `volley cluster drop RUN`: forgets what the database knows of a run; whoever leads it next takes what was handed over for in doubt. */
+/** `volley cluster drop RUN`: forgets what the database knows of a run. For its next leader, what was handed over is in doubt. */
 export function dropFromCluster(flags: ClusterFlags & { readonly run: string }, host: Host): Promise<number> {
   return manage('cluster drop', flags, host, async (database) => {
     await assertSchema(database);

@@ -1,5 +1,5 @@
 import { suggestNearest } from '../../domain/suggest.js';
-import { stepSchemas } from '../schema/steps.js';
+import { stepSchemas } from '../schema/steps/steps.js';
 import { writtenJob } from '../schema/written-job.js';
 import { describePlace, findHomes } from './describe-place.js';
 import { cut, type Finding, isSecret, namePath, type Path, valueAt } from './finding.js';

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME, MAX_TES
 import { writtenCluster } from './cluster.js';
 import { writtenNotify } from './notify.js';
 import { writtenService } from './service.js';
-import { writtenStep } from './steps.js';
+import { writtenStep } from './steps/steps.js';
 import {
   amount,
   count,

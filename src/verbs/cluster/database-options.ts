@@ -1,5 +1,4 @@
 import { UserError } from '../../domain/errors.js';
-import type { SecretSource } from '../../job/job.js';
 import { textOption } from '../verb.js';
 
 /** Where the address of the database is, for verbs without a job. */
@@ -10,7 +9,7 @@ export const databaseOptions = {
   'database-file': textOption('File that holds the address of the database'),
 } as const;
 
-export function readDatabase(env: string | undefined, file: string | undefined): SecretSource {
+export function readDatabase(env: string | undefined, file: string | undefined): { readonly env: string } | { readonly file: string } {
   if (env !== undefined && file !== undefined) {
     throw new UserError(
       'bad-flag',

@@ -1,7 +1,7 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
-import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
+import type { Plan } from '../../plan/format/plan-file.js';
 import { checkGuards } from '../../plan/guards.js';
 import type { PlanOutcome } from '../../plan/make-plan.js';
 import { type Log, withFields } from '../../ports/log.js';
@@ -9,13 +9,9 @@ import { readHistory } from '../../registry/history.js';
 import { readOpenDoubt } from '../../registry/open-doubt.js';
 import { openRegistry } from '../../registry/open-registry.js';
 import type { Registry } from '../../registry/registry.js';
-import { watchJournal } from '../../registry/watch-journal.js';
-import { checkNames } from '../../report/name-check.js';
-import { addNotDelivered } from '../../report/not-delivered.js';
 import type { OpenDoubt, Summary } from '../../report/summary.js';
 import { assertOwned } from '../../retry/assert-owned.js';
 import { describeWaiting, listWaiting } from '../../retry/list-waiting.js';
-import { takeOverPrepared } from '../../retry/take-over-prepared.js';
 import { assertTested } from '../../run/assert-tested.js';
 import { moveInputs } from '../../run/move-inputs.js';
 import { assertInputsUnchanged, type RunSettings } from '../../run/resume.js';
@@ -23,18 +19,18 @@ import { assertDue, waitUntilDue } from '../../run/run-times.js';
 import { StopSwitch } from '../../run/stop.js';
 import { acquireLock, type Lock } from '../../storage/lock.js';
 import type { OpenCluster } from '../cluster/open-cluster.js';
+import { type Host, openLog, runtimeOf } from '../support/deps.js';
+import { jobDirectoryOf } from '../support/job-directory.js';
+import { openService } from '../support/open-service.js';
+import { namePerson } from '../support/person.js';
+import { openRunDirectory } from '../support/run-directory.js';
+import { lockDepsOf, type Runtime } from '../support/runtime.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
-import { createProgressView } from '../terminal/progress.js';
 import { endSoonAfter } from '../terminal/signals.js';
 import { SecretKeeper } from '../terminal/terminal.js';
-import { type Host, openLog, runtimeOf } from './deps.js';
-import { jobDirectoryOf } from './job-directory.js';
-import { type OpenService, openService } from './open-service.js';
-import { namePerson } from './person.js';
+import { applyThenReport } from './apply-then-report.js';
 import { planNewInput } from './plan-new-input.js';
-import { openRunDirectory } from './run-directory.js';
-import { lockDepsOf, type Runtime } from './runtime.js';
 
 /** What a command that may send holds while it works on a job: lock, access to the service, stop switch. */
 export interface JobSession {
@@ -240,76 +236,4 @@ async function reportWaiting(
 export async function assertUnchanged(plan: Plan, { files, loadReader }: Runtime): Promise<void> {
   const { digestInput } = await loadReader();
   await assertInputsUnchanged(plan, { files, digestInput });
-}
-
-async function applyThenReport(context: {
-  directory: string;
-  plan: Plan;
-  settings: RunSettings;
-  lock: Lock;
-  registry: Registry;
-  othersSentMsAgo: number | undefined;
-  stop: StopSwitch;
-  service: OpenService;
-  cluster: OpenCluster | undefined;
-  host: Host;
-  log: Log;
-  runtime: Runtime;
-}): Promise<Summary> {
-  const { directory, plan, registry, stop, service, cluster, host, log, runtime } = context;
-  const { files, clock, random, owner, snapshotEveryBytes } = runtime;
-  const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, ownLane] = await Promise.all([
-    import('../../run/apply-plan.js'),
-    import('../../registry/tests/write-run-report.js'),
-    import('../../report/write-report.js'),
-    runtime.loadLane(),
-  ]);
-  const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
-  const settings = { ...context.settings, service: service.settings };
-  const leader = cluster?.leaderOf(plan, settings, lock.epoch);
-  const view = await createProgressView(host, log);
-  try {
-    await host.observer?.onRun({ directory, plan });
-    await takeOverPrepared({ directory, plan, lock: context.lock }, { files, clock, owner });
-    const { reason } = await applyPlan(
-      {
-        directory,
-        plan,
-        job: settings,
-        lock,
-        stop,
-        sender: leader,
-        othersSentMsAgo: context.othersSentMsAgo,
-        announce: (journal) => registry.noteBegun(plan, journal),
-      },
-      {
-        files,
-        clock,
-        random,
-        transport: service.transport,
-        authorize: service.authorize,
-        createLane: cluster?.laneFor(service.settings) ?? ownLane,
-        owner,
-        snapshotEveryBytes,
-        onProgress: (progress) => {
-          view.sent(progress);
-          host.onSent?.(progress);
-        },
-        onAttempt: host.observer?.onAttempt,
-        onNotice: (notice, fields) => log.warn(notice, fields),
-      },
-    );
-    await leader?.end(reason === 'finished');
-  } finally {
-    view.close();
-  }
-  await lock.assertHeld();
-  await removeUnfinished(files, directory);
-  // No file gets its final name once the lock is lost: the new owner's outputs are newer.
-  const whileHeld = checkNames(files, () => lock.assertHeld());
-  await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
-  const summary = await writeRunReport(whileHeld, directory, plan);
-  await registry.noteEnded(summary);
-  host.observer?.onReport(summary);
-  return summary;
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../defaults.js';
-import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from './values.js';
-import { writtenInput, writtenList } from './written-input.js';
-import { smsLimits } from './written-limits.js';
+import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../../defaults.js';
+import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from '../values.js';
+import { writtenInput, writtenList } from '../written-input.js';
+import { smsLimits } from '../written-limits.js';
 
 export const smsTemplate = z
   .strictObject({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../domain/documented.js';
-import { columnName, lineOfText, webAddress } from './values.js';
-import { writtenInput } from './written-input.js';
-import { rowLimits } from './written-limits.js';
+import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../../domain/documented.js';
+import { columnName, lineOfText, webAddress } from '../values.js';
+import { writtenInput } from '../written-input.js';
+import { rowLimits } from '../written-limits.js';
 
 export const newChannel = z.strictObject({
   name: lineOfText().max(MAX_CHANNEL_NAME).describe('Name of the channel.'),

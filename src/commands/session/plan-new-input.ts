@@ -10,10 +10,10 @@ import { assertOwned } from '../../retry/assert-owned.js';
 import type { Lock } from '../../storage/lock.js';
 import { formatFileNotices, listFileNotices } from '../account/file-notices.js';
 import { listLeftOut } from '../account/left-out-lines.js';
+import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
 import { isDiskError } from '../terminal/disk-error.js';
 import { createProgressView } from '../terminal/progress.js';
 import { screenOf } from '../terminal/screen.js';
-import { createPlanDeps, type Host, runtimeOf } from './deps.js';
 
 /** Plans what is new for a job, shows progress, and reports the files that it omitted. */
 export async function planNewInput(

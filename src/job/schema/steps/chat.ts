@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CHAT_FIGURES } from '../chat-figures.js';
-import { lineOfText } from './values.js';
-import { actionLimits } from './written-limits.js';
+import { CHAT_FIGURES } from '../../chat-figures.js';
+import { lineOfText } from '../values.js';
+import { actionLimits } from '../written-limits.js';
 
 /** rules/chat.ts checks the figures that the text names. */
 export const chatStep = z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { omitUndefined } from '../omit-undefined.js';
-import { columnName } from './values.js';
-import { writtenInput } from './written-input.js';
-import { rowLimits } from './written-limits.js';
+import { omitUndefined } from '../../omit-undefined.js';
+import { columnName } from '../values.js';
+import { writtenInput } from '../written-input.js';
+import { rowLimits } from '../written-limits.js';
 
 const fields = z
   .strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count } from './values.js';
-import { actionLimits } from './written-limits.js';
+import { count } from '../values.js';
+import { actionLimits } from '../written-limits.js';
 
 const CAMPAIGN_TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
 const CAMPAIGN_STATES = ['NEW', 'SCHEDULED', ...CAMPAIGN_TARGETS] as const;

@@ -4,10 +4,10 @@ import {
   CODE_VALIDITY_SECONDS,
   MAX_BRAND_LENGTH,
   RESENDING_INTERVAL_SECONDS,
-} from '../../domain/documented.js';
-import { columnName, duplicates, lineOfText, senderId, within } from './values.js';
-import { writtenInput } from './written-input.js';
-import { rowLimits } from './written-limits.js';
+} from '../../../domain/documented.js';
+import { columnName, duplicates, lineOfText, senderId, within } from '../values.js';
+import { writtenInput } from '../written-input.js';
+import { rowLimits } from '../written-limits.js';
 
 /** rules/check-steps.ts requires `brand` for a template with {brand}. */
 export const verificationStartStep = z

@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
+import type { Log } from '../../ports/log.js';
+import type { Registry } from '../../registry/registry.js';
+import { watchJournal } from '../../registry/watch-journal.js';
+import { checkNames } from '../../report/name-check.js';
+import { addNotDelivered } from '../../report/not-delivered.js';
+import type { Summary } from '../../report/summary.js';
+import { takeOverPrepared } from '../../retry/take-over-prepared.js';
+import type { RunSettings } from '../../run/resume.js';
+import type { StopSwitch } from '../../run/stop.js';
+import type { Lock } from '../../storage/lock.js';
+import type { OpenCluster } from '../cluster/open-cluster.js';
+import type { Host } from '../support/deps.js';
+import type { OpenService } from '../support/open-service.js';
+import type { Runtime } from '../support/runtime.js';
+import { createProgressView } from '../terminal/progress.js';
+
+/** Sends a plan, or resumes its run, then writes its outputs and notes its end in the registry. */
+export async function applyThenReport(context: {
+  directory: string;
+  plan: Plan;
+  settings: RunSettings;
+  lock: Lock;
+  registry: Registry;
+  othersSentMsAgo: number | undefined;
+  stop: StopSwitch;
+  service: OpenService;
+  cluster: OpenCluster | undefined;
+  host: Host;
+  log: Log;
+  runtime: Runtime;
+}): Promise<Summary> {
+  const { directory, plan, registry, stop, service, cluster, host, log, runtime } = context;
+  const { files, clock, random, owner, snapshotEveryBytes } = runtime;
+  const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, ownLane] = await Promise.all([
+    import('../../run/apply-plan.js'),
+    import('../../registry/tests/write-run-report.js'),
+    import('../../report/write-report.js'),
+    runtime.loadLane(),
+  ]);
+  const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
+  const settings = { ...context.settings, service: service.settings };
+  const leader = cluster?.leaderOf(plan, settings, lock.epoch);
+  const view = await createProgressView(host, log);
+  try {
+    await host.observer?.onRun({ directory, plan });
+    await takeOverPrepared({ directory, plan, lock: context.lock }, { files, clock, owner });
+    const { reason } = await applyPlan(
+      {
+        directory,
+        plan,
+        job: settings,
+        lock,
+        stop,
+        sender: leader,
+        othersSentMsAgo: context.othersSentMsAgo,
+        announce: (journal) => registry.noteBegun(plan, journal),
+      },
+      {
+        files,
+        clock,
+        random,
+        transport: service.transport,
+        authorize: service.authorize,
+        createLane: cluster?.laneFor(service.settings) ?? ownLane,
+        owner,
+        snapshotEveryBytes,
+        onProgress: (progress) => {
+          view.sent(progress);
+          host.onSent?.(progress);
+        },
+        onAttempt: host.observer?.onAttempt,
+        onNotice: (notice, fields) => log.warn(notice, fields),
+      },
+    );
+    await leader?.end(reason === 'finished');
+  } finally {
+    view.close();
+  }
+  await lock.assertHeld();
+  await removeUnfinished(files, directory);
+  // No file gets its final name once the lock is lost: the new owner's outputs are newer.
+  const whileHeld = checkNames(files, () => lock.assertHeld());
+  await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
+  const summary = await writeRunReport(whileHeld, directory, plan);
+  await registry.noteEnded(summary);
+  host.observer?.onReport(summary);
+  return summary;
+}
