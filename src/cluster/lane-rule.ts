@@ -91,12 +91,14 @@ export function bookTurns(
     turnMs = nowMs + HORIZON_MS + Math.max(PERIOD_MS, lastCostMs, firstMs / share);
     lineMs = turnMs;
   }
-  if (ask.slowed && nowMs - slowedAtMs >= SECOND_MS) {
+  if (ask.slowed && Math.abs(nowMs - slowedAtMs) >= SECOND_MS) {
     share = Math.max(share / 2, ask.leastShare);
     slowedAtMs = nowMs;
     succeededAtMs = nowMs;
   } else if (ask.succeeded) {
-    share = Math.min(1, share + (RECOVERY_PER_SECOND * Math.min(nowMs - succeededAtMs, SECOND_MS)) / SECOND_MS);
+    // The clock may have been set back.
+    const passedMs = Math.max(0, Math.min(nowMs - succeededAtMs, SECOND_MS));
+    share = Math.min(1, share + (RECOVERY_PER_SECOND * passedMs) / SECOND_MS);
     succeededAtMs = nowMs;
   }
   if (ask.pauseMs > 0) pausedUntilMs = Math.max(pausedUntilMs, nowMs + ask.pauseMs);

@@ -88,7 +88,8 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
     },
     stop: async (how) => {
       if (keeper === undefined) return;
-      const ended = once(keeper, 'exit');
+      // When all of its processes have let go of its log.
+      const ended = once(keeper, 'close');
       keeper.stdin?.write(`${SIGNALS[how]}\n`);
       await ended;
       keeper = undefined;

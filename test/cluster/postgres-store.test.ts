@@ -25,7 +25,7 @@ const openOnServer: OpenCluster = async () => {
   const url = server.url(await server.createDatabase(template));
   const database = openTestDatabase(url);
   const connect = async (): Promise<Store> => {
-    const store = await createPostgresStore({ url });
+    const store = await createPostgresStore({ url, mayForget: true });
     opened.push(store);
     return store;
   };

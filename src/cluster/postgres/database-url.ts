@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import { UserError } from '../../domain/errors.js';
 
+const EXAMPLE = 'postgres://user:password@host:5432/database';
 const KNOWN = new Set(['sslmode', 'sslrootcert', 'host']);
 
 /**
@@ -9,27 +10,42 @@ const KNOWN = new Set(['sslmode', 'sslrootcert', 'host']);
  * encrypted, and the server's certificate must be for its host (`sslmode=verify-full`): the bodies of requests are on it.
  */
 export async function parseDatabaseUrl(text: string): Promise<PoolConfig> {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw badUrl('it is none', 'postgres://user:password@host:5432/database');
-  }
+  const url = parse(text);
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw badUrl('another scheme', 'postgres://');
   const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw badUrl(`an unknown parameter '${unknown}'`, [...KNOWN].join(', '));
-  const database = decodeURIComponent(url.pathname.slice(1));
-  if (database === '') throw badUrl('it names no database', 'postgres://user:password@host:5432/database');
-  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1');
+  const [host, database, user, password] = decodeAll([
+    url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    url.pathname.slice(1),
+    url.username,
+    url.password,
+  ]);
+  if (database === '') throw badUrl('it names no database', EXAMPLE);
   const ssl = await chooseTls(url.searchParams, host === '' || host.startsWith('/') || isLoopback(host));
   return {
     host: host === '' ? 'localhost' : host,
     port: url.port === '' ? 5432 : Number(url.port),
     database,
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    user,
+    password,
     ssl,
   };
+}
+
+function parse(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw badUrl('it is none', EXAMPLE);
+  }
+}
+
+function decodeAll<T extends readonly string[]>(parts: readonly [...T]): T {
+  try {
+    return parts.map(decodeURIComponent) as readonly string[] as T;
+  } catch {
+    throw badUrl('a percent sign in it is not followed by two hex digits', '%25 in its place');
+  }
 }
 
 async function chooseTls(parameters: URLSearchParams, isLocal: boolean): Promise<PoolConfig['ssl']> {

@@ -1,15 +1,25 @@
 import type { Store } from '../store.js';
+import { checkDurability } from './check-durability.js';
 import { openDatabase } from './database.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { createLeaderStore } from './leader-store.js';
 import { checkSchema } from './schema/database-schema.js';
 import { createWorkerStore } from './worker-store.js';
 
-/** Connects, and refuses a database without the schema of this build (`volley cluster init`). */
-export async function createPostgresStore({ url }: { readonly url: string }): Promise<Store> {
+export interface StoreOptions {
+  readonly url: string;
+  /** What a person should know of the database. */
+  readonly onNotice?: (text: string) => void;
+  /** For tests that are not about crashes: does not refuse `fsync=off`. */
+  readonly mayForget?: boolean;
+}
+
+/** Connects, and refuses a database without the schema of this build (`volley cluster init`), or that forgets. */
+export async function createPostgresStore({ url, onNotice, mayForget = false }: StoreOptions): Promise<Store> {
   const database = openDatabase(await parseDatabaseUrl(url));
   try {
     await checkSchema(database);
+    if (!mayForget) for (const notice of await checkDurability(database)) onNotice?.(notice);
   } catch (error) {
     await database.close();
     throw error;

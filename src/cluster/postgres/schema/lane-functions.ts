@@ -29,13 +29,13 @@ begin
     lane.line_ms := lane.turn_ms;
   end if;
   lane.life := present;
-  if slowed and now_ms - lane.slowed_at_ms >= 1000 then
+  if slowed and abs(now_ms - lane.slowed_at_ms) >= 1000 then
     lane.share := greatest(lane.share / 2, least_share);
     lane.slowed_at_ms := now_ms;
     lane.succeeded_at_ms := now_ms;
   elsif succeeded then
     lane.share := least(1,
-      lane.share + (${RECOVERY_PER_SECOND}::float8 * least(now_ms - lane.succeeded_at_ms, 1000)) / 1000);
+      lane.share + (${RECOVERY_PER_SECOND}::float8 * greatest(0, least(now_ms - lane.succeeded_at_ms, 1000))) / 1000);
     lane.succeeded_at_ms := now_ms;
   end if;
   if pause_ms > 0 then

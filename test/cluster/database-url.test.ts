@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../src/cluster/postgres/database.js';
+import { parseDatabaseUrl } from '../../src/cluster/postgres/database-url.js';
+import { explainFailure } from '../../src/cluster/postgres/explain-failure.js';
+import { LeadLost, StoreLost } from '../../src/cluster/store.js';
+import { InternalError, UserError } from '../../src/domain/errors.js';
+
+test('a URL names host, port, database, user and password', async () => {
+  expect(await parseDatabaseUrl('postgres://a%40b:p%3Aw%2F@db.example:6432/volley')).toEqual({
+    host: 'db.example',
+    port: 6432,
+    database: 'volley',
+    user: 'a@b',
+    password: 'p:w/',
+    ssl: { rejectUnauthorized: true },
+  });
+  expect(await parseDatabaseUrl('postgresql://u@localhost/d?host=/run/postgresql')).toMatchObject({
+    host: '/run/postgresql',
+    port: 5432,
+    ssl: false,
+  });
+  expect(await parseDatabaseUrl('postgres://u@[::1]/d')).toMatchObject({ host: '::1', ssl: false });
+});
+
+test.each([
+  ['db.example', '', { rejectUnauthorized: true }],
+  ['db.example', '?sslmode=verify-full', { rejectUnauthorized: true }],
+  ['localhost', '?sslmode=verify-full', { rejectUnauthorized: true }],
+  ['127.0.0.1', '?sslmode=disable', false],
+])('connects to %s with %s as %o', async (host, query, ssl) => {
+  expect(await parseDatabaseUrl(`postgres://u:p@${host}/d${query}`)).toMatchObject({ ssl });
+});
+
+test.each(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'nonsense'])(
+  'beyond this machine sslmode=%s is refused',
+  async (mode) => {
+    const reading = parseDatabaseUrl(`postgres://u:topsecret@db.example/d?sslmode=${mode}`);
+    await expect(reading).rejects.toMatchObject({ code: 'unsafe-environment' });
+    await expect(reading).rejects.not.toThrow('topsecret');
+  },
+);
+
+test.each([
+  'topsecret',
+  'mysql://u:topsecret@db/d',
+  'postgres://u:topsecret@db.example',
+  'postgres://u:topsecret@db.example/d?ssl=true',
+  'postgres://u:topsecret@db.example/d?sslrootcert=/none/ca.crt',
+  'postgres://u:%topsecret@db.example/d',
+  'postgres://u:topsecret@db.example:port/d',
+])('a URL that cannot be used is refused without showing it: %s', async (url) => {
+  const failure = await parseDatabaseUrl(url).catch((error: Error) => error);
+  expect(failure).toBeInstanceOf(UserError);
+  expect(JSON.stringify([failure, (failure as Error).message])).not.toContain('topsecret');
+});
+
+test('a server that is not there is lost, and no message has the password', async () => {
+  const database = openDatabase(await parseDatabaseUrl('postgres://u:topsecret@127.0.0.1:1/d'));
+  const failure = await database.query('select 1').catch((error: Error) => error);
+  expect(failure).toEqual(new StoreLost('Lost the database: ECONNREFUSED'));
+  expect((failure as Error).cause).toBeUndefined();
+  await database.close();
+});
+
+test.each([
+  ['08006', StoreLost],
+  ['25006', StoreLost],
+  ['40001', StoreLost],
+  ['40P01', StoreLost],
+  ['53100', StoreLost],
+  ['53300', StoreLost],
+  ['55P03', StoreLost],
+  ['57014', StoreLost],
+  ['57P01', StoreLost],
+  ['57P02', StoreLost],
+  ['57P03', StoreLost],
+  ['58030', StoreLost],
+  ['ECONNRESET', StoreLost],
+  ['EPIPE', StoreLost],
+  ['EAI_AGAIN', StoreLost],
+  [undefined, StoreLost],
+  ['VL001', LeadLost],
+  ['28P01', UserError],
+  ['28000', UserError],
+  ['3D000', UserError],
+  ['42501', UserError],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', UserError],
+  ['SELF_SIGNED_CERT_IN_CHAIN', UserError],
+  ['42601', InternalError],
+  ['23505', InternalError],
+  ['22P02', InternalError],
+])('a failure %s is %o', (code, kind) => {
+  const explained = explainFailure(Object.assign(new Error('of pg'), { code }));
+  expect(explained).toBeInstanceOf(kind);
+  expect(explained.cause).toBeUndefined();
+});

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bookTurns, HORIZON_MS, type LaneRow, type TurnsAsked } from '../../src/cluster/lane-rule.js';
+import type { Database } from '../../src/cluster/postgres/database.js';
+import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { PERIOD_MS } from '../../src/throttle/timeline.js';
+import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+
+let server: PostgresServer;
+let database: Database;
+let url: string;
+beforeAll(async () => {
+  server = await startPostgres('wal_writer_delay=10s');
+  url = server.url(await server.createVolleyDatabase());
+  database = openTestDatabase(url);
+});
+afterAll(async () => {
+  await database.close();
+  await server.close();
+});
+
+const cost = fc.oneof(fc.double({ min: 0.001, max: 500, noNaN: true }), fc.constantFrom(0, 5, 40, 1006, 60_000));
+const ask: fc.Arbitrary<TurnsAsked> = fc.record({
+  costsMs: fc.array(cost, { maxLength: 6 }),
+  isUrgent: fc.boolean(),
+  slowed: fc.boolean(),
+  succeeded: fc.boolean(),
+  leastShare: fc.constantFrom(0.01, 0.1, 1),
+  pauseMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ max: 90_000 }) }),
+});
+const call = fc.record({
+  ask,
+  passedMs: fc.oneof(fc.double({ min: 0, max: 300, noNaN: true }), fc.constantFrom(0, 1000, 5_000, 100_000, -200_000)),
+  life: fc.constantFrom('one', 'one', 'one', 'two'),
+});
+
+test('the function of the database is the rule of lane-rule.ts, in any history', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 25 }), async (calls) => {
+      let nowMs = 1_800_000_000_000;
+      let row: LaneRow | undefined;
+      let known: unknown = null;
+      for (const { ask: asked, passedMs, life } of calls) {
+        nowMs += passedMs;
+        const expected = bookTurns(row, asked, { life, nowMs });
+        row = expected.row;
+        expect(row.share).toBeGreaterThan(0);
+        expect(row.share).toBeLessThanOrEqual(1);
+        const [found] = await database.query(
+          `select (b.lane)::text as known, (b.lane).*, in_ms, again_in_ms, paused_for_ms
+           from volley.book_turns($1::text::volley.lane, $2, $3, $4, $5, $6, $7, $8, $9) b`,
+          [
+            known,
+            life,
+            nowMs,
+            asked.costsMs,
+            asked.isUrgent,
+            asked.slowed,
+            asked.succeeded,
+            asked.leastShare,
+            asked.pauseMs,
+          ],
+        );
+        known = found!.known;
+        expect(found).toMatchObject({
+          life: row.life,
+          turn_ms: row.turnMs,
+          last_cost_ms: row.lastCostMs,
+          line_ms: row.lineMs,
+          share: row.share,
+          slowed_at_ms: row.slowedAtMs,
+          succeeded_at_ms: row.succeededAtMs,
+          paused_until_ms: row.pausedUntilMs,
+          in_ms: expected.booked.inMs,
+          again_in_ms: expected.booked.againInMs,
+          paused_for_ms: expected.booked.pausedForMs,
+        });
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a new lane begins as the rule says, by the clock of the database', async () => {
+  const store = await createPostgresStore({ url });
+  const asked = { costsMs: [10], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  const { nowMs, inMs } = await store.book('new', asked);
+  expect(inMs[0]).toBeGreaterThan(PERIOD_MS);
+  expect(inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
+  expect(Math.abs(nowMs - Date.now())).toBeLessThan(60_000);
+  await store.close();
+});
+
+const ROUNDS = 20;
+
+test('a turn is booked without waiting for the disk, and nothing else is', async () => {
+  const store = await createPostgresStore({ url });
+  // Of the log, what is written and not synced; the server itself may write a little at any time.
+  const countUnsynced = async (change: (round: number) => Promise<unknown>) => {
+    let count = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await change(round);
+      const [row] = await database.query(
+        'select pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn() as is_unsynced',
+      );
+      if (row?.is_unsynced === true) count += 1;
+    }
+    return count;
+  };
+  const asked = { costsMs: [10], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  expect(await countUnsynced(() => store.book('lane', asked))).toBeGreaterThan(ROUNDS / 2);
+  const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round });
+  expect(await countUnsynced(beat)).toBeLessThan(ROUNDS / 2);
+  await store.close();
+});

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
+import type { Database } from '../../src/cluster/postgres/database.js';
+import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
+import { aPart, aRun, aWorker, type ClusterUnderTest, SETTLED } from './contract/cluster-under-test.js';
+import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+
+let server: PostgresServer;
+let name: string;
+let database: Database;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  name = await server.createDatabase();
+  database = openTestDatabase(server.url(name));
+  return () => database.close();
+});
+
+test('the schema is created once, also by two at once', async () => {
+  const [one, other] = await Promise.all([initSchema(database), initSchema(database)]);
+  expect([one.from, other.from].sort()).toEqual([0, SCHEMA_VERSION]);
+  expect(await initSchema(database)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+});
+
+test('a database without the schema, or with the one of another build, is refused with what to do', async () => {
+  const url = server.url(name);
+  await expect(createPostgresStore({ url })).rejects.toMatchObject({
+    name: 'UserError',
+    message: `Cannot use the database: it has no schema \`volley\`, expected version ${SCHEMA_VERSION}`,
+    hint: expect.stringContaining('volley cluster init'),
+  });
+  await initSchema(database);
+  await database.query('update volley.meta set version = version + 1');
+  const newer = {
+    name: 'UserError',
+    message: `Cannot use the database: it has version ${SCHEMA_VERSION + 1} of the schema \`volley\`, expected ${SCHEMA_VERSION}`,
+    hint: expect.stringContaining('newer build'),
+  };
+  await expect(createPostgresStore({ url })).rejects.toMatchObject(newer);
+  await expect(initSchema(database)).rejects.toMatchObject(newer);
+});
+
+test('a schema that cannot be created leaves nothing', async () => {
+  await database.query('create schema volley');
+  await expect(initSchema(database)).rejects.toThrow('The database refused a statement of Volley (42P06)');
+  const [row] = await database.query("select to_regclass('volley.meta') as meta");
+  expect(row?.meta).toBeNull();
+});
+
+test('a role with the grants leads and works, and can neither create nor drop', async () => {
+  await initSchema(database);
+  await database.query(`create role "${name} worker" login`);
+  await database.query(grantStatements(`${name} worker`));
+  const url = server.url(name).replace('postgres@', `${encodeURIComponent(`${name} worker`)}@`);
+  const cluster: ClusterUnderTest = {
+    connect: () => createPostgresStore({ url }),
+    passTime: async () => {},
+    restart: async () => {},
+  };
+  const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
+  const worker = await aWorker(cluster, 'w');
+  await worker.claim(1);
+  await worker.begin();
+  await worker.end(SETTLED);
+  await store.recover();
+  const ask = { costsMs: [1], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  await store.book('lane', ask);
+  await worker.store.checkIn('w', []);
+  await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+  await store.drop(lead);
+  await worker.store.leave('w');
+  await Promise.all([store.close(), worker.store.close()]);
+  const limited = openTestDatabase(url);
+  for (const statement of ['drop table volley.run', 'create table volley.more ()', 'drop schema volley cascade']) {
+    await expect(limited.query(statement)).rejects.toMatchObject({ name: 'UserError' });
+  }
+  await limited.close();
+});
+
+test('bodies are deleted when all parts of their request are done and taken, and the rest with the run', async () => {
+  const url = server.url(name);
+  await initSchema(database);
+  const cluster: ClusterUnderTest = {
+    connect: () => createPostgresStore({ url }),
+    passTime: async () => {},
+    restart: async () => {},
+  };
+  const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+  const worker = await aWorker(cluster, 'w');
+  await worker.claim(2);
+  const bodies = async () =>
+    (await database.query('select request from volley.request order by 1')).map((row) => row.request);
+  await worker.begin({ request: 1 });
+  await worker.end({ kind: 'split', why: '' }, { request: 1 });
+  await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+  expect(await bodies()).toEqual([1, 2]);
+  for (const part of ['0', '1']) {
+    await worker.begin({ request: 1, part });
+    await worker.end(SETTLED, { request: 1, part });
+  }
+  await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+  expect(await bodies()).toEqual([2]);
+  expect(await database.query('select * from volley.attempt where result is not null')).toEqual([]);
+  await store.handOver(lead, [aPart(1), aPart(2)]);
+  expect(await bodies()).toEqual([2]);
+  const [counts] = await database.query('select * from volley.open_requests');
+  expect(counts).toEqual({ run: 'run-a', open: '0', claimed: '1' });
+  await store.drop(lead);
+  for (const table of ['request', 'part', 'attempt', 'run']) {
+    expect(await database.query(`select * from volley.${table}`), table).toEqual([]);
+  }
+  await Promise.all([store.close(), worker.store.close()]);
+});
+
+test.each([
+  ['synchronous_commit', 'off'],
+  ['synchronous_commit', 'local'],
+])('a database with %s = %s is refused', async (setting, value) => {
+  await initSchema(database);
+  await database.query(`alter database ${name} set ${setting} = ${value}`);
+  await expect(createPostgresStore({ url: server.url(name) })).rejects.toMatchObject({
+    code: 'unsafe-environment',
+    message: `Cannot use the database: its ${setting} is ${value}, expected on`,
+  });
+});
+
+test.each(['fsync', 'full_page_writes'])('a server with %s off is refused', async (setting) => {
+  await set(setting, 'off');
+  await expect(checkDurability(database)).rejects.toThrow(
+    `Cannot use the database: its ${setting} is off, expected on`,
+  );
+  await set(setting, 'on');
+  expect(await checkDurability(database)).toEqual([]);
+});
+
+async function set(setting: string, value: string): Promise<void> {
+  await database.query(`alter system set ${setting} = ${value}`);
+  await database.query('select pg_reload_conf()');
+  for (;;) {
+    const [row] = await database.query('select current_setting($1) as value', [setting]);
+    if (row?.value === value) return;
+  }
+}
