@@ -32,14 +32,18 @@ const NAMELESS = JSON.stringify('');
 const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/;
 
 /**
- * Most cells: a number in E.164, or ASCII that begins with a letter or a digit and has nothing to be quoted for. One
- * test instead of four.
+ * Most cells: a number in E.164, or ASCII that begins with a letter or a digit, does not end with a blank and has nothing to
+ * be quoted for. One test instead of four.
  */
-const PLAIN = /^(?:[A-Za-z0-9][!#-+\--:<-{}~]*|\+[1-9][0-9]{6,14})$/;
+const PLAIN = /^(?:[A-Za-z0-9](?:[ !#-+\--:<-{}~]*[!#-+\--:<-{}~])?|\+[1-9][0-9]{6,14})$/;
 
 /** Cells that a spreadsheet would run are neutralized; a missing cell is empty. */
 export function formatCsvLine(cells: readonly (Cell | number)[]): string {
-  return `${cells.map(formatCell).join(',')}\n`;
+  let line = '';
+  for (let index = 0; index < cells.length; index += 1) {
+    line += index === 0 ? formatCell(cells[index]) : `,${formatCell(cells[index])}`;
+  }
+  return `${line}\n`;
 }
 
 function formatCell(cell: Cell | number): string {

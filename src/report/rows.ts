@@ -69,8 +69,8 @@ export function describeVerdict(
 ): { output: Output; about: string[] } {
   if (verdict === undefined) return { output: 'unprocessed', about: ['', '', ...resultCells] };
   const { status, code } = verdict;
-  const reason = escapeServiceText(verdict.reason);
   if (status === 'accepted') return { output: 'results', about: [code, ...resultCells] };
+  const reason = escapeServiceText(verdict.reason);
   if (status === 'in-doubt' || status === 'not-sent') {
     const output = status === 'in-doubt' ? 'in-doubt' : 'unprocessed';
     return { output, about: [code, reason, ...resultCells] };

@@ -138,6 +138,7 @@ export class StepOutputs {
   /** The row's cells in the order of the step's columns: the files of a step may have different ones. */
   #spread(row: RowLine): RowLine['cells'] {
     const map = this.#columnMaps[row.file] ?? [];
+    if (row.cells.length === this.#columns.length && map.every((column, index) => column === index)) return row.cells;
     const cells: (string | undefined)[] = new Array(this.#columns.length).fill(undefined);
     for (const [index, column] of map.entries()) cells[column] = row.cells[index];
     return cells;

@@ -1,17 +1,17 @@
 import { InternalError } from '../domain/errors.js';
 import type { RowVerdict, Verdict } from '../domain/row.js';
-import { isRowStep } from '../job/job.js';
+import { isRowStep, type RowStep } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
-import { type Plan, type PlannedStep, rowsFile } from '../plan/format/plan-file.js';
-import { assertPlanWhole, readRowLines } from '../plan/format/planned-files.js';
-import { decodeRowLine } from '../plan/format/row-line.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
+import type { RowLine } from '../plan/format/row-line.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
 import type { Files } from '../storage/files.js';
 import { escapeServiceText } from './escape-service-text.js';
-import type { OutcomeReader, PlacedOutcome } from './outcome-reader.js';
+import type { OutcomeReader, PlacedOutcome, SettledRow } from './outcome-reader.js';
 import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
@@ -21,50 +21,26 @@ const WORDS_COLUMN = '_description';
 /** Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs whole. */
 export async function writeStepReport(
   files: Files,
-  source: { plan: Plan; planned: PlannedStep; directory: string; rows: RowStatusView; reader: OutcomeReader },
+  source: ReportedStep,
 ): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
-  const { plan, planned, directory, rows } = source;
+  const { plan, planned, directory } = source;
   const step = plan.job.steps[planned.number - 1];
   if (step === undefined || !isRowStep(step))
     throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
-  const kind = kindOf(step);
-  const outputs = await StepOutputs.create(files, source, kind.resultColumns);
-  const cursor = new OutcomeCursor(source);
-  const path = rowsFile(directory, planned);
-  const isRepeatable = kind.isRepeatable(step);
-  const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
-  const idOf = (row: { isPlanned: boolean; index: number }) =>
-    formatRowId({ run: plan.id, step: planned.number, ...row });
-  const describePlanned = async (row: { facts: readonly string[]; request: number; index: number }) => {
-    const { verdict, outcome } = await cursor.endOf(row.request, row.index, isRepeatable);
-    const retriedBy = rows.movedTo(planned.number, row.index);
-    if (retriedBy !== undefined) return describeRetried(retriedBy);
-    const facts = { planId: plan.id, step: planned.number, index: row.index, facts: row.facts };
-    const id = idOf({ isPlanned: true, index: row.index });
-    const cells = kind.resultCells(facts, outcome);
-    const words = cells[wordsAt];
-    const resultCells = words === undefined ? cells : cells.with(wordsAt, escapeServiceText(words));
-    return describeVerdict(verdict, { resultCells, id });
-  };
+  const outputs = await StepOutputs.create(files, source, kindOf(step).resultColumns);
+  const rows = describeRows(source, step);
   const cost = planned.cost && new AcceptedCost(planned.cost);
-  let plannedRows = 0;
-  let rejectedRows = 0;
   try {
-    for await (const bytes of readRowLines(files, directory, planned)) {
-      const row = decodeRowLine(bytes.toString('utf8'), path);
-      if (row.state === 'rejected') {
-        // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
-        const from = plan.retryOf?.only === 'filtered' ? undefined : row.from;
-        outputs.add(row, describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index: rejectedRows })));
-        rejectedRows += 1;
-      } else if (row.state === 'skipped') outputs.add(row, describeSkip(row.skip));
-      else {
-        const described = await describePlanned({ facts: row.facts, request: row.request, index: plannedRows });
+    for await (const batch of readRowBatches(files, directory, planned)) {
+      for (const row of batch) {
+        // To await each of a million rows takes longer than what is awaited.
+        const reading = rows.moveTo(row);
+        if (reading !== undefined) await reading;
+        const described = rows.describe(row);
         outputs.add(row, described);
-        if (described.output === 'results') cost?.add(row.costGroup);
-        plannedRows += 1;
+        if (row.state === 'planned' && described.output === 'results') cost?.add(row.costGroup);
+        if (outputs.isFull) await outputs.flush();
       }
-      if (outputs.isFull) await outputs.flush();
     }
     return { ...(await outputs.finish()), cost: cost?.figures() };
   } catch (error) {
@@ -75,6 +51,61 @@ export async function writeStepReport(
   }
 }
 
+interface ReportedStep {
+  readonly plan: Plan;
+  readonly planned: PlannedStep;
+  readonly directory: string;
+  readonly rows: RowStatusView;
+  readonly reader: OutcomeReader;
+}
+
+/** For each row of a step, in their order: first `moveTo`, which gives what is to be awaited, then `describe`. */
+function describeRows(source: ReportedStep, step: RowStep) {
+  const { plan, planned, rows } = source;
+  const { number } = planned;
+  const kind = kindOf(step);
+  const isRepeatable = kind.isRepeatable(step);
+  const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
+  const escapeWords = createWordsEscape();
+  const cursor = new OutcomeCursor(source);
+  const next = { planned: 0, rejected: 0 };
+  const idOf = (row: { isPlanned: boolean; index: number }) => formatRowId({ run: plan.id, step: number, ...row });
+
+  const describePlanned = (facts: readonly string[], index: number) => {
+    const { verdict, outcome } = cursor.endOf(index, isRepeatable);
+    const retriedBy = rows.movedTo(number, index);
+    if (retriedBy !== undefined) return describeRetried(retriedBy);
+    const cells = kind.resultCells({ planId: plan.id, step: number, index, facts }, outcome);
+    const words = cells[wordsAt] ?? '';
+    const escaped = escapeWords(words);
+    const resultCells = escaped === words ? cells : cells.with(wordsAt, escaped);
+    return describeVerdict(verdict, { resultCells, id: idOf({ isPlanned: true, index }) });
+  };
+
+  return {
+    moveTo: (row: RowLine) => (row.state === 'planned' ? cursor.moveTo(row.request, next.planned) : undefined),
+    describe: (row: RowLine) => {
+      if (row.state === 'planned') return describePlanned(row.facts, next.planned++);
+      if (row.state === 'skipped') return describeSkip(row.skip);
+      const index = next.rejected++;
+      // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
+      const from = plan.retryOf?.only === 'filtered' ? undefined : row.from;
+      return describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index }));
+    },
+  };
+}
+
+/** The service says the same of almost every row. */
+function createWordsEscape(): (words: string) => string {
+  let last = '';
+  let escaped = '';
+  return (words) => {
+    if (words !== last) escaped = escapeServiceText(words);
+    last = words;
+    return escaped;
+  };
+}
+
 /** Walks the outcomes beside the rows, all of them: the rows of a request stand together, in its order. */
 class OutcomeCursor {
   readonly #rows: RowStatusView;
@@ -82,6 +113,7 @@ class OutcomeCursor {
   readonly #step: number;
   #request = 0;
   #outcomes: PlacedOutcome[] = [];
+  #settled: SettledRow | undefined;
 
   constructor({ rows, reader, planned }: { rows: RowStatusView; reader: OutcomeReader; planned: PlannedStep }) {
     this.#rows = rows;
@@ -89,13 +121,22 @@ class OutcomeCursor {
     this.#step = planned.number;
   }
 
-  async endOf(request: number, row: number, isRepeatable: boolean): Promise<ReportedEnd> {
-    if (request !== this.#request) {
-      this.#request = request;
-      this.#outcomes = await this.#reader.outcomesOf(this.#step, request, row);
-    }
+  /** Undefined where everything is read that `endOf` needs; else the reading of it. */
+  moveTo(request: number, row: number): Promise<void> | undefined {
+    this.#settled = undefined;
     const isSettled = this.#rows.placesOf(this.#step)?.isSettled(row) === true;
-    const settled = isSettled ? await this.#reader.settledRow(this.#step, row) : undefined;
+    return isSettled || request !== this.#request ? this.#read(request, { row, isSettled }) : undefined;
+  }
+
+  async #read(request: number, { row, isSettled }: { row: number; isSettled: boolean }): Promise<void> {
+    if (request !== this.#request) this.#outcomes = await this.#reader.outcomesOf(this.#step, request, row);
+    this.#request = request;
+    if (isSettled) this.#settled = await this.#reader.settledRow(this.#step, row);
+  }
+
+  /** Of the row that it was moved to. */
+  endOf(row: number, isRepeatable: boolean): ReportedEnd {
+    const settled = this.#settled;
     if (settled?.verdict.status === 'not-sent') return { verdict: settled.verdict, outcome: undefined };
     for (const { first, outcomes } of this.#outcomes) {
       const given = outcomes.rows[row - first];

@@ -1,6 +1,7 @@
 import type { ReadFile } from './files.js';
 
 const CHUNK_BYTES = 1 << 20;
+const SMALL_CHUNK_BYTES = 1 << 16;
 const NEWLINE = 10;
 
 export interface Line {
@@ -26,6 +27,15 @@ export async function* splitPieces(file: ReadFile, start = 0): AsyncGenerator<Li
   }
 }
 
+/**
+ * The bytes of a file in pieces of whole lines; what stands behind the last newline is a piece, too. Small ones: what is made of
+ * a piece is then free before garbage collection moves it.
+ */
+export async function* readWholeLines(file: ReadFile): AsyncGenerator<Buffer> {
+  for await (const { bytes, end, isLast } of readToNewlines(file, 0, SMALL_CHUNK_BYTES))
+    yield isLast ? bytes : bytes.subarray(0, end);
+}
+
 /** The lines of a file, one by one. */
 export async function* splitLines(file: ReadFile, start = 0): AsyncGenerator<Line> {
   for await (const lines of splitPieces(file, start)) yield* lines;
@@ -47,11 +57,12 @@ export async function* searchLines(file: ReadFile, text: Buffer, start = 0): Asy
 async function* readToNewlines(
   file: ReadFile,
   start: number,
+  chunkBytes = CHUNK_BYTES,
 ): AsyncGenerator<{ bytes: Buffer; offset: number; end: number; isLast: boolean }> {
   let rest: Buffer = Buffer.alloc(0);
   for (let position = start; ; ) {
     // A line longer than a read: twice as much each time, since what is there is copied with each.
-    const chunk = await file.read(position, Math.max(CHUNK_BYTES, rest.length));
+    const chunk = await file.read(position, Math.max(chunkBytes, rest.length));
     const offset = position - rest.length;
     position += chunk.length;
     if (chunk.length === 0) {

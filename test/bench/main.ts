@@ -10,9 +10,11 @@ import { benchMemory } from './memory.js';
 import { benchPlan } from './plan.js';
 import { benchRate } from './rate.js';
 import { benchResume } from './resume.js';
+import { benchRun } from './run.js';
 import { benchStart } from './start.js';
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
+  run: benchRun,
   plan: benchPlan,
   apply: benchApply,
   contacts: benchContacts,

@@ -17,6 +17,8 @@ export interface Measured {
   readonly wholeSeconds?: number | undefined;
   /** Peak resident memory of the process; undefined where it was not measured. */
   readonly peakMb?: number | undefined;
+  /** Of all threads, in user and system mode; undefined where it was not measured. */
+  readonly processorSeconds?: number | undefined;
 }
 
 export interface Median extends Measured {
@@ -41,6 +43,7 @@ export async function measureInTurns(subjects: readonly Subject[], runs: number)
       seconds: median(all.map(({ seconds }) => seconds)),
       wholeSeconds: medianOrNone(all.map(({ wholeSeconds }) => wholeSeconds)),
       peakMb: medianOrNone(all.map(({ peakMb }) => peakMb)),
+      processorSeconds: medianOrNone(all.map(({ processorSeconds }) => processorSeconds)),
     };
   });
 }
@@ -97,8 +100,8 @@ export async function runProgram(program: Program): Promise<Measured & { stdout:
     });
     const seconds = (performance.now() - startMs) / 1000;
     if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr.slice(-2000)}`);
-    const peakMb = command === undefined ? JSON.parse(readFileSync(usage, 'utf8')).peakMb : undefined;
-    return { seconds, peakMb, stdout };
+    const { peakMb, processorSeconds } = command === undefined ? JSON.parse(readFileSync(usage, 'utf8')) : {};
+    return { seconds, peakMb, processorSeconds, stdout };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs';
 const path = process.env.VOLLEY_BENCH_USAGE;
 if (path !== undefined) {
   process.on('exit', () => {
-    writeFileSync(path, JSON.stringify({ peakMb: process.resourceUsage().maxRSS / 1024 }));
+    const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+    const processorSeconds = (userCPUTime + systemCPUTime) / 1e6;
+    writeFileSync(path, JSON.stringify({ peakMb: maxRSS / 1024, processorSeconds }));
   });
 }

@@ -7,7 +7,7 @@ import {
   type Plan,
   readPlan,
 } from '../../../src/plan/format/plan-file.js';
-import { decodeRowLine, encodeRowLine, type RowLine } from '../../../src/plan/format/row-line.js';
+import { decodeRowLine, decodeRowLines, encodeRowLine, type RowLine } from '../../../src/plan/format/row-line.js';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 import { aPlan } from '../a-plan.js';
 
@@ -79,6 +79,7 @@ describe('line of a row', () => {
         const line = encodeRowLine(written, JSON.stringify(written.cells));
         expect(line.indexOf('\n')).toBe(line.length - 1);
         expect(decodeRowLine(line.slice(0, -1), 'rows')).toStrictEqual(written);
+        expect(decodeRowLines(line + line, 'rows')).toStrictEqual([written, written]);
       }),
     );
   });
@@ -89,6 +90,8 @@ describe('a row line', () => {
     const skip = { code: 'suppressed', reason: '' } as const;
     const line = encodeRowLine({ state: 'skipped', file: 0, line: 2, row: 1, skip }, '["a"]');
     expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
+    expect(() => decodeRowLine('', '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
+    expect(() => decodeRowLines(`${line}\n${line}`, '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
   });
 });
 
