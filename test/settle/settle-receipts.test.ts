@@ -1,64 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../src/registry/history.js';
 import { StopSwitch } from '../../src/run/stop.js';
-import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { acquireLock } from '../../src/storage/lock.js';
-import type { LockDeps } from '../../src/storage/lock-file.js';
-import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aNumber, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
-import { FakeClock } from '../run/fake-clock.js';
-import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
-
-const files = aFolder({ 'people.csv': aCsvOf(6), 'many.csv': aCsvOf(2400) });
-const JOB = '/out/sale';
-
-/** Three requests of two rows; the answer to the second is lost: rows 2 and 3 are in doubt. */
-async function aRunInDoubt({ disk = aMemoryDisk(), stop = new StopSwitch() } = {}): Promise<MadePlan> {
-  const steps = [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })];
-  const made = await aPlan({ files, disk, job: { steps } });
-  await aRun({ made, stop, service: loseSecond(stop, 'go on') });
-  await reportOf(made);
-  return made;
-}
-
-function loseSecond(stop: StopSwitch, then: 'stop' | 'go on') {
-  return aScriptedService((_sent, count) => {
-    if (count !== 2) return undefined;
-    if (then === 'stop') stop.request('interrupted', 'SIGTERM');
-    return failure(true);
-  });
-}
-
-function depsOf(disk: MemoryDisk, pid = 8): LockDeps {
-  return {
-    files: disk.files,
-    clock: new FakeClock(),
-    owner: { host: 'here', pid, instance: `i${pid}` },
-    isProcessAlive: () => true,
-  };
-}
-
-const join = (made: MadePlan) => joinReceipts(made, depsOf(made.disk));
-const outputOf = ({ disk, directory }: MadePlan, name: string) =>
-  linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
-const settlesOf = ({ disk, directory }: MadePlan) =>
-  entriesOf(disk, directory).flatMap((entry) => (entry.type === 'settle' ? [entry] : []));
-
-/** Where in the journal the entry of a request stands. */
-function findEntry({ disk, directory }: MadePlan, type: string, request: number): number {
-  return entriesOf(disk, directory).findIndex(
-    (entry) => entry.type === type && 'request' in entry && entry.request === request,
-  );
-}
-
-/** The journal as a process left it that died behind so many lines; gives those that it did not come to. */
-function cutJournal({ disk, directory }: MadePlan, count: number): string[] {
-  const path = `${directory}/journal.ndjson`;
-  const lines = linesOf(disk.readText(path));
-  disk.write(path, `${lines.slice(0, count).join('\n')}\n`);
-  return lines.slice(count);
-}
+import {
+  aRunInDoubt,
+  cutJournal,
+  depsOf,
+  files,
+  findEntry,
+  JOB,
+  join,
+  loseSecond,
+  outputOf,
+  settlesOf,
+} from './a-run-in-doubt.js';
 
 describe('rows in doubt with a receipt', () => {
   it('are settled: accepted with their umid, or rejected with the code of the receipt', async () => {
@@ -248,56 +206,5 @@ describe('nothing is done', () => {
     receive(draft, aReceiptLine(draft, 0));
     expect(await join(draft)).toEqual({ kind: 'nothing' });
     expect(draft.disk.has(`${draft.directory}/summary.json`)).toBe(false);
-  });
-});
-
-describe('settling that is cut short', () => {
-  /** A run with receipts for both rows in doubt, to be begun with any number of times. */
-  async function aBeginning() {
-    const made = await aRunInDoubt();
-    receive(made, aReceiptLine(made, 2), aReceiptLine(made, 3, { state: 'rejected' }));
-    const whole = onDisk(made, made.disk.snapshot('/out'));
-    await join(whole);
-    return { made, base: made.disk.snapshot('/out'), wanted: outputsOf(whole) };
-  }
-
-  const onDisk = (made: MadePlan, content: Record<string, string>): MadePlan => {
-    const disk = aMemoryDisk(Object.fromEntries(Object.entries(content).map(([path, text]) => [`/out/${path}`, text])));
-    return { ...made, disk };
-  };
-  const outputsOf = ({ disk, directory }: MadePlan) =>
-    Object.entries(disk.snapshot(directory)).filter(([name]) => /\.csv$|^summary/.test(name));
-  const expectSettledOnce = async (made: MadePlan, wanted: [string, string][], when: string) => {
-    // On the same host the lock of a process that is gone is free at once.
-    await joinReceipts(made, { ...depsOf(made.disk, 9), isProcessAlive: () => false });
-    expect(
-      settlesOf(made).flatMap((entry) => entry.rows.map(([row]) => row)),
-      when,
-    ).toEqual([2, 3]);
-    expect(outputsOf(made), when).toEqual(wanted);
-    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
-  };
-
-  it('by kill -9 at any moment is made good by the next, each row once', async () => {
-    const { made, base, wanted } = await aBeginning();
-    const killed = onDisk(made, base);
-    const moments: Record<string, string>[] = [];
-    killed.disk.onOperation = () => moments.push(killed.disk.snapshot('/out'));
-    await join(killed);
-    expect(moments.length).toBeGreaterThan(50);
-    expect(new Set(moments.map((moment) => Object.keys(moment).join())).size).toBeGreaterThan(5);
-    for (const [n, moment] of moments.entries()) await expectSettledOnce(onDisk(made, moment), wanted, `moment ${n}`);
-  });
-
-  it('by a disk that fails, or takes half a line, is made good by the next, each row once', async () => {
-    const { made, base, wanted } = await aBeginning();
-    const counted = onDisk(made, base);
-    await join(counted);
-    for (let n = 1; n <= counted.disk.operations; n++) {
-      const failed = onDisk(made, base);
-      failed.disk.failAt(n);
-      await join(failed).catch(() => {});
-      await expectSettledOnce(failed, wanted, `operation ${n} of ${counted.disk.operations}`);
-    }
   });
 });
