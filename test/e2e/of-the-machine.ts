@@ -21,6 +21,15 @@ export function needKubectl(): Need {
   return need(() => spawnSync('kubectl', ['kustomize', '--help']).status === 0, 'there is no kubectl here');
 }
 
+/** Of Debian's package `prometheus`, as is `prometheus` itself. */
+export function needPromtool(): Need {
+  return need(() => spawnSync('promtool', ['--version']).status === 0, 'there is no promtool here');
+}
+
+export function needPrometheus(): Need {
+  return need(() => spawnSync('prometheus', ['--version']).status === 0, 'there is no prometheus here');
+}
+
 /** With VOLLEY_REQUIRE_TOOLS=1 nothing is skipped: what is missing is an error. */
 function need(isThere: () => boolean, reason: string): Need {
   const isMissing = !isThere();
