@@ -48,7 +48,7 @@ async function applyNamed(
       name({ job: job.name, run: id });
     },
   });
-  Object.assign(about, { summary, openDoubt: openDoubt.rows });
+  Object.assign(about, { summaries: [summary], openDoubt: openDoubt.rows });
   host.observer?.onOpenDoubt(openDoubt);
   const { service, failOn } = plan.job;
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);

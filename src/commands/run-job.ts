@@ -96,7 +96,7 @@ async function runToEnd(
   } catch (error) {
     // What was sent before the failure is still reported. A closed stdout must not hide why it failed.
     const last = done.summaries.at(-1);
-    about.summary = done.guarded ?? last;
+    about.summaries = done.guarded === undefined ? done.summaries : [...done.summaries, done.guarded];
     if (last !== undefined) name(listFigures(last));
     await printFailed(done, job, { flags, host, error }).catch(() => {});
     throw error;
@@ -226,7 +226,7 @@ async function printDone(
   const last = summaries.at(-1);
   const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
   const end = { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
-  Object.assign(about, { summary: last, openDoubt: openDoubt.rows });
+  Object.assign(about, { summaries, openDoubt: openDoubt.rows });
   host.observer?.onOpenDoubt(openDoubt);
   name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   if (last === undefined) {

@@ -54,6 +54,61 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   expect(bodies.join()).not.toMatch(/Nobody|P1\b|Hi |91000|"12"/);
 });
 
+test('a command that finishes a run and makes another posts the figures of both; the last one has the old keys', async () => {
+  const workspace = await aWorkspace({ kind: 'status-503', area: 'sms', nth: 1, retryAfter: 5 });
+  const { url, bodies } = await anInbox();
+  const posted = () => JSON.parse(bodies.at(-1) ?? '{}');
+  const job = (guards = {}) =>
+    aJob(workspace, {
+      notify: { url, on: ALL },
+      guards,
+      service: { giveUpAfterSeconds: 1 },
+      steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })],
+    });
+  workspace.writeJob(job());
+  workspace.write('inbox/1.csv', `${people(2)}Nobody,12\n`);
+  expect((await workspace.run()).code).toBe(75);
+  const [first] = workspace.runs();
+  expect(posted().runs).toMatchObject([{ run: first, state: 'stopped', exitCode: 75, balance: { unprocessed: 2 } }]);
+
+  workspace.setFaults();
+  workspace.write('inbox/2.csv', people(3, 10));
+  const both = await workspace.run();
+  expect(both.code).toBe(1);
+  const { plan, balance } = both.summary;
+  const { run, runs, steps, ...end } = posted();
+  expect(end).toMatchObject({ event: 'failure', exitCode: 1, state: 'finished', balance });
+  expect(runs).toMatchObject([
+    {
+      run: first,
+      state: 'finished',
+      exitCode: 1,
+      balance: { accepted: 2, rejected: 1 },
+      steps: [{ number: 1, messages: 2 }],
+    },
+    { run: plan, state: 'finished', exitCode: 0, balance: { accepted: 3 }, steps: [{ number: 1, messages: 3 }] },
+  ]);
+  expect([run, steps]).toEqual([runs[1].run, runs[1].steps]);
+
+  expect((await workspace.run()).code).toBe(0);
+  expect(posted()).toMatchObject({ state: 'nothing-new', run: null, runs: [] });
+
+  workspace.setFaults({ kind: 'status-503', area: 'sms', nth: 1, retryAfter: 5 });
+  workspace.write('inbox/3.csv', people(2, 20));
+  expect((await workspace.run()).code).toBe(75);
+  workspace.setFaults();
+  workspace.write('inbox/4.csv', people(2, 30));
+  workspace.writeJob(job({ maxMessages: 1 }));
+  expect((await workspace.run()).code).toBe(4);
+  expect(posted()).toMatchObject({
+    error: { code: 'guard' },
+    runs: [
+      { state: 'finished', balance: { accepted: 2 } },
+      { state: 'planned', balance: { unprocessed: 2 } },
+    ],
+  });
+});
+
 test('a hook that is not taken changes neither the outcome nor the exit code', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));

@@ -13,7 +13,8 @@ export interface Ended {
   /** As the log has it. */
   readonly reason: string;
   readonly error: { readonly code: string; readonly message: string } | null;
-  readonly summary?: Summary | undefined;
+  /** Of the runs that it finished or applied, and at last of the plan that a guard refused. */
+  readonly summaries?: readonly Summary[];
   /** Rows of all runs of the job; unknown where the command failed. */
   readonly openDoubt?: number;
 }
@@ -31,12 +32,17 @@ export function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']
 /** The process that has the job posts its own end; before `notBefore` nothing has begun. */
 const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
 
-/** Figures and names alone: no cell of a file, no number, no text, and no example of a row. */
+/**
+ * Figures and names alone: no cell of a file, no number, no text, and no example of a row. `run`, `balance` and `steps` are those of
+ * the last of the runs.
+ */
 export function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; sandbox: boolean; at: string }) {
-  const { command, state, exitCode, reason, summary, openDoubt = null } = ended;
-  const { stop = null } = summary ?? {};
+  const { command, state, exitCode, reason, summaries = [], openDoubt = null } = ended;
+  const stop = summaries.at(-1)?.stop ?? null;
   const error = ended.error ?? (stop && { code: stop.reason, message: stop.detail });
   const { event, job, sandbox, at } = about;
+  const runs = summaries.map(describeRun);
+  const { run, balance, steps } = runs.at(-1) ?? { run: null, balance: null, steps: [] };
   return {
     format: 1,
     event,
@@ -44,14 +50,25 @@ export function describeEnd(ended: Ended, about: { event: NotifyEvent; job: stri
     command,
     sandbox,
     at,
-    run: summary?.plan ?? null,
+    run,
     state,
     exitCode,
     reason: maskNumbers(reason),
     error: error && { code: error.code, message: maskNumbers(error.message) },
     openDoubt,
-    balance: summary?.balance ?? null,
-    steps: (summary?.steps ?? []).map(({ number, kind, balance, requests, messages, segments, rejections, skips }) => ({
+    balance,
+    steps,
+    runs,
+  };
+}
+
+function describeRun({ plan, state, exitCode, balance, steps }: Summary) {
+  return {
+    run: plan,
+    state,
+    exitCode,
+    balance,
+    steps: steps.map(({ number, kind, balance, requests, messages, segments, rejections, skips }) => ({
       number,
       kind,
       balance,

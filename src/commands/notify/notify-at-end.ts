@@ -8,8 +8,8 @@ import type { Ended } from './hook-body.js';
 /** What a command learns on its way to its end. */
 export interface AboutEnd {
   job?: Job;
-  /** Of its last run, or of the plan that a guard refused. */
-  summary?: Summary | undefined;
+  /** Of its runs, and at last of the plan that a guard refused. */
+  summaries?: readonly Summary[];
   /** Rows of all runs of the job. */
   openDoubt?: number;
 }
@@ -33,7 +33,13 @@ export async function notifyAtEnd(
     throw error;
   }
   const { exitCode, reason } = end;
-  await post(host, about, { command, state: about.summary?.state ?? 'nothing-new', exitCode, reason, error: null });
+  await post(host, about, {
+    command,
+    state: about.summaries?.at(-1)?.state ?? 'nothing-new',
+    exitCode,
+    reason,
+    error: null,
+  });
   return end;
 }
 

@@ -25,7 +25,7 @@ export async function postHook(
   if (event === undefined) return;
   const secrets = new SecretKeeper();
   const log = openLog(host, secrets);
-  const about = { event: 'notify', job: job.name, run: ended.summary?.plan };
+  const about = { event: 'notify', job: job.name, run: ended.summaries?.at(-1)?.plan };
   const fail = (so: string) => log.warn(`Cannot post how the job ended (notify.url): ${so}`, about);
   try {
     const address = await readAddress(notify.url, host, secrets);

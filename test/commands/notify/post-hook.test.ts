@@ -114,6 +114,7 @@ describe('a hook', () => {
         openDoubt: null,
         balance: null,
         steps: [],
+        runs: [],
       },
     ]);
     expect(stderr).toBe('');
