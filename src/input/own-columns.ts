@@ -1,4 +1,4 @@
-import { foldName } from '../domain/fold-name.js';
+import { foldName } from '../domain/find-column.js';
 import { foldCase, isResultColumn, PLACE_COLUMNS, RECEIPT_COLUMNS, readOwnName } from '../domain/output-columns.js';
 
 /** Stands for the id of an unreadable row: it may have had one, and must not be taken for a new row. */

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { PROGRAM } from '../domain/program.js';
 import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain/row.js';
 
 /**
@@ -17,7 +18,7 @@ import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain/row.js
  * A runner that lost its lock may die in the middle of a write, with a successor at work: what the successor appends next stands
  * in one line with that piece, behind it, and counts (`findLine`).
  */
-export const JOURNAL_VERSION = 3;
+export const JOURNAL_VERSION: number = PROGRAM.formats.journal;
 
 export type JournalEntry =
   | OpenEntry

@@ -1,4 +1,4 @@
-import { foldName } from '../domain/fold-name.js';
+import { foldName } from '../domain/find-column.js';
 import { readOwnName } from '../domain/output-columns.js';
 import { listColumns } from './mask.js';
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { PROGRAM } from '../domain/program.js';
 import type { RetryOf, TestOf } from '../plan/format/plan-file.js';
 import type { Identity } from '../storage/identity.js';
 
@@ -12,7 +13,7 @@ import type { Identity } from '../storage/identity.js';
  * process died in the middle of a write, gets `~` at its end by the next one that appends; any other bad line is damage. Version 1 has
  * no claims: they are added from the runs, and with them another entry `made`, of the new version.
  */
-export const REGISTRY_VERSION = 2;
+export const REGISTRY_VERSION: number = PROGRAM.formats.registry;
 export const REGISTRY_FILE = 'registry.ndjson';
 /** In the directory of a pruned run: the lines of the registry that speak of it, in place of its plan and its rows. */
 export const PRUNED_FILE = 'pruned.ndjson';

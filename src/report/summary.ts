@@ -41,6 +41,14 @@ const billed = z.strictObject({
 /** The figures of a run: `summary.json`, and what `run` and `apply` print on stdout. */
 export const summarySchema = z.strictObject({
   format: z.literal(1),
+  /** The build that wrote it; absent in those of earlier ones. */
+  program: z
+    .strictObject({
+      version: z.string(),
+      revision: z.string(),
+      formats: z.strictObject({ plan: count, journal: count, registry: count }),
+    })
+    .optional(),
   job: z.string(),
   plan: z.string(),
   /** Id of the run whose rows it retries; null where it has rows of its own. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
+import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
@@ -140,6 +141,7 @@ function summarizeRun(
   const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
   return {
     format: 1,
+    program: PROGRAM,
     job: plan.job.name,
     plan: plan.id,
     retryOf: plan.retryOf?.run ?? null,

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
+import { describeProgram } from '../commands/terminal/describe-program.js';
 import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { addClusterVerbs } from './cluster/cluster-verbs.js';
@@ -43,7 +43,7 @@ export async function runCommandLine(args: readonly string[], context: VerbConte
   }
   const cli = yargs([...rewriteHelp(args, VERBS)])
     .scriptName('volley')
-    .version(readVersion())
+    .version(describeProgram())
     // In one language: as the rest of what is printed.
     .detectLocale(false)
     // An option that is given twice counts as it was given last, save where its verb says otherwise.
@@ -116,9 +116,4 @@ export function findMisuse(args: readonly string[]): string | undefined {
   if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';
   const nearest = suggestNearest(verb, VERBS);
   return `There is no such verb.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
-}
-
-/** Of package.json, which lies two directories above both this file and what is built of it. */
-function readVersion(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

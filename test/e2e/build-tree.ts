@@ -54,8 +54,9 @@ process.stdout.write(' ' + last);
     await this.runBuild();
   }
 
-  async runBuild(): Promise<{ code: number; stdout: string; stderr: string }> {
-    return run(process.execPath, [this.path('.build.mjs')]).then(
+  async runBuild(revision = ''): Promise<{ code: number; stdout: string; stderr: string }> {
+    const env = { ...process.env, VOLLEY_REVISION: revision };
+    return run(process.execPath, [this.path('.build.mjs')], { env }).then(
       (said) => ({ code: 0, ...said }),
       (error: { code: number; stdout: string; stderr: string }) => error,
     );

@@ -77,4 +77,34 @@ describe('a build', () => {
     expect(names).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/library.js', 'dist/library.d.ts']));
     expect(new Set(names.flatMap((name) => /chunks[^/]*/.exec(name) ?? []))).toEqual(new Set([currentChunks()]));
   });
+
+  test('knows the commit of its sources: as it is given, or as git says of this directory; else it is unknown', async () => {
+    rmSync(tree.path('src/wrong.ts'));
+    const said = async (revision?: string) => {
+      tree.write(
+        'src/library.ts',
+        'declare const VOLLEY_REVISION: string;\nexport const revision: string = VOLLEY_REVISION;\n',
+      );
+      await tree.runBuild(revision);
+      return (await import(`${tree.path('dist/library.js')}?${Math.random()}`)).revision;
+    };
+    const git = (...args: string[]) =>
+      String(
+        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: tree.root }),
+      ).trim();
+
+    expect(await said()).toBe('unknown');
+    expect(await said('1234abc')).toBe('1234abc');
+    expect(await tree.runBuild('1; rm')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('VOLLEY_REVISION is not'),
+    });
+    git('init', '-q');
+    git('add', 'src');
+    git('commit', '-qm', 'all');
+    const head = git('rev-parse', 'HEAD');
+    expect(await said()).toBe(head);
+    tree.write('src/first.ts', "export const first = 'changed';\n");
+    expect(await said()).toBe(`${head}+changes`);
+  });
 });

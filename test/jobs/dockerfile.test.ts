@@ -1,5 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { lastOf, ROOT, readDockerfile } from './dockerfile.js';
 
 const stages = readDockerfile();
@@ -8,9 +13,11 @@ const final = stages.at(-1)!;
 const { version, bin } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
 
 describe('image', () => {
-  test('is built in several stages on node:24-slim', () => {
+  test('is built in several stages on one exact version of its base, which an argument replaces by a digest', () => {
     expect(stages.length).toBeGreaterThan(1);
-    expect(stages.map((stage) => stage.base)).toEqual(stages.map(() => 'node:24-slim'));
+    expect(new Set(stages.map((stage) => stage.base)).size).toBe(1);
+    expect(final.base).toMatch(/^node:24\.\d+\.\d+-slim$/);
+    expect(final.instructions).toContainEqual({ name: 'ARG', text: 'BASE' });
   });
 
   test('installs what the lock file says, before the sources are there and so without their scripts', () => {
@@ -24,17 +31,49 @@ describe('image', () => {
     expect(steps.join('\n')).not.toMatch(/npm (install|i)\b/);
   });
 
-  test('builds, then drops what only building needs', () => {
-    const script = build.instructions.filter(({ name }) => name === 'RUN').map(({ text }) => text);
+  test('builds, lists the parts, then drops what only building needs and what the bundle holds', () => {
+    const script = lastOf(build, 'RUN')?.split(' && ') ?? [];
+    const at = (start: string) => script.findIndex((command) => command.startsWith(start));
 
-    expect(script.join(' && ')).toMatch(/npm run build && npm prune --omit=dev --ignore-scripts/);
+    expect(script[0]).toBe('VOLLEY_REVISION="$REVISION" npm run build');
+    expect([at('npm sbom --omit=dev '), at('node .image.mjs'), at('npm prune --omit=dev --ignore-scripts')]).toEqual([
+      1, 2, 3,
+    ]);
+  });
+
+  test('keeps of the packages those that the bundle loads', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'volley-image-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    for (const name of ['package.json', '.rolldown.cjs', '.image.mjs']) cpSync(ROOT + name, join(directory, name));
+    writeFileSync(join(directory, 'sbom.cdx.json'), '{"metadata":{"component":{"name":"app"}}}');
+    execFileSync(process.execPath, ['.image.mjs'], { cwd: directory });
+    const readJson = (name: string) => JSON.parse(readFileSync(join(directory, name), 'utf8'));
+
+    expect(Object.keys(readJson('package.json').dependencies)).toEqual(['fastify']);
+    expect(readJson('package.json')).toMatchObject({ version, bin });
+    expect(readJson('sbom.cdx.json').metadata.component.name).toBe('volley');
+  });
+
+  test('has all that the bundle loads: it loads nothing but Node and the packages that it keeps', () => {
+    const files = readdirSync(`${ROOT}dist`, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.js'),
+    );
+    const texts = files.map((name) => readFileSync(`${ROOT}dist/${name}`, 'utf8'));
+    const loaded = texts.flatMap((text) =>
+      ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName),
+    );
+
+    expect(loaded).toContain('fastify');
+    expect(new Set(loaded.filter((name) => !name.startsWith('.') && !isBuiltin(name)))).toEqual(new Set(['fastify']));
   });
 
   test('takes nothing into the final stage but the program and its reference, owned by root', () => {
     const copies = final.instructions.filter(({ name }) => name === 'COPY' || name === 'ADD');
 
     expect(copies.map(({ text }) => text)).toEqual(
-      ['package.json', 'node_modules', 'dist', 'jobs'].map((name) => `--from=${build.name} /app/${name} /app/${name}`),
+      ['package.json', 'node_modules', 'dist', 'jobs', 'sbom.cdx.json'].map(
+        (name) => `--from=${build.name} /app/${name} /app/${name}`,
+      ),
     );
     expect(final.instructions.filter(({ text }) => /\bnpm\b/.test(text))).toEqual([]);
   });
@@ -45,7 +84,9 @@ describe('image', () => {
 
     expect(Number(user)).toBeGreaterThan(0);
     expect(Number(group)).toBeGreaterThan(0);
-    expect(prepare).toBe(`install -d -o ${user} -g ${group} -m 0700 /data`);
+    expect(prepare).toBe(
+      `install -d -o ${user} -g ${group} -m 0700 /data && ln -s /app/${bin.volley} /usr/local/bin/volley`,
+    );
     expect(lastOf(final, 'WORKDIR')).toBe('/data');
   });
 
@@ -58,8 +99,9 @@ describe('image', () => {
     expect(JSON.parse(lastOf(final, 'CMD') ?? '')).toEqual(['--help']);
   });
 
-  test('is for production and carries the version of the package', () => {
+  test('is for production and carries the version of the package, and of which commit and base it is', () => {
     expect(final.instructions).toContainEqual({ name: 'ENV', text: 'NODE_ENV=production' });
+    expect(lastOf(final, 'LABEL')).toMatch(/image\.revision="\$REVISION".*image\.base\.name="\$BASE"/);
     expect(lastOf(final, 'LABEL')).toContain(`org.opencontainers.image.version="${version}"`);
   });
 });

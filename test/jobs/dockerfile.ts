@@ -15,7 +15,7 @@ export interface Stage {
 /** Absolute path of the checkout. */
 export const ROOT: string = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The stages of the Dockerfile, comments left out and continued lines joined. */
+/** The stages of the Dockerfile, comments left out and continued lines joined; a base that is an argument has its default. */
 export function readDockerfile(): Stage[] {
   const lines = readFileSync(`${ROOT}Dockerfile`, 'utf8')
     .split('\n')
@@ -24,11 +24,14 @@ export function readDockerfile(): Stage[] {
     .replaceAll(/\s*\\\n\s*/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '');
+  const defaults: Record<string, string> = {};
   const stages: { base: string; name: string | undefined; instructions: Instruction[] }[] = [];
   for (const line of lines) {
     const [, name = '', text = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
-    if (name === 'FROM') {
-      const [base = '', , stage] = text.split(/\s+/);
+    if (name === 'ARG' && stages.length === 0) Object.assign(defaults, Object.fromEntries([text.split('=')]));
+    else if (name === 'FROM') {
+      const [from = '', , stage] = text.split(/\s+/);
+      const base = from.replace(/^\$\{(\w+)\}$/, (_, argument) => defaults[argument] ?? '');
       stages.push({ base, name: stage, instructions: [] });
     } else stages.at(-1)?.instructions.push({ name, text });
   }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { InternalError } from '../../src/domain/errors.js';
+import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
+import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
+import { REGISTRY_VERSION } from '../../src/registry/registry-entry.js';
 import { summarySchema } from '../../src/report/summary.js';
 import {
   aContactsStep,
@@ -76,6 +79,11 @@ describe('outputs of a step', () => {
     expect(summary.balance).toEqual({ read: 7, accepted: 1, rejected: 3, skipped: 1, inDoubt: 1, unprocessed: 1 });
     expect(summary.steps[0]?.rejections).toEqual({ 'not-a-number': 1, REJECTED: 1, 1002: 1 });
     expect(() => summarySchema.parse(summary)).not.toThrow();
+    expect(summary.program?.formats).toEqual({
+      plan: PLAN_FORMAT,
+      journal: JOURNAL_VERSION,
+      registry: REGISTRY_VERSION,
+    });
   });
 
   it('in NDJSON say the same', async () => {

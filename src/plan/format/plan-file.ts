@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
+import { PROGRAM } from '../../domain/program.js';
 import type { Job } from '../../job/job.js';
 import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
 import type { Files } from '../../storage/files.js';
@@ -24,7 +25,7 @@ import { readSealed, sealJson } from './sealed-json.js';
  *
  * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
  */
-export const PLAN_FORMAT = 5;
+export const PLAN_FORMAT: number = PROGRAM.formats.plan;
 /** Plans of formats before it have no digests. */
 const SEALED_FROM_FORMAT = 5;
 export const PLAN_FILE = 'plan.json';
