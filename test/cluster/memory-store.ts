@@ -432,7 +432,6 @@ export class MemoryCluster {
 
 const GRACE_MS = 30_000;
 
-
 function forget(run: Run, attempt: Attempt): void {
   run.attempts.delete(attemptName(attempt));
   const part = run.parts.get(partName(attempt));

@@ -18,15 +18,24 @@ const LOCK_TIMEOUT_MS = 10_000;
 const STATEMENT_TIMEOUT_MS = 20_000;
 const QUERY_TIMEOUT_MS = 25_000;
 const IDLE_IN_TRANSACTION_MS = 30_000;
-/** What the functions rely on, whatever the database or the role has as its default. */
-const OPTIONS = '-c default_transaction_isolation=read\\ committed -c search_path=pg_catalog';
+/**
+ * What the functions rely on, whatever the database or the role has as its default. Rows are found by their key: a plan is made
+ * while the tables are empty, and would read them whole later; a bitmap reads again what is dead.
+ */
+const OPTIONS = [
+  'default_transaction_isolation=read\\ committed',
+  'search_path=pg_catalog',
+  'enable_seqscan=off',
+  'enable_bitmapscan=off',
+  'jit=off',
+];
 
 /** Connects with the first query. `config`: where to, as `parseDatabaseUrl` says. */
 export function openDatabase(config: PoolConfig): Database {
   const pool = new Pool({
     ...config,
     application_name: 'volley',
-    options: OPTIONS,
+    options: OPTIONS.map((option) => `-c ${option}`).join(' '),
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,

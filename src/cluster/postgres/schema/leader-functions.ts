@@ -111,7 +111,7 @@ begin
   select count(*) filter (where state = 'open'), count(*) filter (where state = 'claimed'),
       count(*) filter (where state = 'under-way')
     into open, claimed, under_way
-    from volley.part where run = of_run and (state = 'open' or owner is not null);
+    from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
 end $$;
 
 create function volley.note_taken(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
@@ -120,15 +120,15 @@ returns void language plpgsql as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
   perform volley.check_lead(of_run, its_epoch);
-  update volley.attempt a set is_untaken = false, result = null
-    from unnest(steps, requests, parts, attempts, versions) as taken (step, request, part, attempt, version)
-    where a.run = of_run and a.step = taken.step and a.request = taken.request and a.part = taken.part
-      and a.attempt = taken.attempt and a.version = taken.version;
-  delete from volley.request r
-    using (select distinct * from unnest(steps, requests) as t (step, request)) taken
-    where r.run = of_run and r.step = taken.step and r.request = taken.request
-      and not exists (select from volley.part p
-        where p.run = of_run and p.step = r.step and p.request = r.request and p.state <> 'done');
+  for i in 1 .. cardinality(steps) loop
+    update volley.attempt set is_untaken = false, result = null
+      where run = of_run and step = steps[i] and request = requests[i] and part = parts[i] and attempt = attempts[i]
+        and version = versions[i];
+    delete from volley.request r
+      where r.run = of_run and r.step = steps[i] and r.request = requests[i]
+        and not exists (select from volley.part p
+          where p.run = of_run and p.step = steps[i] and p.request = requests[i] and p.state <> 'done');
+  end loop;
 end $$;
 
 create function volley.withdraw(of_run text, its_epoch bigint)
@@ -140,8 +140,8 @@ begin
     return;
   end if;
   update volley.part p set state = 'withdrawn', owner = null
-    where p.run = of_run and (p.state = 'open' or (p.state = 'claimed'
-      and not exists (select from volley.worker w where w.id = p.owner and w.gone_at is null)));
+    where p.run = of_run and p.state in ('open', 'claimed')
+      and not exists (select from volley.worker w where w.id = p.owner and w.gone_at is null);
   return query select p.step, p.request, p.part, p.in_flight from volley.part p
     where p.run = of_run and p.state = 'withdrawn' order by p.step, p.request, p.part;
 end $$;

@@ -91,10 +91,9 @@ begin
   perform volley.present_life();
   perform volley.end_leases();
   for lost in
-    select p.* from volley.part p
-      where p.owner is not null
-        and not exists (select from volley.worker w where w.id = p.owner and w.gone_at is null)
-      for update skip locked
+    select p.* from volley.worker w join volley.part p on p.owner = w.id
+      where w.gone_at is not null
+      for update of p skip locked
   loop
     recovered := recovered + 1;
     fate := 'claimed';

@@ -70,7 +70,7 @@ create table volley.part (
   primary key (run, step, request, part),
   check ((owner is not null) = (state in ('claimed', 'under-way')))
 );
-create index part_open on volley.part (run, step, request, part) where state = 'open';
+create index part_active on volley.part (run, state, step, request, part) where state <> 'done';
 create index part_owned on volley.part (owner) where owner is not null;
 
 -- The primary key is the fence: an attempt is begun once.
@@ -101,6 +101,6 @@ create index attempt_untaken on volley.attempt (run, ended) where is_untaken;
 create view volley.open_requests as
   select run.id as run,
     (select count(*) from volley.part where run = run.id and state = 'open') as open,
-    (select count(*) from volley.part where run = run.id and owner is not null) as claimed
+    (select count(*) from volley.part where run = run.id and state in ('claimed', 'under-way')) as claimed
   from volley.run;
 `;

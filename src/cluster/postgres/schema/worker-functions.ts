@@ -30,47 +30,50 @@ language plpgsql as $$
 declare
   present text := volley.present_life();
   led volley.run;
-  known integer;
-  may_claim boolean;
+  p volley.part;
+  claimed volley.part[];
 begin
   perform pg_advisory_xact_lock_shared(volley.gate(of_run));
   select * into led from volley.run where id = of_run;
-  may_claim := volley.is_claimable(led, its_step, present) and volley.may_begin(of_worker, present);
-  if not may_claim then
-    up_to := 0;
+  is_open := volley.is_claimable(led, its_step, present) and volley.may_begin(of_worker, present);
+  if is_open then
+    -- First those of a claim whose reply was lost.
+    claimed := array(
+      select c from volley.part c
+        where c.run = of_run and c.state = 'claimed' and c.step = its_step and c.owner = of_worker
+          and not exists (select from unnest(held_requests, held_parts) as held (request, part)
+            where held.request = c.request and held.part = c.part)
+        order by c.request, c.part limit up_to
+    );
+    claimed := claimed || array(
+      select o from volley.part o
+        where o.run = of_run and o.state = 'open' and o.step = its_step
+        order by o.request, o.part limit up_to - cardinality(claimed)
+        for update skip locked
+    );
   end if;
-  select count(*) into known from volley.unknown_parts(of_worker, of_run, its_step, held_requests, held_parts);
-  -- A sub-select in its place may run more than once, and then claims more.
-  with next as materialized (
-    select o.request, o.part from volley.part o
-      where o.run = of_run and o.step = its_step and o.state = 'open'
-      order by o.request, o.part limit greatest(0, up_to - known)
-      for update skip locked
-  )
-  update volley.part p set state = 'claimed', owner = of_worker
-    from next
-    where p.run = of_run and p.step = its_step and p.request = next.request and p.part = next.part;
-  return query
-    select may_claim, p.request, p.part, p.first_row, p.row_count, p.in_flight, p.attempt, r.head, r.body, a.nonce
-      from (select) as once
-      left join (
-        select * from volley.unknown_parts(of_worker, of_run, its_step, held_requests, held_parts) u
-          order by u.request, u.part limit up_to
-      ) p on true
-      left join volley.request r on r.run = of_run and r.step = its_step and r.request = p.request
-      left join volley.attempt a on a.run = of_run and a.step = its_step and a.request = p.request and a.part = p.part
-        and a.attempt = p.attempt and p.in_flight
-      order by p.request, p.part;
+  foreach p in array coalesce(claimed, '{}') loop
+    update volley.part set state = 'claimed', owner = of_worker
+      where run = p.run and step = p.step and request = p.request and part = p.part and owner is null;
+    request := p.request;
+    part := p.part;
+    first_row := p.first_row;
+    row_count := p.row_count;
+    in_flight := p.in_flight;
+    attempt := p.attempt;
+    select r.head, r.body into head, body from volley.request r
+      where r.run = p.run and r.step = p.step and r.request = p.request;
+    nonce := null;
+    if p.in_flight then
+      select a.nonce into nonce from volley.attempt a
+        where a.run = p.run and a.step = p.step and a.request = p.request and a.part = p.part and a.attempt = p.attempt;
+    end if;
+    return next;
+  end loop;
+  if not found then
+    return next;
+  end if;
 end $$;
-
--- Parts that a worker has claimed and does not know of.
-create function volley.unknown_parts(of_worker text, of_run text, its_step integer, held_requests integer[], held_parts text[])
-returns setof volley.part language sql as $$
-  select p.* from volley.part p
-    where p.owner = of_worker and p.state = 'claimed' and p.run = of_run and p.step = its_step
-      and not exists (select from unnest(held_requests, held_parts) as held (request, part)
-        where held.request = p.request and held.part = p.part)
-$$;
 
 -- The indexes, from 0, of the begins that are refused.
 create function volley.append(of_worker text, of_run text, its_step integer, types text[], requests integer[], parts text[],
