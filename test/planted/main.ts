@@ -7,6 +7,7 @@ import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
+import { WORKBOOK_BUGS } from './workbook-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
 const COPIED = [
@@ -133,7 +134,7 @@ const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
   process.argv.slice(2).filter((word) => !word.startsWith('--')),
 ];
-const bugs = [...PLANNING_BUGS, ...JOURNAL_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS].filter(
+const bugs = [...PLANNING_BUGS, ...JOURNAL_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS, ...WORKBOOK_BUGS].filter(
   ({ name }) => only === undefined || name.includes(only),
 );
 assertPlaces(bugs);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Input } from '../../../src/job/job.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../builders.js';
-import { aWorkbook, rowsOf, type WorkbookParts } from './a-workbook.js';
+import { aSheet, aWorkbook, rowsOf, type WorkbookParts } from './a-workbook.js';
 
 const directory = aDirectory();
 const book = (parts: WorkbookParts) => aFile(directory, aWorkbook(parts), 'people.xlsx');
@@ -202,6 +203,19 @@ describe('a workbook that cannot be read', () => {
       const [problem] = await readRefused(aFile(directory, bytes.subarray(0, length), 'people.xlsx'));
       expect(problem).toContain('people.xlsx: the workbook is damaged (');
     }
+  });
+
+  it('is refused if a part is not what its checksum says, though it can be unpacked', async () => {
+    const rows = rowsOf(['mobile'], ['+6591234567']);
+    const bytes = aWorkbook({ rows });
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32LE(crc32(aSheet({ rows })));
+    for (let at = bytes.indexOf(sum); at !== -1; at = bytes.indexOf(sum))
+      bytes.writeUInt32LE(~sum.readUInt32LE() >>> 0, at);
+
+    expect(await readRefused(aFile(directory, bytes, 'people.xlsx'))).toEqual([
+      'people.xlsx: the workbook is damaged (the checksum of its part xl/worksheets/sheet1.xml is wrong), expected a whole .xlsx file',
+    ]);
   });
 
   it('is refused with the word of what it is', async () => {
