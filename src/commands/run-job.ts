@@ -149,7 +149,6 @@ async function runInSession(
     planNewInput(job, {
       host,
       log,
-      jobDirectory,
       history: known,
       registry: session.registry,
       isAgain: flags.again,
@@ -186,7 +185,8 @@ async function finishRun(
   history: readonly PastRun[],
   { job, session, host }: { job: Job; session: JobSession; host: Host },
 ): Promise<Summary> {
-  const { runtime, jobDirectory } = session;
+  const { runtime } = session;
+  const { directories } = session.registry;
   if (past.state === 'finished') {
     const summary = await writeRunReport(runtime.files, past.directory, past.plan);
     await session.registry.noteEnded(summary);
@@ -198,7 +198,7 @@ async function finishRun(
   await endSoonAfter({ signal: session.stop.nothingNew, clock: runtime.clock, doing: 'finish the run' }, async () => {
     await assertUnchanged(past.plan, runtime);
     const sources = { files: runtime.files, registry: session.registry.state, history };
-    await assertOwned(sources, { plan: past.plan, jobDirectory });
+    await assertOwned(sources, { ...past, directories });
     await assertTested(runtime.files, { ...past, guards: job.guards }, session.registry.state);
   });
   return session.applyAndReport(past.directory, past.plan, settings);

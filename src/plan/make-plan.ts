@@ -5,6 +5,7 @@ import { planIdInstead } from '../kinds/ids.js';
 import type { Files } from '../storage/files.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
+import type { RunDirectories } from './format/run-directories.js';
 import { assertInputCame } from './inputs/assert-input-came.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './inputs/select-inputs.js';
 import type { PlanDeps } from './plan-deps.js';
@@ -30,7 +31,7 @@ export async function makePlan(
   job: Job,
   deps: PlanDeps,
   options: {
-    jobDirectory: string;
+    directories: RunDirectories;
     findTaken: FindTaken;
     ownersFor: (plan: { id: string }) => RowOwners;
     occurrence: string;
@@ -44,11 +45,11 @@ export async function makePlan(
   },
 ): Promise<PlanOutcome> {
   const { files } = deps;
-  const { jobDirectory } = options;
+  const { jobDirectory } = options.directories;
   await files.makeDirectory(jobDirectory);
   await removeLeftovers(files, jobDirectory);
   const problems = new ProblemList();
-  const selection = await selectInputs(job, deps, { ...options, problems });
+  const selection = await selectInputs(job, deps, { ...options, jobDirectory, problems });
   try {
     return await planSelection(job, selection, { deps, options, problems });
   } finally {
@@ -67,7 +68,8 @@ async function planSelection(
 ): Promise<PlanOutcome> {
   const { deps, options, problems } = context;
   const { files } = deps;
-  const { jobDirectory, occurrence } = options;
+  const { directories, occurrence } = options;
+  const { jobDirectory } = directories;
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
   if (problems.isEmpty) await assertInputCame(files, selection.steps, options);
   if (selection.steps.every((step) => step.inputs.length === 0)) {
@@ -78,7 +80,7 @@ async function planSelection(
   }
   assertTimes(job, selection, options.nowMs);
   const id = planIdInstead(identifyPlan(job, selection, occurrence), options.isAbandoned ?? (() => false));
-  const directory = join(jobDirectory, id);
+  const directory = directories.of(id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);
   await files.makeDirectory(scratch);

@@ -7,6 +7,7 @@ import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './format/plan-file.js';
 import { PlannedRecords } from './format/planned-records.js';
 import type { RowLine } from './format/row-line.js';
+import type { RunDirectories } from './format/run-directories.js';
 import { checkGuards } from './guards.js';
 import type { DigestedInput } from './inputs/select-inputs.js';
 import { removeLeftovers } from './make-plan.js';
@@ -41,7 +42,7 @@ export async function makeRetryPlan(
   source: RetrySource,
   deps: PlanDeps,
   options: {
-    jobDirectory: string;
+    directories: RunDirectories;
     retryOf: RetryOf;
     isAbandoned: (id: string) => boolean;
     assertHeld: () => Promise<void>;
@@ -49,13 +50,14 @@ export async function makeRetryPlan(
   },
 ): Promise<{ plan: Plan; directory: string }> {
   const { files } = deps;
-  const { jobDirectory, retryOf, assertHeld } = options;
+  const { directories, retryOf, assertHeld } = options;
+  const { jobDirectory } = directories;
   const { job, occurrence } = source.plan;
   assertTimes(source.plan, options.nowMs);
   await removeLeftovers(files, jobDirectory);
   const identity = JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity });
   const id = planIdInstead(planIdOf(identity), options.isAbandoned);
-  const directory = join(jobDirectory, id);
+  const directory = directories.of(id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);
   await files.makeDirectory(scratch);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
+import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
@@ -39,13 +40,14 @@ export async function listRuns(
   files: Files,
   { jobDirectory, registry }: { jobDirectory: string; registry: RegistryState },
 ): Promise<ListedRun[]> {
-  const names = new Set(registry.runs.keys());
+  const directories = await RunDirectories.read(files, jobDirectory);
+  const ids = new Set(registry.runs.keys());
   for (const name of await files.list(jobDirectory)) {
     const isPlan = (await files.stat(join(jobDirectory, name, PLAN_FILE)).catch(() => undefined)) !== undefined;
-    if (!name.startsWith('.') && isPlan) names.add(name);
+    if (!name.startsWith('.') && isPlan) ids.add(readRunName(name));
   }
   const runs: ListedRun[] = [];
-  for (const run of names) runs.push(await describeRun(files, { directory: join(jobDirectory, run), run, registry }));
+  for (const run of ids) runs.push(await describeRun(files, { directory: directories.of(run), run, registry }));
   const atOf = ({ startedAt, plannedAt }: ListedRun) => Date.parse(startedAt ?? plannedAt ?? '') || 0;
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }

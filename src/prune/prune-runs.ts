@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { isReported, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import type { Registry } from '../registry/registry.js';
@@ -39,7 +39,7 @@ export async function pruneRuns(
   const { files } = deps;
   const pruned: PrunedRun[] = [];
   const prune = async (run: string, endedAt: string | null) => {
-    const directory = join(jobDirectory, run);
+    const directory = registry.directories.of(run);
     const bytes = (await listPrunable(files, directory)).reduce((sum, file) => sum + file.bytes, 0);
     if (!isDryRun) await pruneRun({ run, directory, registry, lock, by }, deps);
     pruned.push({ run, directory, endedAt, bytes });
@@ -48,7 +48,7 @@ export async function pruneRuns(
     .filter((run) => run.pruned !== undefined)
     .map((run) => run.begun.plan);
   for (const run of begun) {
-    if ((await listPrunable(files, join(jobDirectory, run))).length > 0) await prune(run, null);
+    if ((await listPrunable(files, registry.directories.of(run))).length > 0) await prune(run, null);
   }
   const runs = (await readRuns(jobDirectory, registry, deps)).filter(({ past }) => !begun.includes(past.plan.id));
   const { chosen, ...stay } = chooseRuns(runs, choice);

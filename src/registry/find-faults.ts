@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { findLine } from '../journal/entry-format.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readSealed } from '../plan/format/sealed-json.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { identityOf, isSameIdentity } from '../storage/identity.js';
@@ -43,14 +44,18 @@ export async function findRegistryFaults(
   return [...faults, ...findLateChange({ path, own, lastAt: state.lastAt, lock })];
 }
 
+/** Under which the lock notes how long the journal of a run is, wherever its directory is. */
+export function journalKeyOf(plan: string): string {
+  return join(plan, JOURNAL_FILE);
+}
+
 /** The same of a run that has begun. */
 export async function findRunFaults(
   files: Files,
-  { run, jobDirectory, lock }: { run: KnownRun; jobDirectory: string; lock: Lock },
+  { run, directories, lock }: { run: KnownRun; directories: RunDirectories; lock: Lock },
 ): Promise<Fault[]> {
   const { begun, ended, directory, journal } = run;
-  const name = begun.plan;
-  const where = join(jobDirectory, name);
+  const where = directories.of(begun.plan);
   const found = await files.stat(where);
   if (found === undefined || directory === undefined) {
     return [{ where, message: `the run that began ${timeOf(begun.at)} is gone` }];
@@ -72,7 +77,7 @@ export async function findRunFaults(
   if (!isSameIdentity(journal, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
-  const known = Math.max(ended?.journalBytes ?? 0, lock.lastKnown[join(name, JOURNAL_FILE)] ?? 0);
+  const known = Math.max(ended?.journalBytes ?? 0, lock.lastKnown[journalKeyOf(begun.plan)] ?? 0);
   faults.push(...findLoss({ path, own, knownBytes: known }));
   if (ended?.state === 'finished') return faults;
   const lastAt = await readLastAt(files, path);

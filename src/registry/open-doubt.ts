@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { readRunName } from '../plan/format/run-directories.js';
 import type { OpenDoubt, RunInDoubt, Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -33,7 +34,7 @@ export async function readOpenDoubt(
       if (error instanceof UserError || error instanceof InternalError) return null;
       throw error;
     });
-    if (inDoubt !== 0) runs.push({ run: name, directory, inDoubt });
+    if (inDoubt !== 0) runs.push({ run: readRunName(name), directory, inDoubt });
   }
   return { rows: runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0), runs };
 }
@@ -57,7 +58,8 @@ async function readFigure(files: Files, directory: string): Promise<number | und
   if (text === undefined) return undefined;
   try {
     const { state, plan, balance }: Summary = JSON.parse(text);
-    const isOwn = state === 'finished' && plan === basename(directory) && Number.isSafeInteger(balance.inDoubt);
+    const isOwn =
+      state === 'finished' && plan === readRunName(basename(directory)) && Number.isSafeInteger(balance.inDoubt);
     return isOwn ? balance.inDoubt : undefined;
   } catch {
     return undefined;

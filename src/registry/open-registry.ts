@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { writePlace } from '../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import { splitLines } from '../storage/split-lines.js';
@@ -38,25 +39,26 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   const { jobDirectory, lock, adoptedBy } = options;
   const { state, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
   await lock.assertHeld();
-  const registry = new Registry(deps, options, { state, isTorn });
+  const directories = await RunDirectories.read(deps.files, jobDirectory);
+  const registry = new Registry(deps, options, { state, isTorn, directories });
   const lostBytes = state.registry === undefined ? lock.lastKnown[REGISTRY_FILE] : undefined;
-  const faults = await listFaults(deps.files, { state, jobDirectory, lock });
+  const faults = await listFaults(deps.files, { state, directories, lock });
   if (lostBytes !== undefined) {
     faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
   }
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
   if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
   if (state.version < REGISTRY_VERSION) await makeRegistry(registry, deps, options);
-  if (faults.length > 0) await adoptAll(registry, deps.files, { jobDirectory, faults });
+  if (faults.length > 0) await adoptAll(registry, deps.files, faults);
   await registry.attest();
   return registry;
 }
 
 async function listFaults(
   files: Files,
-  of: { state: RegistryState; jobDirectory: string; lock: Lock },
+  of: { state: RegistryState; directories: RunDirectories; lock: Lock },
 ): Promise<Fault[]> {
-  const faults = await findRegistryFaults(files, of);
+  const faults = await findRegistryFaults(files, { ...of, jobDirectory: of.directories.jobDirectory });
   for (const run of of.state.listUnfinished()) faults.push(...(await findRunFaults(files, { ...of, run })));
   return faults;
 }
@@ -137,19 +139,15 @@ async function describePast(files: Files, run: PastRun, at: number): Promise<(Be
   return [begun, ended];
 }
 
-async function adoptAll(
-  registry: Registry,
-  files: Files,
-  of: { jobDirectory: string; faults: readonly Fault[] },
-): Promise<void> {
+async function adoptAll(registry: Registry, files: Files, faults: readonly Fault[]): Promise<void> {
   const runs: AdoptedEntry['runs'][number][] = [];
   for (const { begun, ended, journal } of registry.state.runs.values()) {
-    const found = await identifyRun(files, join(of.jobDirectory, begun.plan));
+    const found = await identifyRun(files, registry.directories.of(begun.plan));
     // A finished run that lost its journal stays refused: begun anew it would send everything again.
     const lost = ended?.state === 'finished' ? (journal ?? null) : null;
     runs.push({ plan: begun.plan, ...found, journal: found.journal ?? lost });
   }
-  await registry.adopt(of.faults, runs);
+  await registry.adopt(faults, runs);
 }
 
 /** Plans that were never begun are of this directory too, from now on. */

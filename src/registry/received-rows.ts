@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import { isRefusedRow } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import { Receipts } from '../report/receipt-index.js';
@@ -15,12 +16,12 @@ export type RowOf = Pick<RowId, 'run' | 'step' | 'isFiltered' | 'index'>;
  */
 export class ReceivedRows {
   readonly #files: Files;
-  readonly #jobDirectory: string;
+  readonly #directories: RunDirectories;
   readonly #runs = new Map<string, RunReceipts>();
 
-  constructor(files: Files, jobDirectory: string) {
+  constructor(files: Files, directories: RunDirectories) {
     this.#files = files;
-    this.#jobDirectory = jobDirectory;
+    this.#directories = directories;
   }
 
   /**
@@ -50,7 +51,7 @@ export class ReceivedRows {
   async #open(run: string): Promise<RunReceipts> {
     const known = this.#runs.get(run);
     if (known !== undefined) return known;
-    const directory = join(this.#jobDirectory, run);
+    const directory = this.#directories.of(run);
     const isThere = (await this.#files.stat(join(directory, PLAN_FILE))) !== undefined;
     const found = isThere ? await this.#readRun(directory, await readPlan(this.#files, directory)) : NOTHING;
     this.#runs.set(run, found);

@@ -3,13 +3,14 @@ import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { accountOf } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { Clock } from '../ports/clock.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
-import { type Fault, findRunFaults } from './find-faults.js';
+import { type Fault, findRunFaults, journalKeyOf } from './find-faults.js';
 import type { PastRun } from './history.js';
 import { assertNotAbandoned } from './marked/abandoned-run.js';
 import { refusePruned } from './marked/pruned-run.js';
@@ -42,6 +43,7 @@ export interface OpenOptions {
 /** The job's memory, open behind its lock. Every entry is on disk once its call returns. */
 export class Registry {
   readonly state: RegistryState;
+  readonly directories: RunDirectories;
   readonly #deps: RegistryDeps;
   readonly #jobDirectory: string;
   readonly #lock: Lock;
@@ -55,7 +57,7 @@ export class Registry {
   constructor(
     deps: RegistryDeps,
     { jobDirectory, lock, adoptedBy, onNotice }: OpenOptions,
-    { state, isTorn }: { state: RegistryState; isTorn: boolean },
+    { state, isTorn, directories }: { state: RegistryState; isTorn: boolean; directories: RunDirectories },
   ) {
     this.#deps = deps;
     this.#jobDirectory = jobDirectory;
@@ -63,6 +65,7 @@ export class Registry {
     this.#adoptedBy = adoptedBy;
     this.#onNotice = onNotice;
     this.state = state;
+    this.directories = directories;
     this.#isTorn = isTorn;
   }
 
@@ -99,13 +102,13 @@ export class Registry {
   async assertOwn(plan: string): Promise<void> {
     const run = this.find(plan);
     if (run === undefined) return;
-    if (run.pruned !== undefined) throw refusePruned(join(this.#jobDirectory, plan), run.pruned);
+    if (run.pruned !== undefined) throw refusePruned(this.directories.of(plan), run.pruned);
     const faults = await this.#findFaults(run);
     if (faults.length === 0) return;
-    const found = await identifyRun(this.#deps.files, join(this.#jobDirectory, plan));
+    const found = await identifyRun(this.#deps.files, this.directories.of(plan));
     const adopted = { ...run, directory: found.directory ?? undefined, journal: found.journal ?? run.journal };
     const left = await this.#findFaults(adopted);
-    if (left.length > 0) throw refuseRun(join(this.#jobDirectory, plan), left);
+    if (left.length > 0) throw refuseRun(this.directories.of(plan), left);
     if (this.#adoptedBy === undefined) throw refuseDirectory(this.#jobDirectory, faults);
     await this.adopt(faults, [{ plan, ...found }]);
   }
@@ -127,7 +130,7 @@ export class Registry {
   }
 
   #findFaults(run: KnownRun): Promise<Fault[]> {
-    return findRunFaults(this.#deps.files, { run, jobDirectory: this.#jobDirectory, lock: this.#lock });
+    return findRunFaults(this.#deps.files, { run, directories: this.directories, lock: this.#lock });
   }
 
   /** A plan of a retry has its rows from now on, for good. */
@@ -150,7 +153,7 @@ export class Registry {
     const known = this.find(plan.id);
     if (known?.journal !== undefined) return;
     const { files, clock } = this.#deps;
-    const directory = join(this.#jobDirectory, plan.id);
+    const directory = this.directories.of(plan.id);
     await this.append(await describeBegun(files, { plan, directory, at: clock.now() }));
     await this.#lock.note();
   }
@@ -159,7 +162,7 @@ export class Registry {
   async noteEnded({ plan, state, exitCode, balance, startedAt, endedAt }: Summary): Promise<void> {
     if (this.find(plan) === undefined) return;
     const { files, clock } = this.#deps;
-    const journal = await files.stat(join(this.#jobDirectory, plan, JOURNAL_FILE));
+    const journal = await files.stat(join(this.directories.of(plan), JOURNAL_FILE));
     await this.append({
       type: 'ended',
       at: clock.now(),
@@ -196,7 +199,7 @@ export class Registry {
     const { files } = this.#deps;
     this.#bytes = await this.#syncedBytes(join(this.#jobDirectory, REGISTRY_FILE));
     for (const { begun } of this.state.listUnfinished()) {
-      const path = join(this.#jobDirectory, begun.plan, JOURNAL_FILE);
+      const path = join(this.directories.of(begun.plan), JOURNAL_FILE);
       if ((await files.stat(path)) === undefined) continue;
       this.#journals.set(begun.plan, { durableBytes: await this.#syncedBytes(path) });
     }
@@ -208,7 +211,7 @@ export class Registry {
     const noted: Record<string, number> = { [REGISTRY_FILE]: this.#bytes };
     for (const { begun } of this.state.listUnfinished()) {
       const bytes = this.#journals.get(begun.plan)?.durableBytes;
-      if (bytes !== undefined) noted[join(begun.plan, JOURNAL_FILE)] = bytes;
+      if (bytes !== undefined) noted[journalKeyOf(begun.plan)] = bytes;
     }
     return noted;
   }

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import { OwnerLookup, type OwnerSources } from '../registry/owner-lookup.js';
 import { ReceivedRows } from '../registry/received-rows.js';
@@ -10,22 +10,25 @@ import type { Files } from '../storage/files.js';
 import { assertLineIsThere } from './retried-line.js';
 
 type Sources = Omit<OwnerSources, 'received'>;
-type Planned = { readonly plan: Plan; readonly jobDirectory: string };
+type Planned = { readonly plan: Plan; readonly directory: string };
 
 /**
  * Refuses to begin a plan with rows of another run that are not its own: those of a plan that retries them must be claimed by it; and
  * none may have been claimed by another plan since, or be sent by now. One that was begun has them; it is refused where a receipt shows
  * that rows which it has yet to send were sent.
  */
-export async function assertOwned(sources: Sources, { plan, jobDirectory }: Planned): Promise<void> {
+export async function assertOwned(
+  sources: Sources,
+  { plan, directory, directories }: Planned & { readonly directories: RunDirectories },
+): Promise<void> {
   const { files, history } = sources;
   const past = history.find((run) => run.plan.id === plan.id);
   if (past?.state === 'finished') return;
-  const received = new ReceivedRows(files, jobDirectory);
+  const received = new ReceivedRows(files, directories);
   try {
-    if (past?.state === 'unfinished') return await assertNotReceived(files, { plan, jobDirectory }, received);
+    if (past?.state === 'unfinished') return await assertNotReceived(files, { plan, directory }, received);
     assertClaimed(plan, sources);
-    await assertFree({ ...sources, received }, { plan, jobDirectory });
+    await assertFree({ ...sources, received }, { plan, directory });
   } finally {
     await received.close();
   }
@@ -44,9 +47,8 @@ function assertClaimed(plan: Plan, { registry, history }: Sources): void {
   );
 }
 
-async function assertNotReceived(files: Files, { plan, jobDirectory }: Planned, received: ReceivedRows): Promise<void> {
+async function assertNotReceived(files: Files, { plan, directory }: Planned, received: ReceivedRows): Promise<void> {
   if (!(await received.mayHave(plan.id))) return;
-  const directory = join(jobDirectory, plan.id);
   const { rows } = await readRunRows(files, { directory, plan });
   let sent = 0;
   for await (const { step, index, isPlanned } of readRowsOfOthers(files, { directory, plan })) {
@@ -61,8 +63,7 @@ async function assertNotReceived(files: Files, { plan, jobDirectory }: Planned, 
   );
 }
 
-async function assertFree(sources: OwnerSources, { plan, jobDirectory }: Planned): Promise<void> {
-  const directory = join(jobDirectory, plan.id);
+async function assertFree(sources: OwnerSources, { plan, directory }: Planned): Promise<void> {
   const owners = new OwnerLookup(sources, { plan, directory });
   const problems = new Map<string, { where: string; rows: number }>();
   for await (const row of readRowsOfOthers(sources.files, { directory, plan })) {

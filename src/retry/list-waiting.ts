@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
 
@@ -14,15 +15,15 @@ export interface WaitingPlan {
 /** Plans of a job that have claimed rows of other runs, and that nobody has begun to send, or let go. */
 export async function listWaiting(
   files: Files,
-  jobDirectory: string,
+  directories: RunDirectories,
   { claims, abandoned }: Pick<RegistryState, 'claims' | 'abandoned'>,
 ): Promise<WaitingPlan[]> {
   const waiting: WaitingPlan[] = [];
-  for (const name of claims.plans) {
-    const directory = join(jobDirectory, name);
+  for (const id of claims.plans) {
+    const directory = directories.of(id);
     const isThere = async (file: string) => (await files.stat(join(directory, file))) !== undefined;
-    if (abandoned.has(name) || !(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
-    waiting.push({ directory, plan: await readPlan(files, directory), rows: claims.countOf(name) });
+    if (abandoned.has(id) || !(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
+    waiting.push({ directory, plan: await readPlan(files, directory), rows: claims.countOf(id) });
   }
   return waiting;
 }

@@ -1,10 +1,11 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { formatRowId, type RowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readFilteredRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan, type RetrySource } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
@@ -24,6 +25,7 @@ export interface RetryRequest {
   readonly directory: string;
   readonly plan: Plan;
   readonly lock: Lock;
+  readonly directories: RunDirectories;
   readonly claims: Claims;
   /** Plans that never send again. */
   readonly abandoned: ReadonlyMap<string, unknown>;
@@ -42,7 +44,7 @@ export async function makePlanOf(
     isChosen,
     anew,
   }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
-  { directory, plan, lock, choice, received, job = plan.job, refuseFor, abandoned }: RetryRequest,
+  { directory, plan, lock, directories, choice, received, job = plan.job, refuseFor, abandoned }: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const isRefused = choice.only === 'rejected';
@@ -57,7 +59,7 @@ export async function makePlanOf(
     },
     deps.plan,
     {
-      jobDirectory: dirname(directory),
+      directories,
       retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
       isAbandoned: (id) => abandoned.has(id),
       assertHeld: () => lock.assertHeld(),
@@ -78,7 +80,7 @@ export async function makeAnew(
   const { claims: all, choice } = request;
   const claims = listClaimsOn(request, all, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
   for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
-    if (request.abandoned.has(id) || !(await isUnbegun(join(dirname(request.directory), id), deps.files))) continue;
+    if (request.abandoned.has(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
     const own = claims.filter(({ claim }) => claim.entry.plan === id);
     const ranges = own.flatMap(({ step, claim }) => {
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);

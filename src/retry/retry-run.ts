@@ -66,7 +66,7 @@ export async function retryRun(
   choice: RetryChoice & { person: string },
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
-  const received = new ReceivedRows(deps.files, dirname(run.directory));
+  const received = new ReceivedRows(deps.files, run.registry.directories);
   try {
     return await retryRows({ ...run, received }, choice, deps);
   } finally {
@@ -81,6 +81,7 @@ async function retryRows(
 ): Promise<RetryEnd> {
   const { files } = deps;
   const { claims, abandoned } = registry.state;
+  const { directories } = registry;
   const run = await noteClaims(await readRunRows(files, { directory, plan }), claims, lock, deps);
   const { rows, state } = run;
   // One whose process died as it began took no files, so that another may have sent them since.
@@ -101,7 +102,7 @@ async function retryRows(
     underWay: countInFlight(run),
   };
   if (choice.only === 'filtered') {
-    const request = { directory, plan, lock, claims, abandoned, choice, received, job, registry };
+    const request = { directory, plan, lock, directories, claims, abandoned, choice, received, job, registry };
     const { made, anew, ...counts } = await retryFiltered(request, person, deps);
     return { made, anew, left: { ...left, ...counts }, codes: {} };
   }
@@ -116,7 +117,7 @@ async function retryRows(
     codes: Object.fromEntries(rows.countRejected()),
   };
   const ranges = rows.listRanges(isChosen);
-  const request = { directory, plan, lock, claims, abandoned, choice, received, job };
+  const request = { directory, plan, lock, directories, claims, abandoned, choice, received, job };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
     // Their run cannot send them, and no other plan is to.

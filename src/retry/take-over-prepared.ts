@@ -1,8 +1,9 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { JournalEntry } from '../journal/entry-format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { RunDirectories } from '../plan/format/run-directories.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
 import type { Lock } from '../storage/lock.js';
 
@@ -11,11 +12,16 @@ import type { Lock } from '../storage/lock.js';
  * journal, and not made a second time. Nothing is done where the plan has, or is about to have, one of its own.
  */
 export async function takeOverPrepared(
-  { directory, plan, lock }: { directory: string; plan: Plan; lock: Lock },
+  {
+    directory,
+    plan,
+    lock,
+    directories,
+  }: { directory: string; plan: Plan; lock: Lock; directories: Pick<RunDirectories, 'of'> },
   deps: AppendDeps,
 ): Promise<void> {
   if (plan.retryOf === undefined) return;
-  const source = await readState(join(dirname(directory), plan.retryOf.run), deps);
+  const source = await readState(directories.of(plan.retryOf.run), deps);
   const own = await readState(directory, deps);
   if (own.state.isFinished) return;
   const entries = plan.steps.flatMap(({ number }): JournalEntry[] => {

@@ -29,6 +29,7 @@ import {
   rowsFile,
 } from '../../src/plan/format/plan-file.js';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
+import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
 import type { InputReader } from '../../src/plan/plan-deps.js';
@@ -186,7 +187,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       signal: options.signal ?? new AbortController().signal,
     },
     {
-      jobDirectory,
+      directories: await RunDirectories.read(disk.files, jobDirectory),
       occurrence: options.occurrence ?? '',
       findTaken: options.findTaken ?? (() => undefined),
       ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }) }),

@@ -52,7 +52,7 @@ function withRegistry<T>(made: MadePlan, task: (registry: Registry, lock: Lock) 
 
 /** Plans of the job that have claimed rows and were never begun. */
 export function waitingPlans(made: MadePlan): Promise<WaitingPlan[]> {
-  return withRegistry(made, ({ state }) => listWaiting(made.disk.files, dirname(made.directory), state));
+  return withRegistry(made, ({ state, directories }) => listWaiting(made.disk.files, directories, state));
 }
 
 /** The plan that a retry made; an error where it made none. */
@@ -78,8 +78,8 @@ export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = 
   const jobDirectory = dirname(made.directory);
   const { files } = made.disk;
   const history = await readHistory(files, jobDirectory);
-  await withRegistry(made, ({ state: registry }) =>
-    assertOwned({ files, registry, history }, { ...made, jobDirectory }),
+  await withRegistry(made, ({ state: registry, directories }) =>
+    assertOwned({ files, registry, history }, { ...made, directories }),
   );
   return aRun({ ...options, made });
 }

@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ConversationsStep } from '../../src/job/job.js';
+import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { takeOverPrepared } from '../../src/retry/take-over-prepared.js';
 import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, response } from '../run/a-run.js';
@@ -28,7 +30,11 @@ function aGateway(refused: { path: string | undefined } = { path: undefined }) {
 }
 
 const pathsOf = (service: ReturnType<typeof aGateway>) => service.sent.map(({ path }) => path.split('/').at(-1));
-const takeOver = (made: MadePlan) => withLock(made, (lock) => takeOverPrepared({ ...made, lock }, depsOf(made)));
+const takeOver = (made: MadePlan) =>
+  withLock(made, async (lock) => {
+    const directories = await RunDirectories.read(made.disk.files, dirname(made.directory));
+    await takeOverPrepared({ ...made, lock, directories }, depsOf(made));
+  });
 const preparedIn = ({ disk, directory }: MadePlan) =>
   entriesOf(disk, directory).flatMap((entry) => (entry.type === 'prepared' ? [entry.ids] : []));
 

@@ -11,6 +11,7 @@ import { readRecords } from '../../src/input/records.js';
 import { loadJob } from '../../src/job/load.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
+import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { makePlan } from '../../src/plan/make-plan.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { CODES, type Disposition, parseExpectedRows } from './expected.js';
@@ -68,7 +69,7 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
     job,
     { files: nodeFiles, reader, processId: process.pid, onProgress: () => {}, signal: new AbortController().signal },
     {
-      jobDirectory: join(output, job.name),
+      directories: await RunDirectories.read(nodeFiles, join(output, job.name)),
       findTaken: () => undefined,
       ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }) }),
       occurrence: '',

@@ -45,7 +45,7 @@ export async function applyThenReport(context: {
   const view = await createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });
-    await takeOverPrepared({ directory, plan, lock: context.lock }, { files, clock, owner });
+    await takeOverPrepared({ ...context, directories: registry.directories }, { files, clock, owner });
     const { reason } = await applyPlan(
       {
         directory,

@@ -21,7 +21,6 @@ export async function planNewInput(
   context: {
     host: Host;
     log: Log;
-    jobDirectory: string;
     history: readonly PastRun[];
     registry: Registry;
     isAgain: boolean;
@@ -31,17 +30,18 @@ export async function planNewInput(
     lock: Pick<Lock, 'assertHeld'>;
   },
 ): Promise<PlanOutcome> {
-  const { host, log, jobDirectory, history, registry } = context;
+  const { host, log, history, registry } = context;
+  const { directories } = registry;
   const { files, clock } = runtimeOf(host);
   const startMs = clock.monotonicMs();
   const view = await createProgressView(host, log);
   const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, clock.now());
-  const received = new ReceivedRows(files, jobDirectory);
+  const received = new ReceivedRows(files, directories);
   try {
     const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
     const sources = { files, registry: registry.state, history, received };
     const outcome = await makePlan(job, deps, {
-      jobDirectory,
+      directories,
       occurrence,
       isAbandoned: (id) => registry.state.abandoned.has(id),
       nowMs: clock.now(),
@@ -51,7 +51,7 @@ export async function planNewInput(
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
     if (outcome.made !== undefined) {
-      await assertOwned(sources, { plan: outcome.made.plan, jobDirectory });
+      await assertOwned(sources, { ...outcome.made, directories });
       host.observer?.onPlan(outcome.made.plan, (clock.monotonicMs() - startMs) / 1000);
     }
     for (const line of listLeftOut(outcome.leftOut)) log.info(`skipped: ${line}`);

@@ -58,7 +58,7 @@ export async function planJobInput(
       return await endSoonAfter({ signal, clock: runtime.clock }, async () => {
         const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt });
         const history = await readHistory(runtime.files, jobDirectory);
-        return planNewInput(job, { host, log, jobDirectory, history, registry, isAgain, signal, lock });
+        return planNewInput(job, { host, log, history, registry, isAgain, signal, lock });
       });
     } finally {
       await lock.release();
@@ -105,7 +105,10 @@ export async function applyRunDirectory(
       const runs = await readHistory(runtime.files, jobDirectory);
       const isFinished = runs.some((run) => run.plan.id === plan.id && run.state === 'finished');
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, runtime);
-      await assertOwned({ files: runtime.files, registry: registry.state, history: runs }, { plan, jobDirectory });
+      await assertOwned(
+        { files: runtime.files, registry: registry.state, history: runs },
+        { plan, directory, directories: registry.directories },
+      );
       if (!isFinished) await assertTested(runtime.files, { directory, plan, guards: plan.job.guards }, registry.state);
       return runs;
     });
@@ -179,7 +182,7 @@ export async function withSession<T>(
             }
           };
           const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport });
-          await reportWaiting(jobDirectory, { registry, log, runtime });
+          await reportWaiting({ registry, log, runtime });
           return done;
         } finally {
           await cluster?.close();
@@ -223,11 +226,16 @@ export function openJobRegistry({
 }
 
 /** Only the claiming plan sends claimed rows: if it is never applied, they are lost. */
-async function reportWaiting(
-  jobDirectory: string,
-  { registry, log, runtime }: { registry: Registry; log: Log; runtime: Runtime },
-): Promise<void> {
-  for (const waiting of await listWaiting(runtime.files, jobDirectory, registry.state)) {
+async function reportWaiting({
+  registry,
+  log,
+  runtime,
+}: {
+  registry: Registry;
+  log: Log;
+  runtime: Runtime;
+}): Promise<void> {
+  for (const waiting of await listWaiting(runtime.files, registry.directories, registry.state)) {
     log.warn(describeWaiting(waiting), { run: waiting.plan.id });
   }
 }

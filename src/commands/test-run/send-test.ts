@@ -154,7 +154,12 @@ async function planTest(
     const past = history.find(({ plan }) => plan.id === id);
     const known = registry.find(id);
     if (known === undefined && (past === undefined || past.state === 'planned')) {
-      return makeTestPlan(source, deps, { id, jobDirectory, assertHeld: () => lock.assertHeld(), nowMs: clock.now() });
+      return makeTestPlan(source, deps, {
+        id,
+        directories: registry.directories,
+        assertHeld: () => lock.assertHeld(),
+        nowMs: clock.now(),
+      });
     }
     if (past === undefined || known?.ended?.state === 'finished') continue;
     log.info(`resuming test ${id}, which had not finished`, { run: id });

@@ -3,6 +3,7 @@ import { UserError } from '../../domain/errors.js';
 import type { Files } from '../../storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../../storage/identity.js';
 import type { Plan } from './plan-file.js';
+import { readRunName } from './run-directories.js';
 
 /** Kept beside plan.json, which depends on the input alone. */
 const PLACE_FILE = 'place.json';
@@ -24,7 +25,7 @@ export async function writePlace(files: Files, directory: string, jobDirectory: 
 
 /** A copy of a run under another name would be sent as a second run. */
 export function assertOwnName(directory: string, plan: Plan): void {
-  if (basename(directory) === plan.id) return;
+  if (readRunName(basename(directory)) === plan.id) return;
   throw new UserError(
     'bad-plan',
     `Cannot use ${directory}: it holds run ${plan.id}, expected a directory of that name`,

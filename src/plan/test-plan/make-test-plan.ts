@@ -8,6 +8,7 @@ import { accountOf } from '../format/account-of.js';
 import { writePlace } from '../format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type TestOf } from '../format/plan-file.js';
 import type { PlannedRowLine } from '../format/planned-rows.js';
+import type { RunDirectories } from '../format/run-directories.js';
 import { StepWriter } from '../format/step-writer.js';
 import { checkGuards } from '../guards.js';
 import { removeLeftovers } from '../make-plan.js';
@@ -66,14 +67,15 @@ export function nameTest({ job, testOf, steps, numbers }: TestSource, nth: numbe
 export async function makeTestPlan(
   source: TestSource,
   deps: PlanDeps,
-  options: { id: string; jobDirectory: string; assertHeld: () => Promise<void>; nowMs: number },
+  options: { id: string; directories: RunDirectories; assertHeld: () => Promise<void>; nowMs: number },
 ): Promise<{ plan: Plan; directory: string }> {
   const { files } = deps;
-  const { id, jobDirectory } = options;
+  const { id, directories } = options;
+  const { jobDirectory } = directories;
   const { job, testOf } = source;
   assertTimes(job, options.nowMs);
   await removeLeftovers(files, jobDirectory);
-  const directory = join(jobDirectory, id);
+  const directory = directories.of(id);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.makeDirectory(scratch);
   try {
