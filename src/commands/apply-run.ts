@@ -40,7 +40,7 @@ async function applyNamed(
   flags: ApplyFlags,
   { host, name, about }: { host: Host; name: NameFields; about: AboutEnd },
 ): Promise<CommandEnd> {
-  const { plan, summary, openDoubt } = await applyRunDirectory(host, flags.run, {
+  const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(host, flags.run, {
     ...flags,
     onOpened: ({ id, job }) => {
       about.job = job;
@@ -57,7 +57,7 @@ async function applyNamed(
   const screen = screenOf(host);
   await printResult(host, flags, {
     json: { ...describeRunEnd(summary), exitCode, openDoubt },
-    text: `${formatSummary(summary, { isSandbox: service.sandbox, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+    text: `${formatSummary(summary, { isSandbox: service.sandbox, testedRun, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   name({ ...listFigures(summary), openDoubt: openDoubt.rows });
   const reasons = [explainEnd(summary), explainDoubt(others)];

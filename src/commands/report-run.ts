@@ -31,7 +31,7 @@ export function reportRun(flags: ReportFlags, host: Host): Promise<number> {
 
 async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const { files } = runtimeOf(host);
-  const { directory, plan } = await openNamedRun(flags.run, { files, begun: true });
+  const { directory, plan, testedRun } = await openNamedRun(flags.run, { files, begun: true });
   name({ job: plan.job.name, run: plan.id });
   const isSandbox = plan.job.service.sandbox;
   const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
@@ -41,7 +41,7 @@ async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; nam
   });
   const screen = screenOf(host);
   const page = `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`;
-  const account = `${formatSummary(summary, { isSandbox, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const account = `${formatSummary(summary, { isSandbox, testedRun, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(
     host,
     { json: flags.json ?? (flags.html === true ? false : undefined) },

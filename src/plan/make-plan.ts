@@ -23,7 +23,7 @@ export interface PlanOutcome {
 }
 
 /**
- * Reads all input of a job to its end and writes the plan into `<jobDirectory>/<plan id>/`; nothing is sent. Refuses
+ * Reads all input of a job to its end and writes the plan into the directory of its id; nothing is sent. Refuses
  * with one UserError 'bad-input' that carries the problems of all files; no directory is left then. The caller holds
  * the job's lock; `assertHeld` throws once it is lost: then nothing is reported, and no plan gets its name.
  */
@@ -80,7 +80,7 @@ async function planSelection(
   }
   assertTimes(job, selection, options.nowMs);
   const id = planIdInstead(identifyPlan(job, selection, occurrence), options.isAbandoned ?? (() => false));
-  const directory = directories.of(id);
+  const directory = directories.place(id, options.nowMs);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);
   await files.makeDirectory(scratch);

@@ -33,7 +33,7 @@ export interface RetrySource {
 }
 
 /**
- * Writes a plan of rows of another plan into `<jobDirectory>/<plan id>/`: the same job, the same cells, ids of its
+ * Writes a plan of rows of another plan into the directory of its id: the same job, the same cells, ids of its
  * own; nothing is sent. Suppression lists are read again: recipients who opted out since are skipped. The same rows
  * give the same id, and a plan that was never applied is replaced. The caller holds the job's lock, and must claim the
  * rows before the plan can be sent.
@@ -57,7 +57,7 @@ export async function makeRetryPlan(
   await removeLeftovers(files, jobDirectory);
   const identity = JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity });
   const id = planIdInstead(planIdOf(identity), options.isAbandoned);
-  const directory = directories.of(id);
+  const directory = directories.place(id, options.nowMs);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.remove(scratch);
   await files.makeDirectory(scratch);

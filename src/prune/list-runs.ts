@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
-import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
+import { readRunName } from '../plan/format/run-directories.js';
+import { readRunDirectories } from '../registry/open-registry.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
@@ -40,14 +41,18 @@ export async function listRuns(
   files: Files,
   { jobDirectory, registry }: { jobDirectory: string; registry: RegistryState },
 ): Promise<ListedRun[]> {
-  const directories = await RunDirectories.read(files, jobDirectory);
-  const ids = new Set(registry.runs.keys());
-  for (const name of await files.list(jobDirectory)) {
-    const isPlan = (await files.stat(join(jobDirectory, name, PLAN_FILE)).catch(() => undefined)) !== undefined;
-    if (!name.startsWith('.') && isPlan) ids.add(readRunName(name));
-  }
+  const directories = await readRunDirectories(files, jobDirectory, registry);
   const runs: ListedRun[] = [];
-  for (const run of ids) runs.push(await describeRun(files, { directory: directories.of(run), run, registry }));
+  const gone = new Set(registry.runs.keys());
+  for (const name of directories.names) {
+    const directory = join(jobDirectory, name);
+    const isPlan = (await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) !== undefined;
+    if (name.startsWith('.') || !isPlan) continue;
+    const run = readRunName(name);
+    gone.delete(run);
+    runs.push(await describeRun(files, { directory, run, registry }));
+  }
+  for (const run of gone) runs.push(await describeRun(files, { directory: directories.of(run), run, registry }));
   const atOf = ({ startedAt, plannedAt }: ListedRun) => Date.parse(startedAt ?? plannedAt ?? '') || 0;
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }

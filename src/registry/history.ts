@@ -3,6 +3,7 @@ import { findLine, type JournalEntry, type JournalLine, OPEN_MARK, peekEpoch } f
 import { readRunState } from '../journal/state-reader.js';
 import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
 import { restoreTaken } from '../plan/replace-draft.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files, ReadFile } from '../storage/files.js';
@@ -29,12 +30,14 @@ export async function isReported(files: Files, run: PastRun): Promise<boolean> {
 /** Every plan and run of a job whose rows are not pruned, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
 export async function readHistory(files: Files, jobDirectory: string): Promise<PastRun[]> {
   const runs: PastRun[] = [];
-  for (const name of await files.list(jobDirectory)) {
+  const directories = await RunDirectories.read(files, jobDirectory);
+  for (const name of directories.names) {
     const directory = join(jobDirectory, name);
     if (name.startsWith('.')) continue;
     if (!(await holdsPlan(files, directory))) continue;
     const plan = await readPlan(files, directory);
     assertOwnName(directory, plan);
+    directories.find(plan.id);
     await assertOwnPlace(files, directory);
     runs.push({ directory, plan, state: await readState(files, join(directory, JOURNAL_FILE)) });
   }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { writePlace } from '../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
@@ -39,7 +39,7 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   const { jobDirectory, lock, adoptedBy } = options;
   const { state, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
   await lock.assertHeld();
-  const directories = await RunDirectories.read(deps.files, jobDirectory);
+  const directories = await readRunDirectories(deps.files, jobDirectory, state);
   const registry = new Registry(deps, options, { state, isTorn, directories });
   const lostBytes = state.registry === undefined ? lock.lastKnown[REGISTRY_FILE] : undefined;
   const faults = await listFaults(deps.files, { state, directories, lock });
@@ -52,6 +52,17 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   if (faults.length > 0) await adoptAll(registry, deps.files, faults);
   await registry.attest();
   return registry;
+}
+
+/** A run that is gone keeps the name that its directory had. */
+export async function readRunDirectories(
+  files: Files,
+  jobDirectory: string,
+  { runs }: RegistryState,
+): Promise<RunDirectories> {
+  const directories = await RunDirectories.read(files, jobDirectory);
+  for (const { begun } of runs.values()) directories.remember(begun.plan, basename(begun.directory.path));
+  return directories;
 }
 
 async function listFaults(

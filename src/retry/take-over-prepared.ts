@@ -3,8 +3,8 @@ import type { JournalEntry } from '../journal/entry-format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import type { RunDirectories } from '../plan/format/run-directories.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import type { Registry } from '../registry/registry.js';
 import type { Lock } from '../storage/lock.js';
 
 /**
@@ -16,12 +16,12 @@ export async function takeOverPrepared(
     directory,
     plan,
     lock,
-    directories,
-  }: { directory: string; plan: Plan; lock: Lock; directories: Pick<RunDirectories, 'of'> },
+    registry,
+  }: { directory: string; plan: Plan; lock: Lock; registry: Pick<Registry, 'directories'> },
   deps: AppendDeps,
 ): Promise<void> {
   if (plan.retryOf === undefined) return;
-  const source = await readState(directories.of(plan.retryOf.run), deps);
+  const source = await readState(registry.directories.of(plan.retryOf.run), deps);
   const own = await readState(directory, deps);
   if (own.state.isFinished) return;
   const entries = plan.steps.flatMap(({ number }): JournalEntry[] => {

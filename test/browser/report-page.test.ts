@@ -28,7 +28,7 @@ beforeAll(async () => {
     const payload = { clientMessageId: `${plan}-2-${row}`, destination: numberOf(row + 1) };
     return `${JSON.stringify({ format: 1, kind: 'receipt', id: `r-${row}`, event: aReceipt({ payload }) })}\n`;
   });
-  workspace.write(`out/sale/${plan}/receipts.ndjson`, receipts.join(''));
+  workspace.write(`${workspace.runOf(plan)}/receipts.ndjson`, receipts.join(''));
   ({ summary } = await workspace.volley('report', directory));
   url = pathToFileURL(`${summary.directory}/report.html`).href;
   browser = await aBrowser();

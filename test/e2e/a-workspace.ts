@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
@@ -65,6 +66,16 @@ export class Workspace {
   /** Run directories of the job `sale`. */
   runs(): string[] {
     return this.directories().filter((name) => !name.startsWith('.'));
+  }
+
+  /** Their plan ids. */
+  plans(): string[] {
+    return this.runs().map(readRunName);
+  }
+
+  /** The run directory of a plan id. */
+  runOf(plan: string): string {
+    return `out/sale/${this.runs().find((name) => readRunName(name) === plan)}`;
   }
 
   start(args: readonly string[], { env, ...start }: Start = {}): Running {

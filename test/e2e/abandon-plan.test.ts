@@ -27,7 +27,7 @@ test('rows of an abandoned retry are retried no more once the run that they come
   workspace.write('people.csv', people(3));
   workspace.writeJob(aJob(workspace));
   const { summary } = await workspace.run();
-  const run = `out/sale/${summary.plan}`;
+  const run = workspace.runOf(summary.plan);
   const inDoubt = String(summary.balance.inDoubt);
   expect((await workspace.volley('settle', run, '--assume', 'not-sent', '--confirm', inDoubt)).code).toBe(0);
   const retried = JSON.parse((await workspace.volley('retry', run, '--only', 'not-sent')).stdout);

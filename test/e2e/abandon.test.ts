@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readRunName } from '../../src/plan/format/run-directories.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
@@ -38,7 +39,7 @@ describe('abandon', () => {
     const end = await abandon(workspace, run);
 
     const balance = { read: 30, accepted: 10, inDoubt: 10, unprocessed: 10 };
-    expect(end).toMatchObject({ plan: run, state: 'abandoned', filesAreFree: false, balance });
+    expect(end).toMatchObject({ plan: readRunName(run), state: 'abandoned', filesAreFree: false, balance });
     await expectRefused(workspace, run);
     workspace.write('people.csv', people(30));
     const idle = await workspace.run();
@@ -65,7 +66,7 @@ describe('abandon', () => {
     const status = JSON.parse((await workspace.volley('status', `out/sale/${run}`)).stdout);
     expect(status.state).toMatch(/^abandoned on 2/);
     const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
-    expect(runs.find((each: { run: string }) => each.run === run)).toMatchObject({ state: 'abandoned' });
+    expect(runs.find((each: { run: string }) => each.run === readRunName(run))).toMatchObject({ state: 'abandoned' });
     expect(await nobodyTwice(workspace)).toHaveLength(15);
   });
 
@@ -124,10 +125,10 @@ describe('abandon', () => {
     };
     expect(await prune()).toMatchObject({
       pruned: [],
-      skipped: [{ run, reason: expect.stringContaining('in doubt') }],
+      skipped: [{ run: readRunName(run), reason: expect.stringContaining('in doubt') }],
     });
     await workspace.volley('settle', `out/sale/${run}`, '--assume', 'sent', '--confirm', '10');
-    expect(await prune()).toMatchObject({ pruned: [{ run }], skipped: [] });
+    expect(await prune()).toMatchObject({ pruned: [{ run: readRunName(run) }], skipped: [] });
     expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
     expect(await nobodyTwice(workspace)).toHaveLength(10);
   });

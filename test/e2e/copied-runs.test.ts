@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readRunName } from '../../src/plan/format/run-directories.js';
 import { aJob, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -17,7 +18,10 @@ describe.concurrent('a copy of an unfinished run', () => {
     cpSync(workspace.path(`out/sale/${run}`), workspace.path(`out/sale/${run}.bak`), { recursive: true });
 
     const refused = await workspace.run();
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`it holds run ${run}, expected`)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(`it holds run ${readRunName(run)}, expected`),
+    ]);
     expect(workspace.requests()).toHaveLength(2);
 
     renameSync(workspace.path(`out/sale/${run}.bak`), workspace.path(`${run}.bak`));

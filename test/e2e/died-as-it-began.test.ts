@@ -29,7 +29,7 @@ async function dieAsItBegins(workspace: Workspace, before = ''): Promise<string>
   const start = { cwd: workspace.directory, env: workspace.env, runtime: diesAsItBegins() };
   const ended = await workspace.finish({ ended: runCommandInProcess(['run', 'job.yaml'], start) });
   expect([ended.code, readFailure(ended).error.code]).toEqual([75, 'EIO']);
-  return workspace.runs().find((run) => run !== before) ?? '';
+  return workspace.plans().find((run) => run !== before) ?? '';
 }
 
 function writeJob(workspace: Workspace, text: string): void {
@@ -71,10 +71,10 @@ test.each(['with', 'before'])(
     workspace.write('people.csv', `${people(3)}Nobody,n/a\n`);
     writeJob(workspace, 'Hi {{ name }}');
     const { summary } = await workspace.run();
-    const rejections = workspace.read(`out/sale/${summary.plan}/1-sms.rejections.csv`);
+    const rejections = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`);
     workspace.write('people-2.csv', rejections.replaceAll('n/a', numberOf(4)));
     const run = await dieAsItBegins(workspace, summary.plan);
-    if (when === 'before') rmSync(workspace.path(`out/sale/${run}/journal.ndjson`));
+    if (when === 'before') rmSync(workspace.path(`${workspace.runOf(run)}/journal.ndjson`));
 
     const abandoned = JSON.parse((await workspace.volley('abandon', `out/sale/${run}`)).stdout);
 

@@ -37,7 +37,7 @@ test('one signal before a service that never answers: the wait is bounded, the n
   const { code, summary } = await workspace.finish(draining);
   expect(code).toBe(75);
   expect(summary).toMatchObject({ state: 'stopped', balance: { accepted: 10, inDoubt: 20, unprocessed: 20 } });
-  expect(workspace.read(`out/sale/${summary.plan}/journal.ndjson`)).toContain('"type":"close"');
+  expect(workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`)).toContain('"type":"close"');
 
   const again = await workspace.run();
   expect([again.code, again.summary.balance]).toEqual([3, expect.objectContaining({ accepted: 30, inDoubt: 20 })]);

@@ -9,11 +9,11 @@ async function aJobWithRuns(): Promise<{ workspace: Workspace; first: string; se
   const workspace = await aWorkspace();
   const names: string[] = [];
   const note = () => {
-    const [name = ''] = workspace.runs().filter((each) => !names.includes(each));
+    const [name = ''] = workspace.plans().filter((each) => !names.includes(each));
     names.push(name);
     // What decides is when it was planned, and not the order of the names.
     const at = new Date(Date.now() - (10 - names.length) * 60_000);
-    utimesSync(workspace.path(`out/sale/${name}/plan.json`), at, at);
+    utimesSync(workspace.path(`${workspace.runOf(name)}/plan.json`), at, at);
     return name;
   };
   workspace.write('people.csv', people(20));
@@ -49,9 +49,9 @@ describe('a verb on a run takes a job file, and the directory of a job', async (
     expect(refused.error.message).toMatch(/\b10\b/);
   });
 
-  test('a run directory is that run', async () => {
+  test('a run directory is that run, and so is its plan id beside it', async () => {
     expect((await objectOf('status', `out/sale/${first}`)).plan).toBe(first);
-    expect((await objectOf('report', `out/sale/${first}`)).plan).toBe(first);
+    expect((await objectOf('report', workspace.runOf(first))).plan).toBe(first);
   });
 
   test('apply takes a run directory alone, and says what to do with a job file', async () => {

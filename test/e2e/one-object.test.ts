@@ -129,7 +129,7 @@ describe.concurrent('one JSON object on stdout', () => {
       ['step 1 (sms)', null],
       ['plan', null],
     ]);
-    expect(JSON.parse(ended.stdout)).toMatchObject({ job: 'sale', plan: workspace.runs()[0], steps: [{ number: 1 }] });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ job: 'sale', plan: workspace.plans()[0], steps: [{ number: 1 }] });
     const applied = readFailure(await workspace.volley('apply', `out/sale/${workspace.runs()[0]}`));
     expect(applied).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
   });

@@ -119,7 +119,7 @@ describe.concurrent('the figure of rows in doubt', () => {
 
   test('comes from the journal where there is no summary, or one of a run that had not ended', async () => {
     const { workspace, monday } = await aNightInDoubt();
-    const path = `out/sale/${monday.plan}/summary.json`;
+    const path = `${workspace.runOf(monday.plan)}/summary.json`;
     const summary = workspace.read(path);
     const stale = { ...JSON.parse(summary), state: 'stopped', balance: { ...monday.balance, inDoubt: 0 } };
 
@@ -145,7 +145,7 @@ describe.concurrent('the figure of rows in doubt', () => {
 
   test('is unknown, and not zero, for a run that cannot be read', async () => {
     const { workspace, monday } = await aNightInDoubt();
-    const path = `out/sale/${monday.plan}/plan.json`;
+    const path = `${workspace.runOf(monday.plan)}/plan.json`;
     workspace.write(path, workspace.read(path).slice(0, 100));
 
     expect(await read(workspace)).toMatchObject({ rows: 0, runs: [{ run: monday.plan, inDoubt: null }] });

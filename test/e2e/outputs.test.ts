@@ -97,7 +97,7 @@ test.concurrent('standard input is read whole, kept in the run directory, and se
   expect(code).toBe(0);
   expectEveryRowOnce(summary);
   expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
-  expect(workspace.read(`out/sale/${summary.plan}/stdin`)).toBe(people(15));
+  expect(workspace.read(`${workspace.runOf(summary.plan)}/stdin`)).toBe(people(15));
   expect(JSON.parse((await run()).stdout)).toMatchObject({ state: 'nothing-new' });
   expect(await workspace.destinations()).toEqual(numbersOf(15));
 });

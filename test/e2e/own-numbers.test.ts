@@ -67,7 +67,7 @@ describe('volley test', () => {
     ]);
     workspace.writeJob(aJob(workspace));
     expect((await workspace.run()).summary.balance.accepted).toBe(30);
-    const planned = JSON.parse(workspace.read(`out/sale/${summary.plan}/plan.json`));
+    const planned = JSON.parse(workspace.read(`${workspace.runOf(summary.plan)}/plan.json`));
     expect(planned.occurrence).toBe('');
     expect((await workspace.destinations()).filter((number) => number !== MINE && number !== YOURS)).toEqual(
       numbersOf(30),
@@ -238,11 +238,11 @@ describe('guards.requireTest', () => {
 
     expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
 
-    const page = workspace.read(`out/sale/${id}/report.html`);
+    const page = workspace.read(`${workspace.runOf(id)}/report.html`);
     expect(page).toMatch(/<h2>Tests<\/h2>\s*<p>2 tests of this plan, 1 accepted in full\.<\/p>/);
     expect(page).not.toMatch(/\+65|9800/);
     await workspace.volley('report', directory);
-    expect(workspace.read(`out/sale/${id}/report.html`)).toBe(page);
+    expect(workspace.read(`${workspace.runOf(id)}/report.html`)).toBe(page);
   });
 
   test('a plan that was made again under other settings is another one; one that is the same stays tested, once the test is pruned too', async () => {

@@ -28,7 +28,7 @@ describe.concurrent('plan, then apply', () => {
     expect(refused.stderr).toContain(plan.plan);
     expect(workspace.requests()).toEqual([]);
 
-    const bodies = plannedBodies(workspace.read(`out/sale/${plan.plan}/1-sms.requests.ndjson`));
+    const bodies = plannedBodies(workspace.read(`${workspace.runOf(plan.plan)}/1-sms.requests.ndjson`));
     const applied = await workspace.volley('apply', plan.directory, '--confirm', plan.plan);
 
     expect(applied.code).toBe(1);
@@ -62,7 +62,7 @@ describe.concurrent('plan, then apply', () => {
     workspace.writeJob(aJob(workspace));
     const read = (id: string) =>
       ['plan.json', '1-sms.requests.ndjson', '1-sms.rows.ndjson'].map((name) =>
-        workspace.read(`out/sale/${id}/${name}`),
+        workspace.read(`${workspace.runOf(id)}/${name}`),
       );
     const first = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).plan;
     const before = read(first);
@@ -72,7 +72,7 @@ describe.concurrent('plan, then apply', () => {
     expect(read(second)).toEqual(before);
     const { summary } = await workspace.run();
     expect(summary.plan).toBe(first);
-    expect(workspace.runs()).toEqual([first]);
+    expect(workspace.plans()).toEqual([first]);
   });
 });
 
@@ -100,7 +100,7 @@ test.concurrent('status tells how far a run is without writing; report makes its
   workspace.write('people.csv', people(30));
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
   const { summary } = await workspace.run();
-  const results = `out/sale/${summary.plan}/1-sms.results.csv`;
+  const results = `${workspace.runOf(summary.plan)}/1-sms.results.csv`;
   const before = workspace.read(results);
   workspace.write(results, 'spoilt');
 

@@ -39,7 +39,7 @@ describe.concurrent('a run that finishes', () => {
     const files = readdirSync(summary.directory);
     expect(files).toContain('journal.ndjson');
     for (const file of files) {
-      expect(workspace.read(`out/sale/${summary.plan}/${file}`)).not.toContain(apiKey);
+      expect(workspace.read(`${workspace.runOf(summary.plan)}/${file}`)).not.toContain(apiKey);
       expect(statSync(join(summary.directory, file)).mode & 0o777).toBe(0o600);
     }
     expect(statSync(summary.directory).mode & 0o777).toBe(0o700);
@@ -71,7 +71,7 @@ describe.concurrent('a run that finishes', () => {
     expect(code).toBe(0);
     expectLedgerAgrees(summary, await workspace.sms(), () => 'Open today');
     expect(await workspace.destinations()).toEqual(numbersOf(12));
-    const planned = workspace.read(`out/sale/${summary.plan}/1-sms.requests.ndjson`);
+    const planned = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.requests.ndjson`);
     expect(planned.match(/"text"/g)).toHaveLength(2);
   });
 });

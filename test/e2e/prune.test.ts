@@ -23,7 +23,7 @@ async function aFinishedRun() {
   workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 0.3 });
   const { summary } = await workspace.run();
   workspace.setFaults();
-  const rejections = workspace.read(`out/sale/${summary.plan}/1-sms.rejections.csv`);
+  const rejections = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`);
   expect(summary.balance.rejected).toBeGreaterThan(1);
   return { workspace, run: summary.plan, rejections, sent: await workspace.destinations() };
 }
@@ -32,14 +32,15 @@ test('prune deletes what people said and who they are, and keeps figures and ids
   const { workspace, run } = await aFinishedRun();
   const dry = await prune(workspace, '--dry-run');
   expect(dry).toMatchObject({ state: 'dry-run', pruned: [{ run }] });
-  expect(readdirSync(workspace.path(`out/sale/${run}`)).length).toBeGreaterThan(8);
+  expect(readdirSync(workspace.path(workspace.runOf(run))).length).toBeGreaterThan(8);
 
   const end = await prune(workspace);
 
   expect(end).toMatchObject({ state: 'pruned', bytes: dry.bytes, pruned: [{ run, bytes: dry.bytes }], skipped: [] });
-  expect(readdirSync(workspace.path(`out/sale/${run}`)).sort()).toEqual(['pruned.ndjson', 'summary.json']);
-  for (const name of [`${run}/summary.json`, `${run}/pruned.ndjson`, 'registry.ndjson']) {
-    expect(workspace.read(`out/sale/${name}`)).not.toMatch(/\+65|Person|n\/a/);
+  expect(readdirSync(workspace.path(workspace.runOf(run))).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  const directory = workspace.runOf(run);
+  for (const path of [`${directory}/summary.json`, `${directory}/pruned.ndjson`, 'out/sale/registry.ndjson']) {
+    expect(workspace.read(path)).not.toMatch(/\+65|Person|n\/a/);
   }
   expect(await prune(workspace)).toMatchObject({ state: 'nothing-to-prune', pruned: [], skipped: [] });
   const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
@@ -55,7 +56,9 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people*.csv'] } })] }));
   const fed = await workspace.run();
   expect(fed.summary.steps[0]?.rejections).toEqual({ 'bad-id': fed.summary.balance.read });
-  expect(workspace.read(`out/sale/${fed.summary.plan}/1-sms.rejections.csv`)).toContain(`run ${run} was pruned on`);
+  expect(workspace.read(`${workspace.runOf(fed.summary.plan)}/1-sms.rejections.csv`)).toContain(
+    `run ${run} was pruned on`,
+  );
   workspace.write('out/sale/registry.ndjson', '');
   expect(JSON.parse((await workspace.volley('run', 'job.yaml', '--adopt')).stdout).state).toBe('nothing-new');
 
@@ -119,7 +122,7 @@ test('a pruned run is listed with its figures as they stood at last, also those 
   const events = (await workspace.sms()).map(({ clientMessageId, destination, umid }) =>
     anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } })),
   );
-  workspace.write(`out/sale/${summary.plan}/receipts.ndjson`, events.join(''));
+  workspace.write(`${workspace.runOf(summary.plan)}/receipts.ndjson`, events.join(''));
   const plan = await readPlan(nodeRuntime.files, summary.directory);
   await joinReceipts({ directory: summary.directory, plan }, nodeRuntime);
 

@@ -12,7 +12,11 @@ async function aRunWithRejections(): Promise<{ workspace: Workspace; first: stri
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*' } })] }));
   const { summary } = await workspace.run();
   workspace.setFaults();
-  return { workspace, first: summary.directory, file: workspace.read(`out/sale/${summary.plan}/1-sms.rejections.csv`) };
+  return {
+    workspace,
+    first: summary.directory,
+    file: workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`),
+  };
 }
 
 /** How a plan got the refused row P2; gives its run directory, which is at its end. */
@@ -82,7 +86,7 @@ test('rows of a plan that was never begun are free; those of a run that refused 
   expect((await workspace.volley('apply', retried.directory)).code).toBe(1);
   workspace.setFaults();
   rmSync(workspace.path('in/b.csv'));
-  workspace.write('in/c.csv', workspace.read(`out/sale/${retried.plan}/1-sms.rejections.csv`));
+  workspace.write('in/c.csv', workspace.read(`${workspace.runOf(retried.plan)}/1-sms.rejections.csv`));
   expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
@@ -93,7 +97,7 @@ test('a row that a deleted run sent from its own file is not sent from the rejec
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*' } })] }));
   const { plan: draft, directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
   await workspace.volley('report', directory);
-  const file = workspace.read(`out/sale/${draft}/1-sms.rejections.csv`);
+  const file = workspace.read(`${workspace.runOf(draft)}/1-sms.rejections.csv`);
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*', country: 'SG' } })] }));
   const { summary } = await workspace.run();
   rmSync(summary.directory, { recursive: true });
@@ -109,10 +113,10 @@ test('a row that two plans refused is sent once, whichever rejections it comes b
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep(step)] }));
   const draft = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
   await workspace.volley('report', draft.directory);
-  const ofDraft = workspace.read(`out/sale/${draft.plan}/1-sms.rejections.csv`);
+  const ofDraft = workspace.read(`${workspace.runOf(draft.plan)}/1-sms.rejections.csv`);
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...step, batchSize: 5 })] }));
   const { summary } = await workspace.run();
-  const ofRun = workspace.read(`out/sale/${summary.plan}/1-sms.rejections.csv`);
+  const ofRun = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`);
   expect(ofRun).not.toBe(ofDraft);
 
   workspace.write('in/fixed.csv', ofRun.replace('91000003', numberOf(3)));

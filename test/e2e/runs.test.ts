@@ -39,8 +39,8 @@ test('runs lists plans and runs, the newest first, with what became of their row
 
 test('a run whose directory is gone is listed with what the registry knows, a damaged one with what is wrong', async () => {
   const { workspace, first, second } = await aHistory();
-  rmSync(workspace.path(`out/sale/${first}`), { recursive: true });
-  workspace.write(`out/sale/${second}/plan.json`, '{}');
+  rmSync(workspace.path(workspace.runOf(first)), { recursive: true });
+  workspace.write(`${workspace.runOf(second)}/plan.json`, '{}');
 
   const runs = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout).runs as { run: string }[];
 

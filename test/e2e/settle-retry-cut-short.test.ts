@@ -26,7 +26,7 @@ async function receive(workspace: Workspace, { plan }: Summary, numbers: readonl
     anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } })),
   );
   expect(lines).toHaveLength(numbers.length);
-  workspace.append(`out/sale/${plan}/receipts.ndjson`, lines.join(''));
+  workspace.append(`${workspace.runOf(plan)}/receipts.ndjson`, lines.join(''));
 }
 
 /** Twelve people in batches of four, of whom the service refused some. */
@@ -62,7 +62,7 @@ test.concurrent('receipts on disk come before a person’s word: what they tell 
 
   expect([settled.code, settled.stderr]).toEqual([2, expect.stringMatching(/expected 0[\s\S]*settled 10 rows by now/)]);
   expect(JSON.parse(retried.stdout).state).toBe('nothing-to-retry');
-  expectEveryRowOnce(JSON.parse(workspace.read(`out/sale/${summary.plan}/summary.json`)));
+  expectEveryRowOnce(JSON.parse(workspace.read(`${workspace.runOf(summary.plan)}/summary.json`)));
   expect((await workspace.run()).summary).toMatchObject({ state: 'nothing-new' });
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });

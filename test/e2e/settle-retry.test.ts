@@ -104,7 +104,7 @@ describe('rows in doubt, from the message export to the last message', () => {
   test('a flag that is given twice with two values is refused: exit 2, and nothing is done', async () => {
     const { workspace, summary } = await aRunInDoubt();
     const { directory } = summary;
-    const journal = () => workspace.read(`out/sale/${summary.plan}/journal.ndjson`);
+    const journal = () => workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`);
     const before = journal();
     const assume = ['--assume', 'not-sent', '--confirm', '20'];
     for (const [verb, name, ...flags] of [
@@ -120,7 +120,7 @@ describe('rows in doubt, from the message export to the last message', () => {
       const { code, stderr } = await workspace.volley('settle', directory, ...flags);
       expect([code, stderr]).toEqual([2, expect.stringContaining('it is given without its value, expected one')]);
     }
-    expect([journal(), workspace.runs()]).toEqual([before, [summary.plan]]);
+    expect([journal(), workspace.plans()]).toEqual([before, [summary.plan]]);
 
     const same = await workspace.volley('settle', directory, '--assume', 'not-sent', ...assume, '--json', '--json');
     expect([same.code, JSON.parse(same.stdout).settled.notSent]).toEqual([0, 20]);
@@ -134,7 +134,7 @@ describe('rows in doubt, from the message export to the last message', () => {
 
     const right = await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '20');
     expect([right.code, JSON.parse(right.stdout).settled.accepted]).toEqual([0, 20]);
-    expect(workspace.read(`out/sale/${summary.plan}/journal.ndjson`)).toMatch(/"by":"person \S+ on \S+"/);
+    expect(workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`)).toMatch(/"by":"person \S+ on \S+"/);
   });
 });
 
@@ -153,7 +153,7 @@ test('rows that the service refused are retried by their code, and those that th
 
   expect(stdout).toContain(`which retries rows of run ${first.summary.plan}`);
   expect(stdout).toContain(`Refused while run ${first.summary.plan} was planned: 1.`);
-  const child = workspace.runs().find((name) => name !== first.summary.plan)!;
+  const child = workspace.plans().find((id) => id !== first.summary.plan)!;
   const applied = await workspace.volley('apply', `out/sale/${child}`);
   expect(applied.summary.balance).toMatchObject({ read: codes.REJECTED, accepted: codes.REJECTED });
   expect(await workspace.destinations()).toEqual(numbersOf(12));
@@ -175,7 +175,7 @@ test('a retry under a job with a time that has passed names the line of that tim
 
   expect(code).toBe(2);
   expect(stderr).toMatch(new RegExp(`later\\.yaml:${line}(:\\d+)?: .*scheduled`));
-  expect(workspace.runs()).toEqual([summary.plan]);
+  expect(workspace.plans()).toEqual([summary.plan]);
 });
 
 test('batches that were passed on before a proxy said 408, 460 or 499 are in doubt, and sent once', async () => {

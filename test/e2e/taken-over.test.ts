@@ -90,7 +90,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
 
     expect([code, readFailure(woken).exitCode]).toEqual([0, 75]);
     expect(woken.stderr).toContain('lost its lock');
-    expect(summary).toMatchObject(JSON.parse(workspace.read(`out/sale/${summary.plan}/summary.json`)));
+    expect(summary).toMatchObject(JSON.parse(workspace.read(`${workspace.runOf(summary.plan)}/summary.json`)));
     expectEveryRowOnce(summary);
   });
 });

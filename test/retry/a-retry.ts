@@ -84,8 +84,9 @@ export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = 
   return aRun({ ...options, made });
 }
 
-/** Ids of the plans in the directory of the job. */
+/** Directories of the plans of the job. */
 export function plansOf({ disk, directory }: Pick<MadePlan, 'disk' | 'directory'>): string[] {
   const jobDirectory = dirname(directory);
-  return disk.list(jobDirectory).filter((name) => disk.has(`${jobDirectory}/${basename(name)}/plan.json`));
+  const directories = disk.list(jobDirectory).map((name) => `${jobDirectory}/${basename(name)}`);
+  return directories.filter((directory) => disk.has(`${directory}/plan.json`));
 }

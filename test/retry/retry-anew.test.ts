@@ -64,7 +64,7 @@ describe('a plan that was given rows and never begun', () => {
     await made.disk.files.remove(gone.directory);
     expect((await retry(made, 'rejected', ['1100'])).anew).toEqual([]);
     expect((await retry(made, 'rejected', ['REJECTED'])).anew).toEqual([]);
-    expect(plansOf(made).sort()).toEqual([begun.plan.id, made.plan.id].sort());
+    expect(plansOf(made).sort()).toEqual([begun.directory, made.directory].sort());
   });
 
   it('waits until it is begun, with as many rows as it was given', async () => {

@@ -32,7 +32,7 @@ describe('the plan of a retry', () => {
         { refusedInPlan: 1, inDoubt: 3, underWay: 0, received: 0, retriedBefore: 0, filtered: 0 },
       ]);
     }
-    expect(plansOf(made)).toEqual([made.plan.id]);
+    expect(plansOf(made)).toEqual([made.directory]);
   });
 
   it('sends its rows when it is applied, and they stand in the account of both runs once', async () => {
@@ -92,7 +92,7 @@ describe('the plan of a retry', () => {
     await aRun({ made, service: aScriptedService(() => response(422, { code: 1100, message: 'Bulk limit' })) });
     writeFileSync(join(folder, 'opt-outs.csv'), 'mobile\n');
     await expect(retry(made, 'rejected')).rejects.toMatchObject({ code: 'bad-input' });
-    expect(plansOf(made)).toEqual([made.plan.id]);
+    expect(plansOf(made)).toEqual([made.directory]);
     expect(await reportOf(made)).toMatchObject({ balance: { rejected: 3, skipped: 0 } });
   });
 

@@ -92,8 +92,8 @@ describe('a retry that is cut short', () => {
       sent.push(...sentTo(service));
     };
     const applyAll = async () => {
-      const plans = plansOf(made).filter((id) => id !== made.plan.id);
-      for (const id of plans) await apply(await planIn(made, `/out/sale/${id}`));
+      const plans = plansOf(made).filter((directory) => directory !== made.directory);
+      for (const directory of plans) await apply(await planIn(made, directory));
       await apply(made);
     };
     if (!isRepeated) await applyAll();

@@ -33,7 +33,7 @@ const pathsOf = (service: ReturnType<typeof aGateway>) => service.sent.map(({ pa
 const takeOver = (made: MadePlan) =>
   withLock(made, async (lock) => {
     const directories = await RunDirectories.read(made.disk.files, dirname(made.directory));
-    await takeOverPrepared({ ...made, lock, directories }, depsOf(made));
+    await takeOverPrepared({ ...made, lock, registry: { directories } }, depsOf(made));
   });
 const preparedIn = ({ disk, directory }: MadePlan) =>
   entriesOf(disk, directory).flatMap((entry) => (entry.type === 'prepared' ? [entry.ids] : []));

@@ -8,6 +8,7 @@ import { runJob } from '../../src/commands/run-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { Host } from '../../src/commands/support/deps.js';
 import type { UserError } from '../../src/domain/errors.js';
+import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
@@ -88,7 +89,8 @@ export async function aCommandLine(step: object = {}) {
     },
     /** The service sends a receipt of each message of a run that it took, and the listener keeps it. */
     receive: async (run: string, state = 'delivered') => {
-      const own = (await workspace.sms()).filter((entry) => entry.clientMessageId?.startsWith(`${basename(run)}-`));
+      const plan = readRunName(basename(run));
+      const own = (await workspace.sms()).filter((entry) => entry.clientMessageId?.startsWith(`${plan}-`));
       writeFileSync(`${run}/receipts.ndjson`, own.map((entry) => aReceiptOf(entry, state)).join(''));
       return own.length;
     },

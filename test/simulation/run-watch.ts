@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { JournalLine } from '../../src/journal/entry-format.js';
+import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { Call } from '../../src/service/transport.js';
 import type { CrashDisk } from './crash-disk.js';
 import { JournalView } from './journal-view.js';
@@ -141,7 +142,12 @@ export class RunWatch {
   describeRow(step: number, name: string): LedgerRow {
     const { kind = '', planned = [] } = this.#rows[step - 1] ?? {};
     const mobile = this.#scenario.rows.find((row) => row.name === name)?.mobile ?? '';
-    return { kind, name, mobile, messageId: `${basename(this.#directory ?? '')}-${step}-${planned.indexOf(name)}` };
+    return {
+      kind,
+      name,
+      mobile,
+      messageId: `${readRunName(basename(this.#directory ?? ''))}-${step}-${planned.indexOf(name)}`,
+    };
   }
 
   /** The plan is whole and durable before anything leaves. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { Walk } from './walk.js';
-import { JOB } from './walk-runs.js';
 import { HOUR } from './walk-service.js';
 
 /** Every operation where all faults are asked for, else every fourth, other ones by a kill than by a power cut. */
@@ -39,7 +38,7 @@ test.each(['kill', 'power'] as const)(
       // A power cut makes another of it.
       const { volume } = walk.world.disk;
       for (const run of runs) {
-        expect(volume.readdirSync(`${JOB}/${run}`).map(String).sort(), `${after}`).toEqual([
+        expect(volume.readdirSync(walk.runs.directoryOf(run)).map(String).sort(), `${after}`).toEqual([
           'pruned.ndjson',
           'summary.json',
         ]);

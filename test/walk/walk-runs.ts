@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState } from '../../src/journal/replay.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
+import { readRunName } from '../../src/plan/format/run-directories.js';
 import { entriesIn } from '../simulation/watch.js';
 import type { WalkWorld } from './walk-world.js';
 
@@ -24,12 +25,25 @@ export class WalkRuns {
     this.#disk = disk;
   }
 
-  /** In the order of their names. */
+  /** Their ids, in the order of the names of their directories. */
   get names(): string[] {
     const { volume } = this.#disk;
+    const plans = this.#directories.filter((name) => volume.existsSync(`${JOB}/${name}/plan.json`));
+    return plans.map(readRunName);
+  }
+
+  directoryOf(run: string): string {
+    return `${JOB}/${this.#directories.find((name) => readRunName(name) === run) ?? run}`;
+  }
+
+  get #directories(): string[] {
+    const { volume } = this.#disk;
     if (!volume.existsSync(JOB)) return [];
-    const names = volume.readdirSync(JOB).map(String).sort();
-    return names.filter((name) => !name.startsWith('.') && volume.existsSync(`${JOB}/${name}/plan.json`));
+    return volume
+      .readdirSync(JOB)
+      .map(String)
+      .filter((name) => !name.startsWith('.'))
+      .sort();
   }
 
   /** Those that have such rows, or that are such. */
@@ -48,7 +62,7 @@ export class WalkRuns {
 
   readOutput(run: string, output: string): Record<string, string>[] {
     const { volume } = this.#disk;
-    const path = `${JOB}/${run}/1-sms.${output}.csv`;
+    const path = `${this.directoryOf(run)}/1-sms.${output}.csv`;
     return volume.existsSync(path) ? parse(String(volume.readFileSync(path, 'utf8')), { columns: true }) : [];
   }
 
@@ -74,7 +88,7 @@ export class WalkRuns {
   }
 
   #planOf(run: string): Plan {
-    return JSON.parse(String(this.#disk.volume.readFileSync(`${JOB}/${run}/plan.json`, 'utf8')));
+    return JSON.parse(String(this.#disk.volume.readFileSync(`${this.directoryOf(run)}/plan.json`, 'utf8')));
   }
 
   isBegun(run: string): boolean {
@@ -89,7 +103,7 @@ export class WalkRuns {
 
   entriesOf(run: string): JournalEntry[] {
     const { volume } = this.#disk;
-    const path = `${JOB}/${run}/journal.ndjson`;
+    const path = `${this.directoryOf(run)}/journal.ndjson`;
     return volume.existsSync(path) ? [...entriesIn(volume.readFileSync(path) as Buffer)] : [];
   }
 }

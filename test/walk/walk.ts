@@ -80,7 +80,7 @@ export class Walk {
 
   async apply(run: string, death?: Death): Promise<void> {
     const flags = {
-      run: `${JOB}/${run}`,
+      run: this.runs.directoryOf(run),
       confirm: undefined,
       ignoreChangedInputs: true,
       adopt: this.#adopts,
@@ -91,17 +91,27 @@ export class Walk {
 
   /** A person looks at some of its messages on a phone. */
   async test(run: string, count: number, death?: Death): Promise<void> {
-    const flags = { of: `${JOB}/${run}`, to: [OWN_NUMBER], count: String(count), adopt: this.#adopts, json: true };
+    const flags = {
+      of: this.runs.directoryOf(run),
+      to: [OWN_NUMBER],
+      count: String(count),
+      adopt: this.#adopts,
+      json: true,
+    };
     const ended = await this.#give(`test ${run} --count ${count}`, (host) => sendTest(flags, host), death);
     if (ended.stdout !== '') this.counts.tests += 1;
   }
 
   async report(run: string, death?: Death): Promise<void> {
-    await this.#give(`report ${run}`, (host) => reportRun({ run: `${JOB}/${run}`, json: true }, host), death);
+    await this.#give(
+      `report ${run}`,
+      (host) => reportRun({ run: this.runs.directoryOf(run), json: true }, host),
+      death,
+    );
   }
 
   async retry(run: string, only: string, code: string | undefined, death?: Death): Promise<void> {
-    const flags = { run: `${JOB}/${run}`, only, code, adopt: this.#adopts, json: true };
+    const flags = { run: this.runs.directoryOf(run), only, code, adopt: this.#adopts, json: true };
     const ended = await this.#give(
       `retry ${run} --only ${only} ${code ?? ''}`,
       (host) => retryRows(flags, host),
@@ -137,7 +147,7 @@ export class Walk {
     const join = async (host: Host) => {
       const { runtime } = host;
       if (runtime === undefined) throw new Error('a walk has a world');
-      const directory = `${JOB}/${run}`;
+      const directory = this.runs.directoryOf(run);
       await appendReceipts(host, directory, lines);
       await joinReceipts({ directory, plan: await readPlan(runtime.files, directory) }, lockDepsOf(runtime));
       return 0;
@@ -167,7 +177,7 @@ export class Walk {
   /** A person lets a plan or a run go. */
   async abandon(run: string, death?: Death): Promise<Ended> {
     this.#abandoned.add(run);
-    const flags = { run: `${JOB}/${run}`, dryRun: false, adopt: this.#adopts, json: true };
+    const flags = { run: this.runs.directoryOf(run), dryRun: false, adopt: this.#adopts, json: true };
     const ended = await this.#give(`abandon ${run}`, (host) => abandonNamedRun(flags, host), death);
     if (ended.exitCode === 0) this.counts.abandoned += 1;
     return ended;
@@ -192,7 +202,7 @@ export class Walk {
     this.#adopts ||= !this.runs.stateOf(run).isFinished;
     this.counts.forgotten += 1;
     const remove = async ({ runtime }: Host) => {
-      await runtime?.files.remove(`${JOB}/${run}`);
+      await runtime?.files.remove(this.runs.directoryOf(run));
       await runtime?.files.syncDirectory(JOB);
       return 0;
     };
@@ -207,7 +217,7 @@ export class Walk {
     await this.#settle(run, { exported: undefined, assume: 'not-sent', confirm: String(ids.length) });
     await this.retry(run, 'not-sent', undefined, death);
     const lines = sent.map((taken) => aReceiptOf(taken, 'delivered'));
-    await this.#give(`receipts ${run}`, (host) => appendReceipts(host, `${JOB}/${run}`, lines), undefined);
+    await this.#give(`receipts ${run}`, (host) => appendReceipts(host, this.runs.directoryOf(run), lines), undefined);
     this.counts.late += 1;
   }
 
@@ -253,7 +263,8 @@ export class Walk {
   async #settle(run: string, means: object, death?: Death): Promise<void> {
     const flags = { ...{ exported: undefined, assume: undefined, confirm: undefined }, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
-    const settle = (host: Host) => settleRun({ run: `${JOB}/${run}`, adopt: this.#adopts, json: true, ...flags }, host);
+    const settle = (host: Host) =>
+      settleRun({ run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);
     const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, settle, death);
     if (stdout === '') return;
     const { accepted, rejected, notSent } = JSON.parse(stdout).settled;
@@ -278,7 +289,7 @@ export class Walk {
   }
 
   async #listInDoubt(run: string): Promise<string[]> {
-    const directory = `${JOB}/${run}`;
+    const directory = this.runs.directoryOf(run);
     const ids: string[] = [];
     await this.world.give(async ({ runtime }) => {
       if (runtime === undefined) return 1;

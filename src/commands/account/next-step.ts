@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { type Screen, showCommand, showPath } from '../terminal/screen.js';
@@ -9,13 +9,20 @@ export interface NextStep {
   readonly command?: string | undefined;
 }
 
-/** After a run; `job` is the path of the job file where the command was given one. Undefined when nothing is left to do. */
-export function nextStep(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
+export interface NamedPaths {
+  /** Of the job file, where the command was given one. */
+  readonly job?: string | undefined;
+  /** Of the plan that a test is of. */
+  readonly testedRun?: string | undefined;
+}
+
+/** After a run. Undefined when nothing is left to do. */
+export function nextStep(summary: Summary, { job, testedRun }: NamedPaths, screen: Screen): NextStep | undefined {
   const { balance, exitCode, state } = summary;
   const run = showPath(screen, summary.directory);
   const same =
     job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
-  if (summary.testOf !== undefined) return nextOfTest(summary, job, screen);
+  if (summary.testOf !== undefined) return nextOfTest(summary, { job, testedRun }, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4) {
@@ -46,7 +53,7 @@ export function nextStep(summary: Summary, job: string | undefined, screen: Scre
 
 function nextOfTest(
   { directory, state, balance, testOf }: Summary,
-  job: string | undefined,
+  { job, testedRun }: NamedPaths,
   screen: Screen,
 ): NextStep | undefined {
   if (state !== 'finished')
@@ -54,8 +61,8 @@ function nextOfTest(
   if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
   const what = 'once the messages look right on your phones,';
   const plan = testOf?.plan ?? null;
-  if (plan !== null) {
-    const run = showPath(screen, join(dirname(directory), plan));
+  if (plan !== null && testedRun !== undefined) {
+    const run = showPath(screen, testedRun);
     return { what: `${what} send the plan`, command: showCommand(screen, 'apply', run, '--confirm', plan) };
   }
   if (job === undefined) return undefined;

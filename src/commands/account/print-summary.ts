@@ -11,12 +11,10 @@ import { wrapText } from '../terminal/text-width.js';
 import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { formatBalances } from './balance-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
-import { nextStep } from './next-step.js';
+import { type NamedPaths, nextStep } from './next-step.js';
 
-export interface SummaryView {
+export interface SummaryView extends NamedPaths {
   readonly isSandbox: boolean;
-  /** Path of the job file, where the command was given one. */
-  readonly job?: string | undefined;
   /** Now: what waits at the service can still be taken back. */
   readonly nowMs: number;
   readonly screen?: Screen;
@@ -31,13 +29,10 @@ export function formatSummary(summary: Summary, view: SummaryView): string {
   return fitsScreen(whole) ? whole : formatAccount(summary, view, true);
 }
 
-function formatAccount(
-  summary: Summary,
-  { isSandbox, job, nowMs, screen = PLAIN_SCREEN }: SummaryView,
-  isBrief: boolean,
-): string {
+function formatAccount(summary: Summary, view: SummaryView, isBrief: boolean): string {
+  const { isSandbox, nowMs, screen = PLAIN_SCREEN } = view;
   const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
-  const next = nextStep(summary, job, screen);
+  const next = nextStep(summary, view, screen);
   const sections = [
     `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
     summary.steps.map((step) => formatStep(step, screen, isBrief)).join(''),

@@ -5,7 +5,7 @@ import { previewJob } from '../../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../../preview/read-run.js';
 import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
 import { placeProblems } from '../support/place-problems.js';
-import { openRunDirectory } from '../support/run-directory.js';
+import { findRunPath, openRunDirectory } from '../support/run-directory.js';
 import { printResult } from '../terminal/print.js';
 import { screenOf } from '../terminal/screen.js';
 import { type DescribedRow, describeRow, formatRow } from './format-preview.js';
@@ -23,7 +23,7 @@ const COUNT = { default: 5, most: 1000 };
 /** `volley preview JOB|RUN`: messages as people get them, with the rows behind them. Writes nothing and sends nothing. */
 export async function preview(flags: PreviewFlags, host: Host): Promise<number> {
   const { files } = runtimeOf(host);
-  const found = await files.stat(flags.of);
+  const found = await files.stat(await findRunPath(flags.of, files));
   const choose = (job: Job) => {
     const to = flags.to === undefined ? undefined : readNumberFlag(flags.to, job, refuse).e164;
     return { choice: readChoice({ ...flags, to }, refuse), count: readCount(flags, COUNT, refuse) };

@@ -45,7 +45,7 @@ export async function applyThenReport(context: {
   const view = await createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });
-    await takeOverPrepared({ ...context, directories: registry.directories }, { files, clock, owner });
+    await takeOverPrepared(context, { files, clock, owner });
     const { reason } = await applyPlan(
       {
         directory,

@@ -85,8 +85,8 @@ export async function applyRunDirectory(
     /** Called first. */
     onOpened?: (plan: Plan) => void;
   },
-): Promise<{ plan: Plan; summary: Summary; openDoubt: OpenDoubt }> {
-  const { directory, plan } = await openRunDirectory(run, runtimeOf(host).files, { adopt });
+): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
+  const { directory, plan, testedRun } = await openRunDirectory(run, runtimeOf(host).files, { adopt });
   onOpened(plan);
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
@@ -105,10 +105,8 @@ export async function applyRunDirectory(
       const runs = await readHistory(runtime.files, jobDirectory);
       const isFinished = runs.some((run) => run.plan.id === plan.id && run.state === 'finished');
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, runtime);
-      await assertOwned(
-        { files: runtime.files, registry: registry.state, history: runs },
-        { plan, directory, directories: registry.directories },
-      );
+      const sources = { files: runtime.files, registry: registry.state, history: runs };
+      await assertOwned(sources, { plan, directory, directories: registry.directories });
       if (!isFinished) await assertTested(runtime.files, { directory, plan, guards: plan.job.guards }, registry.state);
       return runs;
     });
@@ -118,7 +116,8 @@ export async function applyRunDirectory(
     return summary;
   });
   const isSandbox = plan.job.service.sandbox;
-  return { plan, summary, openDoubt: await readOpenDoubt(runtimeOf(host).files, dirname(directory), { isSandbox }) };
+  const openDoubt = await readOpenDoubt(runtimeOf(host).files, dirname(directory), { isSandbox });
+  return { plan, testedRun, summary, openDoubt };
 }
 
 /** What the flags of a command that sends say about its session. */
@@ -230,11 +229,7 @@ async function reportWaiting({
   registry,
   log,
   runtime,
-}: {
-  registry: Registry;
-  log: Log;
-  runtime: Runtime;
-}): Promise<void> {
+}: Pick<JobSession, 'registry' | 'log' | 'runtime'>): Promise<void> {
   for (const waiting of await listWaiting(runtime.files, registry.directories, registry.state)) {
     log.warn(describeWaiting(waiting), { run: waiting.plan.id });
   }

@@ -4,6 +4,7 @@ import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
 import { assertOwnName, assertOwnPlace } from '../../plan/format/place.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
+import { RunDirectories } from '../../plan/format/run-directories.js';
 import { readPrunedRun, refusePruned } from '../../registry/marked/pruned-run.js';
 import { PRUNED_FILE } from '../../registry/registry-entry.js';
 import { type Files, nodeFiles } from '../../storage/files.js';
@@ -13,18 +14,20 @@ import { jobDirectoryOf } from './job-directory.js';
 export interface OpenedRun {
   readonly directory: string;
   readonly plan: Plan;
+  /** Of a test: the directory of the plan that it tested. */
+  readonly testedRun: string | undefined;
 }
 
 /**
  * The run directory that an argument names, links followed, with its plan. Refuses one that does not stand where it was
- * made, `<output>/<job>/<plan id>`: lock and history stand beside it, and a copy would send everything once more.
+ * made, in `<output>/<job>/`: lock and history stand beside it, and a copy would send everything once more.
  */
 export async function openRunDirectory(
   written: string,
   files: Files = nodeFiles,
   { adopt = false }: { adopt?: boolean | undefined } = {},
 ): Promise<OpenedRun> {
-  const directory = await followLinks(resolve(written));
+  const directory = await findRunPath(written, files);
   const found = await files.stat(directory);
   if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
   if (!found.isDirectory) {
@@ -45,7 +48,7 @@ export async function openNamedRun(
     adopt = false,
   }: { files?: Files; begun?: boolean; adopt?: boolean | undefined } = {},
 ): Promise<OpenedRun> {
-  const path = await followLinks(resolve(written));
+  const path = await findRunPath(written, files);
   const found = await files.stat(path);
   if (found === undefined)
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
@@ -55,6 +58,14 @@ export async function openNamedRun(
   }
   if (await isRunDirectory(path, files)) return openRun(path, files, adopt);
   return openRun(await findNewest(path, { files, begun, written }), files, adopt);
+}
+
+/** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
+export async function findRunPath(written: string, files: Files): Promise<string> {
+  const path = await followLinks(resolve(written));
+  const [found, parent] = [await files.stat(path), await files.stat(dirname(path))];
+  if (found !== undefined || parent?.isDirectory !== true) return path;
+  return (await RunDirectories.read(files, dirname(path))).find(basename(path)) ?? path;
 }
 
 /** Recognized by its plan, or by what remains of a run whose plan is gone. */
@@ -97,16 +108,19 @@ async function openRun(directory: string, files: Files, adopt: boolean): Promise
   const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
   assertOwnName(directory, plan);
   const jobDirectory = dirname(directory);
+  const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
+  directories.find(plan.id);
   if (basename(jobDirectory) !== plan.job.name) {
     throw refuse(
       directory,
-      `it holds run ${plan.id} of job ${plan.job.name}, expected it in …/${plan.job.name}/${plan.id}`,
+      `it holds run ${plan.id} of job ${plan.job.name}, expected it in …/${plan.job.name}/${basename(directory)}`,
       'Give the directory that `volley plan` or `volley run` printed; a copy of it would send everything again.',
     );
   }
   // The registry checks an adoption again under the lock.
   if (!adopt) await assertOwnPlace(files, directory);
-  return { directory, plan };
+  const { plan: tested = null } = plan.testOf ?? {};
+  return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested) };
 }
 
 function refuse(path: string, what: string, hint?: string): UserError {

@@ -26,7 +26,7 @@ import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
 import { jobDirectoryOf } from '../support/job-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
 import { placeProblems } from '../support/place-problems.js';
-import { openRunDirectory } from '../support/run-directory.js';
+import { findRunPath, openRunDirectory } from '../support/run-directory.js';
 import { printResult } from '../terminal/print.js';
 import { describeRunEnd } from '../terminal/print-error.js';
 import { screenOf } from '../terminal/screen.js';
@@ -81,6 +81,7 @@ async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: N
     isSandbox,
     nowMs: runtimeOf(host).clock.now(),
     job: tested.run === undefined ? flags.of : undefined,
+    testedRun: tested.run?.directory,
     screen: screenOf(host),
   });
   await printResult(host, flags, { json: describeRunEnd(summary), text });
@@ -90,7 +91,7 @@ async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: N
 
 async function openTested({ of, adopt }: TestFlags, host: Host): Promise<Tested> {
   const { files } = runtimeOf(host);
-  const found = await files.stat(of);
+  const found = await files.stat(await findRunPath(of, files));
   if (found?.isDirectory !== true) {
     const job = await loadJob(of);
     return { job, jobDirectory: jobDirectoryOf(job), run: undefined };

@@ -28,7 +28,7 @@ export function assertOwnName(directory: string, plan: Plan): void {
   if (readRunName(basename(directory)) === plan.id) return;
   throw new UserError(
     'bad-plan',
-    `Cannot use ${directory}: it holds run ${plan.id}, expected a directory of that name`,
+    `Cannot use ${directory}: it holds run ${plan.id}, expected a name that ends in that id`,
     {
       hint: `Give it its name back if it was renamed; move it out of ${dirname(directory)} if it is a copy: it would send everything again.`,
     },

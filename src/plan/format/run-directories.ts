@@ -1,27 +1,63 @@
 import { join } from 'node:path';
+import { UserError } from '../../domain/errors.js';
 import type { Files } from '../../storage/files.js';
 
-/** Where the runs of a job are, by plan id. The directory of the job is read once: who makes a run holds the job's lock. */
+/**
+ * Where the runs of a job are, by plan id. A directory is named `2026-11-22T0930-k3v9q2m8x4aa`: when it was planned, in UTC, and the
+ * plan id, so that names sort by time; by older versions the id alone. The directory of the job is read once: who makes a run holds
+ * the job's lock.
+ */
 export class RunDirectories {
   readonly jobDirectory: string;
-  readonly #names: ReadonlyMap<string, string>;
+  readonly names: readonly string[];
+  readonly #namesOf = new Map<string, string[]>();
 
   private constructor(jobDirectory: string, names: readonly string[]) {
     this.jobDirectory = jobDirectory;
-    this.#names = new Map(names.map((name) => [readRunName(name), name]));
+    this.names = names;
+    for (const name of names) {
+      const id = readRunName(name);
+      this.#namesOf.set(id, [...(this.#namesOf.get(id) ?? []), name]);
+    }
   }
 
   static async read(files: Files, jobDirectory: string): Promise<RunDirectories> {
     return new RunDirectories(jobDirectory, await files.list(jobDirectory));
   }
 
+  /** Undefined where there is none. Refuses, with 'bad-plan', two that end in one id: one is a copy, and would send everything again. */
+  find(id: string): string | undefined {
+    const [name, ...others] = this.#namesOf.get(id) ?? [];
+    if (others.length > 0) {
+      throw new UserError(
+        'bad-plan',
+        `Cannot use run ${id}: ${[name, ...others].join(' and ')} end in its id, expected one directory of it in ${this.jobDirectory}`,
+        { hint: 'Move the copy out of that directory: it would send everything again.' },
+      );
+    }
+    return name === undefined ? undefined : join(this.jobDirectory, name);
+  }
+
   /** Of a run that is gone: where it would be. */
   of(id: string): string {
-    return join(this.jobDirectory, this.#names.get(id) ?? id);
+    return this.find(id) ?? join(this.jobDirectory, id);
+  }
+
+  /** Where a plan is made: where it stands already, else in a directory of a new name. */
+  place(id: string, nowMs: number): string {
+    this.remember(id, `${new Date(nowMs).toISOString().slice(0, 16).replace(':', '')}-${id}`);
+    return this.of(id);
+  }
+
+  /** Of a run that is not there: how its directory was, or will be, named. */
+  remember(id: string, name: string): void {
+    if (!this.#namesOf.has(id)) this.#namesOf.set(id, [name]);
   }
 }
 
+const START = /^\d{4}-\d{2}-\d{2}T\d{4}-/;
+
 /** The plan id in the name of a run directory. */
 export function readRunName(name: string): string {
-  return name;
+  return name.replace(START, '');
 }

@@ -61,7 +61,7 @@ export function nameTest({ job, testOf, steps, numbers }: TestSource, nth: numbe
 }
 
 /**
- * Writes a plan of a test into `<jobDirectory>/<id>/`: each message to each number, with ids of its own; nothing is sent. The
+ * Writes a plan of a test into the directory of its id: each message to each number, with ids of its own; nothing is sent. The
  * plan names its rows, and takes neither them nor their files. The caller holds the job's lock.
  */
 export async function makeTestPlan(
@@ -75,7 +75,7 @@ export async function makeTestPlan(
   const { job, testOf } = source;
   assertTimes(job, options.nowMs);
   await removeLeftovers(files, jobDirectory);
-  const directory = directories.of(id);
+  const directory = directories.place(id, options.nowMs);
   const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
   await files.makeDirectory(scratch);
   try {

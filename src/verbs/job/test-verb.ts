@@ -21,7 +21,7 @@ export const addTestVerb: AddVerbs = (cli, { terminal, finish }) =>
           adopt,
           json,
         })
-        .example('$0 test out/spring-sale/k3v9q2m8x4aa --to +6591234567 --longest', ''),
+        .example('$0 test out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --to +6591234567 --longest', ''),
     ({ job, to, row, longest, ucs2, random, count, adopt, json }) =>
       finish(
         import('../../commands/test-run/send-test.js').then(({ sendTest }) =>

@@ -14,7 +14,10 @@ export const addAbandonVerb: AddVerbs = (cli, context) => {
           adopt,
           json,
         })
-        .example('$0 abandon out/spring-sale/k3v9q2m8x4aa --dry-run', 'shows how many rows it has not sent'),
+        .example(
+          '$0 abandon out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --dry-run',
+          'shows how many rows it has not sent',
+        ),
     ({ run, dryRun, adopt, json }) =>
       finish(
         import('../../commands/runs/abandon-named-run.js').then(({ abandonNamedRun }) =>

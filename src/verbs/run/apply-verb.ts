@@ -23,7 +23,7 @@ export const addApplyVerb: AddVerbs = (cli, context) => {
           adopt,
           json,
         })
-        .example('$0 apply out/spring-sale/k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
+        .example('$0 apply out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm k3v9q2m8x4aa', ''),
     ({ run, confirm, ignoreChangedInputs, ignoreOpenDoubt, wait, adopt, json, ...more }) =>
       finish(
         import('../../commands/apply-run.js').then(({ applyRun }) =>

@@ -13,7 +13,7 @@ export const addReportVerb: AddVerbs = (cli, context) => {
           html: { type: 'boolean', describe: 'Print the path of report.html alone, to open or to mail it' },
           json,
         })
-        .example('$0 report out/spring-sale/k3v9q2m8x4aa', '')
+        .example('$0 report out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa', '')
         .example('xdg-open "$($0 report jobs/spring-sale.yaml --html)"', 'shows the report of the newest run'),
     ({ run, html, json }) =>
       finish(import('../../commands/report-run.js').then(({ reportRun }) => reportRun({ run, html, json }, terminal))),

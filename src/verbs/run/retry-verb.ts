@@ -24,8 +24,8 @@ export const addRetryVerb: AddVerbs = (cli, context) => {
           adopt,
           json,
         })
-        .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')
-        .example('$0 retry out/spring-sale/k3v9q2m8x4aa --only not-sent', ''),
+        .example('$0 retry out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only rejected --code 1100,REJECTED', '')
+        .example('$0 retry out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only not-sent', ''),
     ({ run, only, code, job, adopt, json }) =>
       finish(
         import('../../commands/retry-run-rows.js').then(({ retryRows }) =>

@@ -21,8 +21,8 @@ export const addSettleVerb: AddVerbs = (cli, context) => {
           adopt,
           json,
         })
-        .example('$0 settle out/spring-sale/k3v9q2m8x4aa --export messages.csv', '')
-        .example('$0 settle out/spring-sale/k3v9q2m8x4aa --assume not-sent --confirm 12', ''),
+        .example('$0 settle out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --export messages.csv', '')
+        .example('$0 settle out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''),
     ({ run, export: exported, assume, confirm, adopt, json }) =>
       finish(
         import('../../commands/settle-run.js').then(({ settleRun }) =>

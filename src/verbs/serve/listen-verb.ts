@@ -28,7 +28,7 @@ export const addListenVerb: AddVerbs = (cli, { terminal, finish }) =>
           json,
         })
         .example('$0 listen --output events.ndjson --secret-env HOOK_SECRET', '')
-        .example('$0 listen --run out/spring-sale/k3v9q2m8x4aa --port 0', ''),
+        .example('$0 listen --run out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --port 0', ''),
     ({ port, host, output, run, secretEnv, secretFile, behindProxy, json, ...more }) =>
       finish(
         import('../../commands/listen-for-events.js').then(({ listenForEvents }) =>

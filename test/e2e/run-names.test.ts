@@ -1,0 +1,107 @@
+import { cpSync, mkdirSync, renameSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readRunName } from '../../src/plan/format/run-directories.js';
+import { aJob, numbersOf, people } from './a-job.js';
+import { aStoppedRun } from './a-stopped-run.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+const NAME = /^\d{4}-\d\d-\d\dT\d{4}-[0-9a-z]{12}$/;
+
+const objectOf = async (workspace: Workspace, ...args: string[]) =>
+  JSON.parse((await workspace.volley(...args)).stdout);
+
+/** As a version of volley names it that knew no times. */
+function renameToId(workspace: Workspace, name: string): string {
+  const old = `out/sale/${readRunName(name)}`;
+  renameSync(workspace.path(`out/sale/${name}`), workspace.path(old));
+  return old;
+}
+
+describe('a run directory', () => {
+  test('is named for when it was planned and for its plan; planned again it is the same one, whatever the time', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace));
+    const { plan, directory } = await objectOf(workspace, 'plan', 'job.yaml');
+    expect(workspace.runs()).toEqual([expect.stringMatching(NAME)]);
+    expect(directory).toBe(workspace.path(workspace.runOf(plan)));
+    const earlier = `2020-02-29T2359-${plan}`;
+    renameSync(directory, workspace.path(`out/sale/${earlier}`));
+
+    expect((await objectOf(workspace, 'plan', 'job.yaml')).directory).toBe(workspace.path(`out/sale/${earlier}`));
+    expect((await workspace.run()).summary).toMatchObject({ plan, directory: workspace.path(`out/sale/${earlier}`) });
+    expect(workspace.runs()).toEqual([earlier]);
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+  });
+
+  test('of an older version, with the plan id alone, works in every command', async () => {
+    const { workspace, run } = await aStoppedRun();
+    const old = renameToId(workspace, run);
+    const plan = readRunName(run);
+
+    expect(await objectOf(workspace, 'status', old)).toMatchObject({ plan, directory: workspace.path(old) });
+    expect((await workspace.run()).summary).toMatchObject({ plan, balance: { accepted: 20, inDoubt: 10 } });
+    expect(await objectOf(workspace, 'settle', old, '--assume', 'not-sent', '--confirm', '10')).toMatchObject({ plan });
+    const retry = await objectOf(workspace, 'retry', old, '--only', 'not-sent');
+    expect(retry.directory).toMatch(/\/\d{4}-\d\d-\d\dT\d{4}-[0-9a-z]{12}$/);
+    expect((await workspace.volley('apply', retry.directory)).code).toBe(0);
+    expect(await objectOf(workspace, 'report', old)).toMatchObject({ plan, balance: { accepted: 20 } });
+    const { runs } = await objectOf(workspace, 'runs', 'job.yaml');
+    expect(runs.map((each: { run: string }) => each.run).sort()).toEqual([plan, retry.plan].sort());
+    expect((await objectOf(workspace, 'prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(2);
+    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    expect(new Set(await workspace.destinations()).size).toBe(30);
+  });
+
+  test('is found by the plan id in place of its name', async () => {
+    const { workspace, run } = await aStoppedRun();
+    const plan = readRunName(run);
+    for (const [verb, ...flags] of [['status'], ['report'], ['preview', '--count', '1'], ['abandon', '--dry-run']]) {
+      const { code, stderr } = await workspace.volley(verb ?? '', `out/sale/${plan}`, ...flags);
+      expect(code, `${verb}: ${stderr}`).toBeLessThan(4);
+    }
+    expect((await workspace.volley('apply', `out/sale/${plan}`, '--confirm', plan)).summary.plan).toBe(plan);
+  });
+
+  test('that is gone, and is known to the registry, is named as it was', async () => {
+    const { workspace, run } = await aStoppedRun();
+    renameSync(workspace.path(`out/sale/${run}`), workspace.path('away'));
+    const { error } = readFailure(await workspace.run());
+    expect(error.problems[0]?.file).toContain(run);
+    const { runs } = await objectOf(workspace, 'runs', 'job.yaml');
+    expect(runs).toMatchObject([
+      { run: readRunName(run), directory: workspace.path(`out/sale/${run}`), state: 'gone' },
+    ]);
+  });
+});
+
+test('two directories that end in one plan id are refused by every command that uses the run, until one is gone', async () => {
+  const { workspace, run } = await aStoppedRun();
+  const plan = readRunName(run);
+  const others = [plan, `2020-02-29T2359-${plan}`];
+  mkdirSync(workspace.path('away'));
+  for (const other of others) {
+    const copy = `out/sale/${other}`;
+    cpSync(workspace.path(`out/sale/${run}`), workspace.path(copy), { recursive: true });
+    for (const [verb, ...args] of [
+      ['run', 'job.yaml'],
+      ['plan', 'job.yaml'],
+      ['apply', copy],
+      ['apply', `out/sale/${run}`],
+      ['status', copy],
+      ['retry', copy, '--only', 'unprocessed'],
+    ]) {
+      const { exitCode, error } = readFailure(await workspace.volley(verb ?? '', ...args));
+      expect([exitCode, error.code], `${verb}: ${error.message}`).toEqual([2, 'bad-plan']);
+      expect(error.message).toContain(`Cannot use run ${plan}: `);
+      expect(error.message).toContain(run);
+      expect(error.message).toContain(other);
+    }
+    const { runs } = await objectOf(workspace, 'runs', 'job.yaml');
+    expect(runs).toHaveLength(2);
+    renameSync(workspace.path(copy), workspace.path(`away/${other}`));
+  }
+  expect(workspace.requests()).toHaveLength(2);
+  expect((await workspace.run()).code).toBe(3);
+});
