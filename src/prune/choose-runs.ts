@@ -8,6 +8,7 @@ export interface PrunableRun {
   /** Undefined where it was never begun. */
   readonly known: KnownRun | undefined;
   readonly isReported: boolean;
+  readonly plannedMs?: number | undefined;
   /** When a person let it go; undefined where none did. */
   readonly abandonedMs?: number | undefined;
   /** Null: its files cannot be read, so that it may have some. */
@@ -61,10 +62,10 @@ export function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }:
   return { chosen, skipped, kept };
 }
 
-/** Nobody waits for the end of a test that was cut short. */
-function endOf({ past, known, abandonedMs }: PrunableRun): number {
+/** Nobody waits for the end of a test that was cut short, or never begun. */
+function endOf({ past, known, plannedMs, abandonedMs }: PrunableRun): number {
   if (abandonedMs !== undefined) return abandonedMs;
-  const cutAt = past.plan.testOf === undefined ? undefined : known?.begun.at;
+  const cutAt = past.plan.testOf === undefined ? undefined : (known?.begun.at ?? plannedMs);
   return Date.parse(known?.ended?.endedAt ?? '') || (cutAt ?? Number.POSITIVE_INFINITY);
 }
 
@@ -74,9 +75,8 @@ function beganAt({ known }: PrunableRun): number {
 
 /** Why its own rows are still needed; undefined where they are not. */
 function explainNeed({ past, known, isReported, inDoubt, abandonedMs }: PrunableRun): string | undefined {
-  const isBegun = past.state !== 'planned' && (abandonedMs === undefined || known !== undefined);
-  if (!isBegun) return 'it was never applied';
   if (past.plan.testOf !== undefined) return undefined;
+  if (past.state === 'planned' && abandonedMs === undefined) return 'it was never applied';
   // What an abandoned one did not send is let go with its rows.
   const hasEnded = past.state === 'finished' || abandonedMs !== undefined;
   if (!hasEnded) return 'it has not come to its end';

@@ -64,7 +64,7 @@ async function describeRun(
   const known = registry.runs.get(run);
   const planned = await files.stat(join(directory, PLAN_FILE));
   const facts = { ...factsOf(known), run, directory, bytes: await countBytes(files, directory), problem: null };
-  if (known?.pruned !== undefined) return { ...facts, state: 'pruned' };
+  if (registry.pruned.has(run)) return { ...facts, state: 'pruned' };
   if (planned === undefined) return { ...facts, state: 'gone' };
   const plannedAt = new Date(planned.modifiedMs).toISOString();
   try {

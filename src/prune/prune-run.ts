@@ -49,7 +49,7 @@ export async function pruneRun(
   }: { run: string; directory: string; registry: Registry; lock: Lock; by: string },
   { files, clock }: PruneDeps,
 ): Promise<void> {
-  if (registry.find(run)?.pruned === undefined) {
+  if (!registry.state.pruned.has(run)) {
     await noteFigures(files, { run, directory, registry });
     await registry.append({ type: 'pruned', at: clock.now(), plan: run, by });
   }
@@ -77,9 +77,9 @@ async function noteFigures(
   await registry.noteEnded(summary);
 }
 
-function listEntries(run: string, { runs, claims, abandoned }: RegistryState): RegistryEntry[] {
-  const { begun, ended, pruned } = runs.get(run) ?? {};
-  return [begun, ended, ...claims.entriesOf(run), abandoned.get(run), pruned].flatMap((entry) =>
+function listEntries(run: string, { runs, claims, abandoned, pruned }: RegistryState): RegistryEntry[] {
+  const { begun, ended } = runs.get(run) ?? {};
+  return [begun, ended, ...claims.entriesOf(run), abandoned.get(run), pruned.get(run)].flatMap((entry) =>
     entry === undefined ? [] : [entry],
   );
 }

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { PLAN_FILE } from '../plan/format/plan-file.js';
 import { isReported, readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import type { Registry } from '../registry/registry.js';
@@ -10,7 +11,7 @@ import { listPrunable, type PruneDeps, pruneRun } from './prune-run.js';
 export interface PrunedRun {
   readonly run: string;
   readonly directory: string;
-  /** Null for one whose pruning a process began, and did not finish. */
+  /** Null for one that never came to its end, or was never begun. */
   readonly endedAt: string | null;
   /** That were deleted, or would be. */
   readonly bytes: number;
@@ -38,21 +39,20 @@ export async function pruneRuns(
 ): Promise<PruneEnd> {
   const { files } = deps;
   const pruned: PrunedRun[] = [];
-  const prune = async (run: string, endedAt: string | null) => {
+  const prune = async (run: string) => {
+    const endedAt = registry.find(run)?.ended?.endedAt ?? null;
     const directory = registry.directories.of(run);
     const bytes = (await listPrunable(files, directory)).reduce((sum, file) => sum + file.bytes, 0);
     if (!isDryRun) await pruneRun({ run, directory, registry, lock, by }, deps);
     pruned.push({ run, directory, endedAt, bytes });
   };
-  const begun = [...registry.state.runs.values()]
-    .filter((run) => run.pruned !== undefined)
-    .map((run) => run.begun.plan);
+  const begun = [...registry.state.pruned.keys()];
   for (const run of begun) {
-    if ((await listPrunable(files, registry.directories.of(run))).length > 0) await prune(run, null);
+    if ((await listPrunable(files, registry.directories.of(run))).length > 0) await prune(run);
   }
   const runs = (await readRuns(jobDirectory, registry, deps)).filter(({ past }) => !begun.includes(past.plan.id));
   const { chosen, ...stay } = chooseRuns(runs, choice);
-  for (const { past, known } of chosen) await prune(past.plan.id, known?.ended?.endedAt ?? null);
+  for (const { past } of chosen) await prune(past.plan.id);
   const isLast = stay.kept === 0 && stay.skipped.length === 0;
   return { ...stay, pruned, sandboxBytes: isLast ? await pruneSandbox(files, sandboxLedger, isDryRun) : 0 };
 }
@@ -80,6 +80,7 @@ async function readRuns(jobDirectory: string, registry: Registry, { files }: Pru
       past,
       known,
       isReported: await isReported(files, past),
+      plannedMs: (await files.stat(join(past.directory, PLAN_FILE)))?.modifiedMs,
       abandonedMs: registry.state.abandoned.get(id)?.at,
       inDoubt: doubt.get(id) ?? (doubt.has(id) ? null : 0),
     });

@@ -125,7 +125,7 @@ export class OwnerLookup implements RowOwners {
 
   /** The day; undefined for a run that is not pruned. */
   #prunedAt(run: string): string | undefined {
-    const { pruned } = this.#sources.registry.runs.get(run) ?? {};
+    const pruned = this.#sources.registry.pruned.get(run);
     return pruned === undefined ? undefined : new Date(pruned.at).toISOString().slice(0, 10);
   }
 

@@ -124,7 +124,7 @@ export interface AbandonedEntry {
   readonly by: string;
 }
 
-/** The rows of a finished run are deleted. Durable before the first of its files is; what it took and claimed stays so. */
+/** The rows of a run, or of a plan that was never begun, are deleted. Durable before the first of its files is; what it took and claimed stays so. */
 export interface PrunedEntry {
   readonly type: 'pruned';
   readonly at: number;

@@ -7,8 +7,6 @@ import type { AbandonedEntry, BegunEntry, EndedEntry, PrunedEntry, RegistryEntry
 export interface KnownRun {
   readonly begun: BegunEntry;
   readonly ended: EndedEntry | undefined;
-  /** Its rows are deleted, or are about to be. */
-  readonly pruned: PrunedEntry | undefined;
   /** Where it is now; undefined where a person adopted a directory without it. */
   readonly directory: Identity | undefined;
   /** Undefined: it is to begin anew. */
@@ -20,6 +18,7 @@ export class RegistryState {
   readonly claims = new Claims();
   readonly #runs = new Map<string, KnownRun>();
   readonly #abandoned = new Map<string, AbandonedEntry>();
+  readonly #pruned = new Map<string, PrunedEntry>();
   #version = 0;
   #registry: Identity | undefined;
   #directory: Identity | undefined;
@@ -52,11 +51,16 @@ export class RegistryState {
     return this.#abandoned;
   }
 
+  /** Plans whose rows are deleted, or are about to be, by their ids; also those that were never begun. */
+  get pruned(): ReadonlyMap<string, PrunedEntry> {
+    return this.#pruned;
+  }
+
   apply(entry: RegistryEntry): void {
     this.#lastAt = Math.max(this.#lastAt, entry.at);
     if (entry.type === 'begun') {
       const { directory, journal } = entry;
-      this.#runs.set(entry.plan, { begun: entry, ended: undefined, pruned: undefined, directory, journal });
+      this.#runs.set(entry.plan, { begun: entry, ended: undefined, directory, journal });
       return;
     }
     if (entry.type === 'ended') {
@@ -65,8 +69,7 @@ export class RegistryState {
       return;
     }
     if (entry.type === 'pruned') {
-      const run = this.#runs.get(entry.plan);
-      if (run !== undefined) this.#runs.set(entry.plan, { ...run, pruned: entry });
+      this.#pruned.set(entry.plan, entry);
       return;
     }
     if (entry.type === 'abandoned') {

@@ -100,9 +100,10 @@ export class Registry {
 
   /** Refuses a run that began here and is another one by now, or lacks what it had: see `findRunFaults`. */
   async assertOwn(plan: string): Promise<void> {
+    const pruned = this.state.pruned.get(plan);
+    if (pruned !== undefined) throw refusePruned(this.directories.of(plan), pruned);
     const run = this.find(plan);
     if (run === undefined) return;
-    if (run.pruned !== undefined) throw refusePruned(this.directories.of(plan), run.pruned);
     const faults = await this.#findFaults(run);
     if (faults.length === 0) return;
     const found = await identifyRun(this.#deps.files, this.directories.of(plan));

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import type { Files } from '../../src/storage/files.js';
@@ -24,10 +24,10 @@ function diesAsItBegins(): Runtime {
   return { ...nodeRuntime, files: { ...nodeRuntime.files, openAppend } };
 }
 
-/** `volley run job.yaml`, which dies as its run begins; gives the run. */
-async function dieAsItBegins(workspace: Workspace, before = ''): Promise<string> {
+/** A command on the job that dies as its run begins, `volley run job.yaml` unless another is named; gives the run. */
+async function dieAsItBegins(workspace: Workspace, before = '', args = ['run', 'job.yaml']): Promise<string> {
   const start = { cwd: workspace.directory, env: workspace.env, runtime: diesAsItBegins() };
-  const ended = await workspace.finish({ ended: runCommandInProcess(['run', 'job.yaml'], start) });
+  const ended = await workspace.finish({ ended: runCommandInProcess(args, start) });
   expect([ended.code, readFailure(ended).error.code]).toEqual([75, 'EIO']);
   return workspace.plans().find((run) => run !== before) ?? '';
 }
@@ -82,5 +82,32 @@ test.each(['with', 'before'])(
     expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual(numbersOf(4));
+  },
+);
+
+test.each(['planned', 'with a journal'])(
+  'a test that died as it began is pruned by its age (%s), and the same test can be sent afterwards',
+  async (what) => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    writeJob(workspace, 'Hi {{ name }}');
+    const test = ['test', 'job.yaml', '--to', '+6598000001'];
+    const run = await dieAsItBegins(workspace, '', test);
+    const directory = workspace.path(workspace.runOf(run));
+    if (what === 'planned') rmSync(`${directory}/journal.ndjson`);
+    const prune = async () =>
+      JSON.parse((await workspace.volley('prune', 'job.yaml', '--older-than', '30d')).stdout).pruned;
+    expect(await prune()).toEqual([]);
+    const at = new Date(Date.now() - 31 * 86_400_000);
+    utimesSync(`${directory}/plan.json`, at, at);
+
+    expect(await prune()).toMatchObject([{ run, endedAt: null }]);
+
+    expect(readdirSync(directory)).toEqual(['pruned.ndjson']);
+    expect(workspace.requests()).toEqual([]);
+    const sent = await workspace.volley(...(test as [string]));
+    expect([sent.code, sent.summary.balance.accepted]).toEqual([0, 1]);
+    expect((await workspace.volley(...(test as [string]))).code).toBe(0);
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 3, accepted: 3 });
   },
 );

@@ -5,7 +5,7 @@ import { readPlan } from '../../src/plan/format/plan-file.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -146,4 +146,41 @@ test('a directory that is no job is refused, and a job named sandbox keeps its m
   expect((await workspace.volley('prune', 'out', '--older-than', '0h')).code).toBe(0);
   expect(JSON.parse((await workspace.volley('run', 'sandbox.yaml')).stdout).state).toBe('nothing-new');
   expect(await workspace.destinations()).toHaveLength(3);
+});
+
+test('an abandoned plan that was never sent goes by its age, and what it had refused is known to be its own', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `${people(3)}Nobody,n/a\n`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people*.csv'] } })] }));
+  const { plan, directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  await workspace.volley('report', directory);
+  const rejections = workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`);
+  expect((await prune(workspace)).skipped).toMatchObject([{ run: plan, reason: 'it was never applied' }]);
+  await workspace.volley('abandon', directory);
+  expect(await prune(workspace, '--older-than', '1d')).toMatchObject({ pruned: [], kept: 1 });
+
+  expect(await prune(workspace)).toMatchObject({ pruned: [{ run: plan }], skipped: [] });
+
+  expect(readdirSync(directory).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  expect(await prune(workspace)).toMatchObject({ state: 'nothing-to-prune' });
+  expect(readFailure(await workspace.volley('apply', directory)).error.message).toContain('were pruned on');
+  // By way of a lost registry, too.
+  workspace.write('out/sale/registry.ndjson', '');
+  workspace.write('people-2.csv', rejections.replaceAll('n/a', '+6591239999'));
+  const { summary } = await workspace.run('--adopt');
+  expect(summary.plan).not.toBe(plan);
+  expect(summary.steps[0]?.rejections).toEqual({ placeholder: 1, 'bad-id': 1 });
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
+test('a plan of a retry that was abandoned and never sent goes before the run that it has rows of, and they are not sent again', async () => {
+  const { workspace, run, sent } = await aFinishedRun();
+  const retry = JSON.parse((await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected')).stdout);
+  await workspace.volley('abandon', retry.directory);
+
+  expect((await prune(workspace)).pruned).toMatchObject([{ run: retry.plan }, { run }]);
+
+  expect(readdirSync(retry.directory).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+  expect(await workspace.destinations()).toEqual(sent);
 });

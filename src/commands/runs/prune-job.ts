@@ -104,7 +104,7 @@ function formatEnd(
       ? `Nothing to prune in job ${job}.`
       : `Job ${job}: ${countOf(pruned.length, 'run')} ${did}, ${formatBytes(bytes)}.`,
     ...pruned.map(({ run, endedAt, bytes }) => {
-      const when = endedAt === null ? 'its pruning had begun' : `ended ${endedAt.slice(0, 10)}`;
+      const when = endedAt === null ? 'without an end' : `ended ${endedAt.slice(0, 10)}`;
       return `  ${run}  ${when}  ${formatBytes(bytes)}`;
     }),
     ...(sandboxBytes === 0 ? [] : [`  what the sandbox accepted  ${formatBytes(sandboxBytes)}`]),

@@ -154,6 +154,7 @@ async function planTest(
     const id = nameTest(source, nth);
     const past = history.find(({ plan }) => plan.id === id);
     const known = registry.find(id);
+    if (registry.state.pruned.has(id)) continue;
     if (known === undefined && (past === undefined || past.state === 'planned')) {
       return makeTestPlan(source, deps, {
         id,
