@@ -2,13 +2,14 @@ import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { KnownRun, RegistryState } from '../registry/registry-state.js';
-import { listTestsOf } from '../registry/tests/list-tests.js';
+import type { RegistryState } from '../registry/registry-state.js';
+import { type KnownTest, listTestsOf } from '../registry/tests/list-tests.js';
 import type { Files } from '../storage/files.js';
 
 /**
  * Refuses to send a plan of which no test was accepted, where a guard asks for one. It must be a test of this very plan.json: a
- * plan that was made again under other settings is another one. Tests that were pruned count; a plan without messages needs none.
+ * plan that was made again under other settings is another one. Tests that were pruned count, and
+ * those whose rows in doubt were settled; a plan without messages needs none.
  */
 export async function assertTested(
   files: Files,
@@ -27,7 +28,6 @@ export async function assertTested(
 }
 
 /** Each of its messages. */
-export function wasAccepted({ ended }: KnownRun): boolean {
-  const { accepted = 0, read = 0 } = ended?.counts ?? {};
-  return ended?.state === 'finished' && read > 0 && accepted === read;
+export function wasAccepted({ counts }: KnownTest): boolean {
+  return counts !== undefined && counts.read > 0 && counts.accepted === counts.read;
 }

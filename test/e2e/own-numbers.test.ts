@@ -1,5 +1,11 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { readPlan } from '../../src/plan/format/plan-file.js';
+import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { aReceipt } from '../listen/events.js';
+import { anEventLine } from '../report/some-receipts.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -260,6 +266,36 @@ describe('guards.requireTest', () => {
 
     expect((await workspace.run()).summary.balance.accepted).toBe(30);
   });
+
+  test.each(['receipts', 'a decision'])(
+    'counts a test whose message was in doubt, and was settled by %s',
+    async (how) => {
+      const workspace = await aJobOf({ guards });
+      const { id, directory } = await plan(workspace);
+      workspace.setFaults({ kind: 'reset-after', nth: 1 });
+      const sent = await workspace.volley('test', directory, '--to', MINE);
+      expect([sent.code, sent.summary.balance.inDoubt]).toEqual([3, 1]);
+      workspace.setFaults();
+      expect((await workspace.volley('apply', directory)).code).toBe(4);
+
+      const run = sent.summary.directory;
+      if (how === 'receipts') {
+        const [{ clientMessageId, destination, umid }] = (await workspace.sms()) as [SmsEntry];
+        const receipt = anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } }));
+        writeFileSync(`${run}/receipts.ndjson`, receipt);
+        await joinReceipts({ directory: run, plan: await readPlan(nodeRuntime.files, run) }, nodeRuntime);
+      } else {
+        expect((await workspace.volley('settle', run, '--assume', 'sent', '--confirm', '1')).code).toBe(0);
+      }
+
+      expect((await workspace.volley('apply', directory)).summary).toMatchObject({
+        plan: id,
+        balance: { accepted: 30 },
+      });
+      const page = workspace.read(`${workspace.runOf(id)}/report.html`);
+      expect(page).toContain('<p>1 test of this plan, 1 accepted in full.</p>');
+    },
+  );
 
   test('needs a step that can be tested', async () => {
     const workspace = await aJobOf({ guards, steps: [aContactsStep()] });

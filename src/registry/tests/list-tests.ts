@@ -1,17 +1,56 @@
-import { join } from 'node:path';
-import { PLAN_FILE, type Plan } from '../../plan/format/plan-file.js';
+import { dirname, join } from 'node:path';
+import { UserError } from '../../domain/errors.js';
+import type { Balance } from '../../domain/row.js';
+import { readRunState } from '../../journal/state-reader.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
+import { RunDirectories } from '../../plan/format/run-directories.js';
+import { balanceOf } from '../../report/row-balance.js';
+import { addBalances } from '../../report/summary.js';
 import type { Files } from '../../storage/files.js';
-import { digestPlan } from '../registry-entry.js';
+import { type BegunEntry, digestPlan } from '../registry-entry.js';
 import type { KnownRun, RegistryState } from '../registry-state.js';
+
+/** A test of a plan. */
+export interface KnownTest {
+  readonly begun: BegunEntry;
+  /** Undefined for one that has not come to its end. */
+  readonly counts: Pick<Balance, 'read' | 'accepted'> | undefined;
+}
 
 /** Tests of this very plan.json, in the order in which they began: one that was made again under other settings is another plan. */
 export async function listTestsOf(
   files: Files,
   { directory, plan }: { directory: string; plan: Plan },
   registry: RegistryState,
-): Promise<KnownRun[]> {
+): Promise<KnownTest[]> {
   const tests = registry.listTests(plan.id);
   if (tests.length === 0) return [];
   const planSha256 = digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
-  return tests.filter(({ begun }) => begun.testOf?.planSha256 === planSha256);
+  const directories = await RunDirectories.read(files, dirname(directory));
+  const found: KnownTest[] = [];
+  for (const test of tests) {
+    if (test.begun.testOf?.planSha256 !== planSha256) continue;
+    found.push({ begun: test.begun, counts: await countTest(files, directories.of(test.begun.plan), test) });
+  }
+  return found;
+}
+
+/** As its journal has it where the registry knows rows that were not accepted: receipts may have settled them since. */
+async function countTest(files: Files, directory: string, { ended }: KnownRun): Promise<KnownTest['counts']> {
+  if (ended?.state !== 'finished') return undefined;
+  const { read = 0, accepted = 0 } = ended.counts;
+  return accepted === read ? { read, accepted } : ((await readBalance(files, directory)) ?? { read, accepted });
+}
+
+/** Undefined for a run that is gone, pruned or damaged. */
+async function readBalance(files: Files, directory: string): Promise<Balance | undefined> {
+  if ((await files.stat(join(directory, PLAN_FILE))) === undefined) return undefined;
+  try {
+    const plan = await readPlan(files, directory);
+    const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+    return addBalances(plan.steps.map((step) => balanceOf(step, state)));
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
 }

@@ -7,8 +7,7 @@ import { writeReport } from '../../report/write-report.js';
 import type { Files } from '../../storage/files.js';
 import { readRegistry } from '../open-registry.js';
 import { REGISTRY_FILE } from '../registry-entry.js';
-import type { KnownRun } from '../registry-state.js';
-import { listTestsOf } from './list-tests.js';
+import { type KnownTest, listTestsOf } from './list-tests.js';
 
 /** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the registry knows. */
 export async function writeRunReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
@@ -26,8 +25,6 @@ async function readTests(files: Files, directory: string, plan: Plan): Promise<S
   }
 }
 
-function describeTest({ begun, ended }: KnownRun): SentTest {
-  const { read = 0, accepted = 0 } = ended?.counts ?? {};
-  const counts = ended?.state === 'finished' ? { read, accepted } : undefined;
+function describeTest({ begun, counts }: KnownTest): SentTest {
   return { run: begun.plan, sentAtMs: begun.at, numbers: begun.testOf?.numbers ?? 0, counts };
 }
