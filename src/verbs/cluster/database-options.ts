@@ -9,7 +9,10 @@ export const databaseOptions = {
   'database-file': textOption('File that holds the address of the database'),
 } as const;
 
-export function readDatabase(env: string | undefined, file: string | undefined): { readonly env: string } | { readonly file: string } {
+export function readDatabase(
+  env: string | undefined,
+  file: string | undefined,
+): { readonly env: string } | { readonly file: string } {
   if (env !== undefined && file !== undefined) {
     throw new UserError(
       'bad-flag',
