@@ -26,8 +26,11 @@ const REQUESTS_PER_SECOND = 40;
 const NOBODY_LISTENS = 'http://127.0.0.1:9/events';
 
 /** A job with so many seconds of sending in it; each step has a file and numbers of its own. */
-export function createKillJob(random: Random, { origin, seconds }: { origin: string; seconds: number }): KillJob {
-  const mix = MIXES[pick(random, MIXES.length)] ?? [];
+export function createKillJob(
+  random: Random,
+  { origin, seconds, mixes = MIXES }: { origin: string; seconds: number; mixes?: readonly (readonly Kind[])[] },
+): KillJob {
+  const mix = mixes[pick(random, mixes.length)] ?? [];
   const requests = Math.ceil((seconds * REQUESTS_PER_SECOND) / mix.length);
   const batchSize = 3 + pick(random, 12);
   const steps = mix.map((kind, index): KillStep => {

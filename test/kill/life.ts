@@ -46,6 +46,10 @@ export class Life {
     return this.#stdout;
   }
 
+  get stderr(): string {
+    return this.#stderr;
+  }
+
   /** False when the process has ended already. */
   signal(name: NodeJS.Signals): boolean {
     return this.#child.kill(name);
