@@ -9,27 +9,36 @@ import { type BreakCall, MemoryCluster } from './memory-store.js';
 
 export const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
 
-/** A database in memory, with a leader and workers in this process. */
-export function aCluster(workspace: Workspace) {
-  const cluster = new MemoryCluster(systemClock);
-  const env = {
+/** A leader and workers in this process. */
+export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley') {
+  const env = (address: string) => ({
     VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey,
-    VOLLEY_DATABASE_URL: 'postgres://nowhere/volley',
-  };
-  const connect = (breakCall?: BreakCall): Partial<Runtime> => ({ loadStore: async () => cluster.connect(breakCall) });
+    VOLLEY_DATABASE_URL: address,
+  });
   return {
-    cluster,
     /** `volley run job.yaml` */
-    run: async (breakCall?: BreakCall) => {
+    run: async (runtime: Partial<Runtime> = {}, address = url) => {
       const job = await loadJob(workspace.path('job.yaml'));
-      return runInProcess(job, { env, runtime: connect(breakCall) });
+      return runInProcess(job, { env: env(address), runtime });
     },
     /** `volley work --until-done`; `stop` is SIGTERM. */
-    work: (flags: Partial<WorkFlags> = {}, breakCall?: BreakCall) => {
-      const { terminal, signal } = aTerminal({ env, isStderrTerminal: false });
-      const host = { ...terminal, runtime: { ...nodeRuntime, ...connect(breakCall) } };
+    work: (runtime: Partial<Runtime> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
+      const { terminal, signal } = aTerminal({ env: env(address), isStderrTerminal: false });
+      const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
       const all = { ...CLUSTER, run: undefined, untilDone: true, untilIdleMs: undefined, leaseSeconds: 30, json: true };
       return { ended: workForRuns({ ...all, ...flags }, host), stop: () => signal('SIGTERM') };
     },
+  };
+}
+
+/** The same over a database in memory; a process may have calls that break. */
+export function aClusterInMemory(workspace: Workspace) {
+  const cluster = new MemoryCluster(systemClock);
+  const { run, work } = aCluster(workspace);
+  const through = (breakCall?: BreakCall) => ({ loadStore: async () => cluster.connect(breakCall) });
+  return {
+    cluster,
+    run: (breakCall?: BreakCall) => run(through(breakCall)),
+    work: (breakCall?: BreakCall) => work(through(breakCall)),
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { aClusterInMemory, CLUSTER } from './a-cluster.js';
 
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
 const STEPS = [anSmsStep({ limits: FAST })];
@@ -10,7 +10,7 @@ test('a run that is led sends each row once, and leaves nothing in the database'
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(1000));
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
-  const { cluster, run } = aCluster(workspace);
+  const { cluster, run } = aClusterInMemory(workspace);
 
   expect(await run()).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(1000));
@@ -21,7 +21,7 @@ test('workers send a run whose leader does not send, and end with it', async () 
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(1000));
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
-  const { run, work } = aCluster(workspace);
+  const { run, work } = aClusterInMemory(workspace);
   const workers = [work(), work(), work()];
 
   expect(await run()).toBe(0);
@@ -33,7 +33,7 @@ test('a worker that gets SIGTERM leaves its requests to the others', async () =>
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(1000));
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
-  const { run, work } = aCluster(workspace);
+  const { run, work } = aClusterInMemory(workspace);
   const [leaving, staying] = [work(), work()];
   const running = run();
   while ((await workspace.destinations()).length < 100) await new Promise((resolve) => setImmediate(resolve));

@@ -55,39 +55,17 @@ export async function soakCluster(
     };
     const startWorker = () => start('work', '--lease-seconds', String(LEASE_SECONDS));
     const startLeader = () => start('run', 'job.yaml', '--json');
-    const workers = Array.from({ length: WORKERS }, startWorker);
-    let leader = startLeader();
+    const crew: Crew = { workers: Array.from({ length: WORKERS }, startWorker), leader: startLeader(), pauses: [] };
     const ended = { worker: 0, leader: 0, server: 0, paused: 0 };
-    const pauses: Promise<void>[] = [];
-    for (let kill = 0; kill < kills && !(await isFinished(leader)); kill++) {
+    for (let kill = 0; kill < kills && !(await isFinished(crew.leader)); kill++) {
       await sleep(random() * 900);
       const victim = chooseVictim(random);
       ended[victim] += 1;
-      const at = pick(random, WORKERS);
-      if (victim === 'leader') {
-        leader.signal('SIGKILL');
-        await leader.ended;
-        leader = startLeader();
-      } else if (victim === 'server') {
-        await server.stop(random() < 0.5 ? 'immediate' : 'kill');
-        await sleep(random() * 500);
-        await server.start();
-      } else if (victim === 'paused') pauses.push(pause(workers[at]));
-      else {
-        await untilWorking(workers[at]);
-        workers[at]?.signal('SIGKILL');
-        await workers[at]?.ended;
-        workers[at] = startWorker();
-      }
+      await endOne(victim, { crew, random, server, startLeader, startWorker });
     }
-    await Promise.all(pauses);
-    for (let tries = 0; !(await isFinished(leader)); tries++) {
-      const { code, stderr, stdout } = await leader.ended;
-      if (code === 0 || code === 1 || code === 3) break;
-      if (code !== 75 || tries > 20)
-        throw new Violation(`the leader ended with ${code}: ${stdout} ${stderr.slice(-2000)}`);
-      leader = startLeader();
-    }
+    await Promise.all(crew.pauses);
+    await leadToTheEnd(crew, startLeader);
+    const { workers } = crew;
     for (const worker of workers) worker.signal('SIGTERM');
     const inDoubt = await judge(directory, job, { sandbox, kills: ended });
     const rows = job.steps.reduce((sum, step) => sum + step.rows.length, 0);
@@ -98,6 +76,57 @@ export async function soakCluster(
     await Promise.all([...lives].map((life) => life.ended));
     await sandbox.close();
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+interface Crew {
+  readonly workers: Life[];
+  leader: Life;
+  /** Workers that are paused. */
+  readonly pauses: Promise<void>[];
+}
+
+async function endOne(
+  victim: Victim,
+  {
+    crew,
+    random,
+    server,
+    startLeader,
+    startWorker,
+  }: { crew: Crew; random: Random; server: PostgresServer; startLeader: () => Life; startWorker: () => Life },
+): Promise<void> {
+  const at = pick(random, WORKERS);
+  switch (victim) {
+    case 'leader':
+      crew.leader.signal('SIGKILL');
+      await crew.leader.ended;
+      crew.leader = startLeader();
+      return;
+    case 'server':
+      await server.stop(random() < 0.5 ? 'immediate' : 'kill');
+      await sleep(random() * 500);
+      return server.start();
+    case 'paused':
+      crew.pauses.push(pause(crew.workers[at]));
+      return;
+    case 'worker':
+      await untilWorking(crew.workers[at]);
+      crew.workers[at]?.signal('SIGKILL');
+      await crew.workers[at]?.ended;
+      crew.workers[at] = startWorker();
+  }
+}
+
+async function leadToTheEnd(crew: Crew, startLeader: () => Life): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const { code, stderr, stdout } = await crew.leader.ended;
+    if (code === 0 || code === 1 || code === 3) return;
+    // After a signal the code is null.
+    if ((code !== 75 && code !== null) || tries > 20) {
+      throw new Violation(`the leader ended with ${code}: ${stdout} ${stderr.slice(-2000)}`);
+    }
+    crew.leader = startLeader();
   }
 }
 

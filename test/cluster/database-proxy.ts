@@ -1,0 +1,66 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+
+/** Where a call of a function of the schema breaks: before the server has it, or when its reply is on the way. */
+export interface Cut {
+  /** Such as `append`. */
+  readonly statement: string;
+  /** From the first call on that names it. */
+  readonly nth: number;
+  readonly when: 'before' | 'reply';
+}
+
+export interface DatabaseProxy {
+  url(database: string): string;
+  /** Statements whose call was not cut yet. */
+  left(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Stands between a process and the server, and cuts each of these calls once; everything else passes. */
+export async function startDatabaseProxy(socketDirectory: string, cuts: readonly Cut[]): Promise<DatabaseProxy> {
+  const left = new Map(cuts.map((cut) => [cut.statement, { ...cut, name: `volley.${cut.statement}(` }]));
+  /** The cut that is due at this call, if there is one. */
+  const takeCut = (bytes: Buffer): Cut['when'] | undefined => {
+    const cut = [...left.values()].find(({ name }) => bytes.includes(name));
+    if (cut === undefined) return undefined;
+    if (cut.nth > 1) left.set(cut.statement, { ...cut, nth: cut.nth - 1 });
+    else left.delete(cut.statement);
+    return cut.nth > 1 ? undefined : cut.when;
+  };
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const server = connect(join(socketDirectory, '.s.PGSQL.5432'));
+    let isCutting = false;
+    const end = () => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      sockets.add(socket);
+      socket.on('error', end);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        end();
+      });
+    }
+    client.on('data', (bytes) => {
+      const when = takeCut(bytes);
+      if (when === 'before') return end();
+      isCutting ||= when === 'reply';
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => (isCutting ? end() : client.write(bytes)));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  return {
+    url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    left: () => [...left.keys()],
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}
