@@ -6,15 +6,13 @@ import { ROOT } from '../dockerfile.js';
 import { hasPort } from './check-names.js';
 import { listSpecs, listWorkloads, type Manifest, type Workload } from './manifest.js';
 
-/** Of the cluster; in the table of verbs with the feature. */
-const LATER_VERBS = ['work', 'cluster'];
-
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
 
 /** Made by commands of README.md, and never part of the kit: each apply would put a placeholder in the place of the key. */
 export const SECRETS: Readonly<Record<string, string>> = {
   'volley-api-key': 'apiKey',
   'volley-database': 'url',
+  'volley-database-admin': 'url',
   'volley-hook': 'secret',
 };
 
@@ -176,7 +174,7 @@ function checkCommand({ pod, container, deployment }: Workload): string[] {
   return [
     ...complain(container.image !== `volley:${version}`, `its image is not volley:${version}`),
     ...complain(container.command !== undefined && !isShell, 'its process 1 is not the entry point of the image'),
-    ...complain(!isShell && ![...VERBS, ...LATER_VERBS].includes(verb), `there is no volley ${verb}`),
+    ...complain(!isShell && !VERBS.includes(verb), `there is no volley ${verb}`),
     ...complain(policy !== (deployment === undefined ? 'Never' : 'Always'), `its restartPolicy is ${policy}`),
     ...complain(
       (pod.terminationGracePeriodSeconds ?? 30) * 1000 < 2 * DRAIN_MS,

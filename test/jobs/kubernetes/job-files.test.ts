@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { isRowStep } from '../../../src/job/job.js';
 import { parseJob } from '../../../src/job/load.js';
-import { VERBS } from '../../../src/verbs/command-line.js';
 import { readAllHelp } from '../../pages/command-help.js';
 import { ROOT } from '../dockerfile.js';
 import { SECRETS } from './check-pods.js';
@@ -12,12 +11,9 @@ import { KIT, listOverlays, readOverlay } from './read-overlay.js';
 
 const FILES = ['nightly/nightly.yaml', 'migration/contacts-migration.yaml', 'cluster/leader/nightly.yaml'];
 const read = (name: string) => readFileSync(KIT + name, 'utf8');
-const hasWorkers = VERBS.includes('work');
 
 describe.each(FILES)('%s', (name) => {
-  const isOfCluster = name.startsWith('cluster/');
-
-  test.skipIf(isOfCluster && !hasWorkers)('is a job that Volley takes, and stays in the volume', () => {
+  test('is a job that Volley takes, and stays in the volume', () => {
     const job = parseJob(read(name), `/etc/volley/${name}`);
     const paths = job.steps
       .filter(isRowStep)
@@ -62,7 +58,7 @@ test('commands of pods have the verbs and flags of the built command', async () 
     .flatMap(({ container }) => (container.args === undefined ? [] : [container.args]));
   const unknown = commands.flatMap((args) => {
     const own = help.find(({ name }) => `${args.join(' ')} `.startsWith(`${name} `));
-    if (own === undefined) return hasWorkers || !/^(work|cluster)$/.test(args[0] ?? '') ? [args.join(' ')] : [];
+    if (own === undefined) return [args.join(' ')];
     const flags = args.filter((arg) => arg.startsWith('--')).map((arg) => arg.replace(/=.*/, ''));
     return flags.filter((flag) => !own.flags.has(flag)).map((flag) => `${own.name} ${flag}`);
   });
