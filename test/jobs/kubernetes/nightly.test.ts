@@ -80,14 +80,18 @@ describe('the nightly job', () => {
     expect(worker.job?.activeDeadlineSeconds).toBe(nightly.job?.activeDeadlineSeconds);
   });
 
-  test('keeps its name, claim and job file when workers share it', () => {
+  test('keeps all that it has when workers share it', () => {
     const [leader] = listWorkloads(readOverlay('cluster/leader'));
-    const { env, ...container } = leader!.container;
-    const { env: own, ...alone } = nightly.container;
+    const { env = [], volumeMounts: mounts = [], ...container } = nightly.container;
 
-    expect(container).toEqual(alone);
-    expect(env?.slice(0, own?.length)).toEqual(own);
-    expect({ ...leader?.pod, containers: [] }).toEqual({ ...nightly.pod, containers: [] });
+    expect(leader?.container).toMatchObject(container);
+    expect(leader?.container.env).toEqual(expect.arrayContaining(env));
+    expect(leader?.container.volumeMounts).toEqual(expect.arrayContaining(mounts));
+    expect({ ...leader?.pod, containers: [] }).toEqual({
+      ...nightly.pod,
+      containers: [],
+      volumes: expect.arrayContaining(nightly.pod.volumes ?? []),
+    });
   });
 });
 
