@@ -13,6 +13,9 @@ try {
   // Not everybody may.
 }
 
+/** How long an answer takes. */
+const DELAY_MS = Number(process.argv[2] ?? 0);
+
 const arrivals: { atMs: number; messages: number }[] = [];
 
 const server = createServer((request, response) => {
@@ -34,6 +37,7 @@ async function accept(request: IncomingMessage, response: ServerResponse): Promi
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
   const body = JSON.parse(Buffer.concat(pieces).toString('utf8'));
+  if (DELAY_MS > 0) await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
   const isBatch = Array.isArray(body.messages);
   const answer = isBatch ? acceptBatch(body) : { id: arrivals.length, addresses: body.addresses };
   response.writeHead(isBatch ? 200 : 201, { 'content-type': 'application/json' });

@@ -1,0 +1,214 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
+import { Life, sleep, waitFor } from '../kill/life.js';
+import { withSandbox } from '../sandbox/sandbox-process.js';
+import { type BenchOptions, COMMAND } from './bench.js';
+import { runProgram } from './measure.js';
+import { format, printTable } from './table.js';
+import { type Arrival, achievedPerSecond, worstSecond } from './worst-second.js';
+
+const SERVER = fileURLToPath(new URL('./arrival-server.js', import.meta.url));
+const ANSWER_MS = 140;
+const IN_FLIGHT = 4;
+const WORKERS = [1, 2, 4, 8, 16];
+const LONG_SECONDS = 12;
+const LEASE_SECONDS = 15;
+
+interface Story {
+  readonly rows: number;
+  readonly limits: { readonly requestsPerSecond: number; readonly concurrency: number };
+  readonly answerMs: number;
+  readonly workers: number;
+  readonly cluster: object | undefined;
+  /** As many jobs at once, each with a leader. */
+  readonly jobs?: number;
+}
+
+interface Seen {
+  readonly arrivals: readonly Arrival[];
+  /** Of leaders and workers. */
+  readonly processorSeconds: number;
+  /** Of the machine, while requests arrived: 1 is every core. */
+  readonly busy: number;
+}
+
+/** Leaders and workers as processes over a real PostgreSQL with its defaults, contacts to a bare server. */
+export async function benchCluster({ directory }: BenchOptions): Promise<void> {
+  const server = await startPostgres();
+  try {
+    await benchWorkers(directory, server);
+    await benchLanes(directory, server);
+    await benchOverhead(directory, server);
+    await benchTakeover(directory, server);
+  } finally {
+    await server.close();
+  }
+}
+
+async function benchWorkers(directory: string, server: PostgresServer): Promise<void> {
+  const lines: string[][] = [];
+  let first: number | undefined;
+  for (const workers of WORKERS) {
+    const rows = Math.round((workers * IN_FLIGHT * 1000 * LONG_SECONDS) / ANSWER_MS);
+    const limits = { requestsPerSecond: 1800, concurrency: IN_FLIGHT };
+    const seen = await tell(join(directory, `workers-${workers}`), server, {
+      ...{ rows, limits, answerMs: ANSWER_MS, workers, cluster: { sendHere: false } },
+    });
+    const perSecond = achievedPerSecond(seen.arrivals);
+    first ??= perSecond;
+    const speedUp = perSecond / first;
+    lines.push([String(workers), format(perSecond, 1), format(speedUp), format(speedUp / workers), format(seen.busy)]);
+  }
+  printTable(
+    `cluster: workers that wait, ${ANSWER_MS} ms an answer, ${IN_FLIGHT} in flight in each`,
+    ['workers', 'requests/s', 'speed-up', 'of ideal', 'processors busy'],
+    lines,
+  );
+}
+
+async function benchLanes(directory: string, server: PostgresServer): Promise<void> {
+  const lines: string[][] = [];
+  for (const perSecond of [25, 200]) {
+    for (const workers of [1, 2, 4, 8, 16]) {
+      const limits = { requestsPerSecond: perSecond, concurrency: 8 };
+      const seen = await tell(join(directory, `lane-${perSecond}-${workers}`), server, {
+        ...{
+          rows: (perSecond * LONG_SECONDS) / 2,
+          limits,
+          answerMs: 0,
+          workers,
+          cluster: { sendHere: false },
+          jobs: 2,
+        },
+      });
+      const achieved = achievedPerSecond(seen.arrivals);
+      const worst = worstSecond(seen.arrivals);
+      lines.push([
+        format(perSecond, 0),
+        String(workers),
+        format(achieved / perSecond, 3),
+        format(worst, 0),
+        format(seen.busy),
+      ]);
+    }
+  }
+  printTable(
+    'cluster: two jobs on one lane',
+    ['limit/s', 'workers', 'achieved / limit', 'worst sliding second', 'processors busy'],
+    lines,
+  );
+}
+
+async function benchOverhead(directory: string, server: PostgresServer): Promise<void> {
+  const story = { rows: 25 * LONG_SECONDS, limits: { requestsPerSecond: 25, concurrency: 8 }, answerMs: 20 };
+  const plain = await tell(join(directory, 'plain'), server, { ...story, workers: 0, cluster: undefined });
+  const led = await tell(join(directory, 'led'), server, { ...story, workers: 0, cluster: { sendHere: true } });
+  const one = await tell(join(directory, 'one'), server, { ...story, workers: 1, cluster: { sendHere: false } });
+  const line = (name: string, { processorSeconds }: Seen) => [
+    name,
+    format(processorSeconds),
+    format(processorSeconds / plain.processorSeconds),
+  ];
+  printTable(
+    `cluster: processor time of ${format(story.rows, 0)} requests at 25 a second, without that of the database`,
+    ['', 'processor s', '/ plain'],
+    [line('plain run', plain), line('leader that sends', led), line('leader and one worker', one)],
+  );
+}
+
+/** From the end of a worker to the moment at which others may have what it held. */
+async function benchTakeover(directory: string, server: PostgresServer): Promise<void> {
+  const url = server.url(await server.createVolleyDatabase());
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const tookMs = await withSandbox(directory, [SERVER, '500'], async ({ origin, credentials }) => {
+    const limits = { requestsPerSecond: 1800, concurrency: IN_FLIGHT };
+    const story = { rows: 400, limits, answerMs: 500, workers: 0, cluster: { sendHere: false } };
+    const work = writeStory(join(directory, 'takeover'), story, origin, 1);
+    const env = envOf(credentials.apiKey, url);
+    const leader = new Life(COMMAND, ['run', 'job-1.yaml'], { cwd: work, env });
+    const worker = new Life(COMMAND, ['work', '--lease-seconds', String(LEASE_SECONDS)], { cwd: work, env });
+    const held = async () =>
+      Number((await client.query('select count(*) from volley.part where owner is not null')).rows[0]?.count);
+    await waitFor(worker, () => worker.stderr.includes('"event":"work"'), { timeoutMs: 30_000 });
+    while ((await held()) === 0) await sleep(20);
+    worker.signal('SIGKILL');
+    const startMs = performance.now();
+    while ((await held()) > 0) await sleep(20);
+    const endMs = performance.now();
+    leader.signal('SIGKILL');
+    await leader.ended;
+    return endMs - startMs;
+  });
+  await client.end();
+  printTable(
+    'cluster: from SIGKILL of a worker until others may have what it held',
+    ['lease s', 's'],
+    [[String(LEASE_SECONDS), format(tookMs / 1000)]],
+  );
+}
+
+async function tell(directory: string, server: PostgresServer, story: Story): Promise<Seen> {
+  process.stderr.write(`${directory.split('/').at(-1)}\n`);
+  const url = server.url(await server.createVolleyDatabase());
+  mkdirSync(directory, { recursive: true });
+  return withSandbox(directory, [SERVER, String(story.answerMs)], async (sandbox) => {
+    const jobs = story.jobs ?? 1;
+    const work = writeStory(directory, story, sandbox.origin, jobs);
+    const env = envOf(sandbox.credentials.apiKey, url);
+    const start = (...args: string[]) => runProgram({ args: [COMMAND, ...args], cwd: work, env });
+    const before = readProcessors();
+    const workers = Array.from({ length: story.workers }, () => start('work', '--until-done'));
+    const leaders = Array.from({ length: jobs }, (_, index) => start('run', `job-${index + 1}.yaml`));
+    const ended = await Promise.all([...leaders, ...workers]);
+    const after = readProcessors();
+    const arrivals = (await sandbox.readRequests()).map(({ atMs, messages }) => ({ atMs, amount: messages }));
+    if (arrivals.length !== story.rows * jobs)
+      throw new Error(`${arrivals.length} requests, expected ${story.rows * jobs}`);
+    return {
+      arrivals,
+      processorSeconds: ended.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0),
+      busy: (after.busy - before.busy) / (after.all - before.all),
+    };
+  });
+}
+
+function envOf(apiKey: string, url: string): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', VOLLEY_API_KEY: apiKey, VOLLEY_DATABASE_URL: url };
+}
+
+function writeStory(directory: string, { rows, limits, cluster }: Story, origin: string, jobs: number): string {
+  mkdirSync(directory, { recursive: true });
+  for (let job = 1; job <= jobs; job += 1) {
+    const numbers = Array.from(
+      { length: rows },
+      (_, index) => `P${index},+65${90_000_000 + job * 1_000_000 + index}\n`,
+    );
+    writeFileSync(join(directory, `people-${job}.csv`), `name,mobile\n${numbers.join('')}`);
+    const database = { env: 'VOLLEY_DATABASE_URL' };
+    const text = {
+      name: `bench-${job}`,
+      service: { account: 'acme', credentials: { apiKey: { env: 'VOLLEY_API_KEY' } }, bases: { contacts: origin } },
+      steps: [
+        {
+          ...{ kind: 'contacts', input: { files: `people-${job}.csv` }, limits },
+          fields: { firstName: 'name', msisdn: 'mobile' },
+        },
+      ],
+      ...(cluster === undefined ? {} : { cluster: { database, ...cluster } }),
+    };
+    writeFileSync(join(directory, `job-${job}.yaml`), JSON.stringify(text));
+  }
+  return directory;
+}
+
+/** Jiffies since the machine started, where it is Linux. */
+function readProcessors(): { busy: number; all: number } {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const jiffies = line.split(/\s+/).slice(1).map(Number);
+  const all = jiffies.reduce((sum, each) => sum + each, 0);
+  return { busy: all - (jiffies[3] ?? 0) - (jiffies[4] ?? 0), all };
+}
