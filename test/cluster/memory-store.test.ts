@@ -1,5 +1,6 @@
+import { describe } from 'vitest';
 import type { AttemptKey } from '../../src/cluster/store.js';
-import type { OpenCluster } from './contract/cluster-under-test.js';
+import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testLeading } from './contract/leading.js';
 import { testLosing } from './contract/losing.js';
 import { testWorking } from './contract/working.js';
@@ -25,6 +26,11 @@ function isSame(one: AttemptKey, other: AttemptKey): boolean {
   return one.request === other.request && one.part === other.part && one.attempt === other.attempt;
 }
 
-testLeading(openInMemory);
-testWorking(openInMemory);
-testLosing(openInMemory);
+describe.each([
+  ['', openInMemory],
+  [' whose replies are lost', losingReplies(openInMemory)],
+])('a store%s', (_, open) => {
+  testLeading(open);
+  testWorking(open);
+  testLosing(open);
+});

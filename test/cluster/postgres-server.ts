@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
@@ -103,16 +102,16 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
   return server;
 }
 
-async function untilReady(keeper: ChildProcess): Promise<void> {
-  const said: string[] = [];
-  for await (const line of createInterface({ input: keeper.stderr as NodeJS.ReadableStream })) {
-    said.push(line);
-    if (line.includes('database system is ready to accept')) {
-      keeper.stderr?.resume();
-      return;
-    }
-  }
-  throw new Error(`PostgreSQL did not start: ${said.join('\n')}`);
+/** Its log is read to the end, so that it never waits for a reader. */
+function untilReady(keeper: ChildProcess): Promise<void> {
+  let log = '';
+  return new Promise((resolve, reject) => {
+    keeper.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+      if (log.includes('database system is ready to accept')) resolve();
+    });
+    keeper.once('close', () => reject(new Error(`PostgreSQL did not start: ${log}`)));
+  });
 }
 
 /** The server refuses to run as root; then the user `postgres` runs it. */

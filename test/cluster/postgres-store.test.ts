@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import type { Store } from '../../src/cluster/store.js';
-import type { OpenCluster } from './contract/cluster-under-test.js';
+import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testLeading } from './contract/leading.js';
 import { testLosing } from './contract/losing.js';
 import { testWorking } from './contract/working.js';
@@ -55,6 +55,11 @@ const openOnServer: OpenCluster = async () => {
   };
 };
 
-testLeading(openOnServer);
-testWorking(openOnServer);
-testLosing(openOnServer);
+describe.each([
+  ['', openOnServer],
+  [' whose replies are lost', losingReplies(openOnServer)],
+])('a store%s', (_, open) => {
+  testLeading(open);
+  testWorking(open);
+  testLosing(open);
+});

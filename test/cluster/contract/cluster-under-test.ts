@@ -12,6 +12,30 @@ export interface ClusterUnderTest {
 
 export type OpenCluster = () => Promise<ClusterUnderTest>;
 
+/** A cluster where the reply to every call is lost, and the call repeated: the answers must be the same. */
+export function losingReplies(open: OpenCluster): OpenCluster {
+  return async () => {
+    const cluster = await open();
+    return { ...cluster, connect: async () => repeatCalls(await cluster.connect()) };
+  };
+}
+
+/** What takes back parts says how many it took; a turn is wasted. */
+const NOT_REPEATED: readonly string[] = ['recover', 'book', 'close'];
+
+function repeatCalls(store: Store): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name);
+      if (typeof method !== 'function' || NOT_REPEATED.includes(String(name))) return method;
+      return async (...args: unknown[]) => {
+        await method(...args);
+        return method(...args);
+      };
+    },
+  });
+}
+
 export const LEASE_MS = 600_000;
 
 export const PART = { step: 1, request: 1, part: '' } as const;

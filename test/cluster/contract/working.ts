@@ -200,19 +200,18 @@ export function testWorking(open: OpenCluster): void {
     const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
     const worker = await aWorker(cluster, 'w');
     await worker.claim(2);
-    const entries = [
-      aBegin({ request: 9 }),
-      aBegin({ request: 1 }),
+    const begins = [aBegin({ request: 9 }), aBegin({ request: 1 }), aBegin({ request: 2, attempt: 2 })];
+    expect(await worker.store.append(worker.key, begins)).toEqual({ refused: [0, 2] });
+    const ends = [
       anEnd(SPLIT, { request: 1 }),
       aBegin({ request: 1, part: '0' }),
-      aBegin({ request: 2, attempt: 2 }),
-      anEnd(SETTLED, { request: 1, part: '0' }),
+      aBegin({ request: 1, part: '00' }),
       aBegin({ request: 2 }),
     ];
-    expect(await worker.store.append(worker.key, entries)).toEqual({ refused: [0, 4] });
+    expect(await worker.store.append(worker.key, ends)).toEqual({ refused: [2] });
     const { ended, ...counts } = await store.readNews(lead, 10);
-    expect(ended.map(({ part }) => part)).toEqual(['', '0']);
-    expect(counts).toMatchObject({ open: 0, claimed: 1, underWay: 1 });
+    expect(ended.map(({ part }) => part)).toEqual(['']);
+    expect(counts).toMatchObject({ open: 0, claimed: 1, underWay: 2 });
     expect(await worker.store.append(worker.key, [])).toEqual({ refused: [] });
   });
 
