@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
@@ -23,8 +23,10 @@ async function aRunInDoubt() {
   return { workspace, summary, bodies: inbox.bodies };
 }
 
-async function listen(workspace: Workspace, directory: string) {
-  const running = workspace.start(['listen', '--run', directory, '--port', '0', '--json']);
+const listen = (workspace: Workspace, directory: string) => startListener(workspace, ['--run', directory]);
+
+async function startListener(workspace: Workspace, args: readonly string[]) {
+  const running = workspace.start(['listen', ...args, '--port', '0', '--json']);
   const { origin } = JSON.parse(await running.firstLine());
   const post = async (bodies: readonly string[]) => {
     for (const body of bodies) {
@@ -110,4 +112,18 @@ test.concurrent('a receipt with a number that is not the row’s settles nothing
   await post(forged);
   expect(await stop()).toMatchObject({ settled: { accepted: 0, rejected: 0 }, deliveries: {}, foreign: 60 });
   expect(summaryIn(summary)).toMatchObject({ exitCode: 3, balance: { accepted: 20, inDoubt: 10 } });
+});
+
+test.concurrent('what a listener without a run kept settles the run whose receipts it becomes', async () => {
+  const { workspace, summary, bodies } = await aRunInDoubt();
+  const other = await startListener(workspace, ['--output', 'events.ndjson']);
+  await other.post(bodies);
+  await other.stop();
+  copyFileSync(workspace.path('events.ndjson'), join(summary.directory, 'receipts.ndjson'));
+
+  const { stop } = await listen(workspace, summary.directory);
+  await stop();
+
+  expect(summaryIn(summary)).toMatchObject({ exitCode: 0, balance: { accepted: 30, inDoubt: 0 } });
+  expect(workspace.requests()).toHaveLength(3);
 });
