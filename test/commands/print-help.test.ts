@@ -46,7 +46,7 @@ test.each([
   const error = await say(written).catch((thrown) => thrown);
 
   expect(error).toMatchObject({ name: 'UserError', code: 'bad-flag', hint });
-  expect(error.message).toContain('expected one of commands, events');
+  expect(error.message).toContain('expected one of cluster, commands, events');
 });
 
 /** Of paragraphs and tables; marks of Markdown aside. */

@@ -67,8 +67,9 @@ test('a command that finishes a run and makes another posts the figures of both;
     });
   workspace.writeJob(job());
   workspace.write('inbox/1.csv', `${people(2)}Nobody,12\n`);
-  expect((await workspace.run()).code).toBe(75);
-  const [first] = workspace.runs();
+  const stopped = await workspace.run();
+  expect(stopped.code).toBe(75);
+  const first = stopped.summary.plan;
   expect(posted().runs).toMatchObject([{ run: first, state: 'stopped', exitCode: 75, balance: { unprocessed: 2 } }]);
 
   workspace.setFaults();
