@@ -1,11 +1,13 @@
 import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
+import { readSecret } from '../job/secrets.js';
 import { areasOf } from '../kinds/kinds.js';
 import { checkInputHead, checkListHead } from '../plan/check-head.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import { listTimeFaults } from '../plan/time-faults.js';
+import { nodeFiles } from '../storage/files.js';
 import { type Host, runtimeOf } from './support/deps.js';
 import { placeProblems } from './support/place-problems.js';
 import { readSecrets } from './support/read-secrets.js';
@@ -92,6 +94,11 @@ function checkTimes(
 }
 
 async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {
+  const { cluster } = job;
+  if (cluster !== undefined) {
+    const deps = { env: terminal.env, readFile: nodeFiles.readText };
+    await problems.gather('cluster.database', () => readSecret(cluster.database, deps, 'the address of the database'));
+  }
   if (job.service.sandbox) return;
   const context = { terminal, secrets: new SecretKeeper() };
   for (const area of areasOf(job.steps)) {

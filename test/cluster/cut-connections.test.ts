@@ -11,7 +11,7 @@ const OF_WORKER = ['beat', 'find_run', 'claim', 'append', 'book', 'recover', 'le
 
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres('fsync=off');
+  server = await startPostgres();
 });
 afterAll(() => server.close());
 

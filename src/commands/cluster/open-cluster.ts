@@ -61,10 +61,10 @@ export async function openCluster(
     onLost: (why) => log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' }),
     onBack: () => log.info('the database answers again', { event: 'database-back' }),
   });
-  const direct = await repeat(() => runtime.loadStore(url)).catch((error: unknown) => {
+  const direct = await repeat(() => runtime.loadStore(url, (notice) => log.warn(notice))).catch((error: unknown) => {
     if (!(error instanceof StoreLost)) throw error;
     throw new ServiceError('unavailable', `Cannot reach the database for ${giveUpAfterSeconds} s: ${error.message}`, {
-      hint: 'Nothing was sent. Once it answers, the same command goes on.',
+      hint: 'Nothing was sent. Once it answers, run the same command again.',
     });
   });
   const store = bePatient(direct, repeat);

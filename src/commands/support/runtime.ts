@@ -23,7 +23,7 @@ export interface Runtime {
   loadLane(): Promise<RunDeps['createLane']>;
   loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
   /** Connects to the database of a job with `cluster`. */
-  loadStore(url: string): Promise<Store>;
+  loadStore(url: string, onNotice: (notice: string) => void): Promise<Store>;
 }
 
 export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime): LockDeps {
@@ -64,9 +64,9 @@ export const nodeRuntime: Runtime = {
     return (options) => createLane({ ...options, clock: systemClock, random: Math.random });
   },
   loadTransport: async () => (await import('../../service/transport.js')).createTransport,
-  loadStore: async (url) => {
+  loadStore: async (url, onNotice) => {
     const { createPostgresStore } = await import('../../cluster/postgres/postgres-store.js');
-    return createPostgresStore({ url });
+    return createPostgresStore({ url, onNotice });
   },
 };
 

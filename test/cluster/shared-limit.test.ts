@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+
+test('a job that shares only its lane sends by itself, in turns that the database gives', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(100));
+  const step = anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 } });
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, share: 'lane' }, steps: [step] }));
+  const { run } = aClusterInMemory(workspace);
+  const calls = new Set<string>();
+  const note = (method: string) => {
+    calls.add(method);
+    return undefined;
+  };
+
+  expect(await run(note)).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(100));
+  expect([...calls].filter((method) => !method.endsWith('reply'))).toEqual(['book']);
+});
