@@ -91,6 +91,7 @@ async function sendFromHere(
           transport,
           authorize,
           createLane: deps.createLane,
+          close: async () => {},
         }),
       },
       local,

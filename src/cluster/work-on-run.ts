@@ -35,7 +35,8 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
     { store, clock: deps.clock, remember: sent.remember },
     { claimAtOnce: step.limits.concurrency },
   );
-  const stop = followStop(context.stop);
+  const ended = new AbortController();
+  const stop = followStop(context.stop, ended.signal);
   const lane = deps.createLane({
     area: kind.area,
     limits: step.limits,
@@ -59,6 +60,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
     // Another one may have what this worker held: it begins anew.
     if (!(error instanceof AttemptRefused || error instanceof LeaseLost)) throw error;
   } finally {
+    ended.abort();
     await lane.close();
   }
   const { reason } = stop;
@@ -68,11 +70,11 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
 }
 
 /** Stops with the process, and by itself for this run alone. */
-function followStop(process: StopSwitch): StopSwitch {
+function followStop(process: StopSwitch, ended: AbortSignal): StopSwitch {
   const stop = new StopSwitch();
   const request = () => stop.request('interrupted', process.reason?.detail ?? '');
   if (process.isRequested) request();
-  process.nothingNew.addEventListener('abort', request, { once: true });
-  process.nothingMore.addEventListener('abort', () => stop.abandon(), { once: true });
+  process.nothingNew.addEventListener('abort', request, { once: true, signal: ended });
+  process.nothingMore.addEventListener('abort', () => stop.abandon(), { once: true, signal: ended });
   return stop;
 }

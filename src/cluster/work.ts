@@ -13,6 +13,7 @@ const RECOVER_EVERY_MS = 2_000;
 /** The service of a run, as this worker reaches it. */
 export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>, Pick<RunDeps, 'createLane'> {
   readonly job: WorkerJob;
+  close(): Promise<void>;
 }
 
 export interface WorkOptions {
@@ -23,7 +24,7 @@ export interface WorkOptions {
   readonly leaseMs: number;
   /** For people: host and process. */
   readonly name: string;
-  /** Once for each run; undefined where this worker cannot work on it. */
+  /** Undefined where this worker cannot work on it. The last few are kept open. */
   readonly openService: (run: WorkingRun, job: WorkerJob) => Promise<WorkerService | undefined>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
 }
@@ -37,7 +38,7 @@ type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onNotice'> &
 export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDeps): Promise<StopSwitch['reason']> {
   const { store, clock, onNotice } = deps;
   const sent = new SentAttempts(clock);
-  const services = new Map<string, Promise<WorkerService | undefined>>();
+  const services: Services = new Map();
   const ending = new AbortController();
   const recovering = recoverEvery(store, clock, ending.signal);
   try {
@@ -50,7 +51,7 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
       await lease.start();
       try {
         const end = await workUnder(lease, { options, stop, deps, sent, services });
-        if (end !== 'lease-lost') return end;
+        if (end !== 'again') return end;
       } finally {
         await lease.stop();
         await store.leave(lease.worker);
@@ -60,8 +61,13 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
   } finally {
     ending.abort();
     await recovering;
+    for (const service of services.values()) await (await service)?.close();
   }
 }
+
+/** By run, the one that was opened last at the end. */
+type Services = Map<string, Promise<WorkerService | undefined>>;
+const MOST_SERVICES = 8;
 
 async function workUnder(
   lease: Lease,
@@ -76,13 +82,13 @@ async function workUnder(
     stop: StopSwitch;
     deps: WorkDeps;
     sent: SentAttempts;
-    services: Map<string, Promise<WorkerService | undefined>>;
+    services: Services;
   },
-): Promise<StopSwitch['reason'] | 'lease-lost'> {
+): Promise<StopSwitch['reason'] | 'again'> {
   const { store, clock } = deps;
-  let idleSinceMs = clock.monotonicMs();
+  const idleSinceMs = clock.monotonicMs();
   while (!stop.isRequested) {
-    if (lease.isLost) return 'lease-lost';
+    if (lease.isLost) return 'again';
     const run = await store.findRun({ only: options.only });
     const service = run === undefined ? undefined : await openOnce(run, services, options);
     if (run === undefined || service === undefined) {
@@ -98,23 +104,29 @@ async function workUnder(
       deps: { ...deps, transport, authorize, createLane },
     });
     if (reason?.reason === 'unavailable') return reason;
-    idleSinceMs = clock.monotonicMs();
-    // The step may be closed, or wait for its leader.
+    // The step may be closed, or wait for its leader. Under a new lease: what was claimed and not sent is free for others.
     await clock.sleep(POLL_MS, stop.nothingNew);
+    return 'again';
   }
   return undefined;
 }
 
-function openOnce(
+async function openOnce(
   run: WorkingRun,
-  services: Map<string, Promise<WorkerService | undefined>>,
+  services: Services,
   { openService }: WorkOptions,
 ): Promise<WorkerService | undefined> {
+  const known = services.get(run.run);
+  if (known !== undefined) return known;
   const job = decodeWorkerJob(run.job);
-  if (job === undefined) return Promise.resolve(undefined);
-  const known = services.get(run.run) ?? openService(run, job);
-  services.set(run.run, known);
-  return known;
+  const opening = job === undefined ? Promise.resolve(undefined) : openService(run, job);
+  services.set(run.run, opening);
+  const [[oldest, service] = []] = services;
+  if (services.size > MOST_SERVICES && oldest !== undefined) {
+    services.delete(oldest);
+    await (await service)?.close();
+  }
+  return opening;
 }
 
 async function recoverEvery(store: Store, clock: WorkDeps['clock'], signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { type WorkFlags, workForRuns } from '../../src/commands/cluster/work-for-runs.js';
+import { runJob } from '../../src/commands/run-job.js';
 import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -21,6 +22,13 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
       const job = await loadJob(workspace.path('job.yaml'));
       return runInProcess(job, { env: env(address), runtime });
     },
+    /** The same; `stop` is SIGTERM. */
+    lead: (runtime: Partial<Runtime> = {}) => {
+      const { terminal, signal } = aTerminal({ env: env(url), isStderrTerminal: false });
+      const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
+      const ended = runJob({ job: workspace.path('job.yaml'), again: false, json: true }, host);
+      return { ended, stop: () => signal('SIGTERM') };
+    },
     /** `volley work --until-done`; `stop` is SIGTERM. */
     work: (runtime: Partial<Runtime> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
       const { terminal, signal } = aTerminal({ env: env(address), isStderrTerminal: false });
@@ -34,11 +42,12 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
 /** The same over a database in memory; a process may have calls that break. */
 export function aClusterInMemory(workspace: Workspace) {
   const cluster = new MemoryCluster(systemClock);
-  const { run, work } = aCluster(workspace);
+  const { run, lead, work } = aCluster(workspace);
   const through = (breakCall?: BreakCall) => ({ loadStore: async () => cluster.connect(breakCall) });
   return {
     cluster,
     run: (breakCall?: BreakCall) => run(through(breakCall)),
+    lead: (breakCall?: BreakCall) => lead(through(breakCall)),
     work: (breakCall?: BreakCall) => work(through(breakCall)),
   };
 }

@@ -43,3 +43,24 @@ test('a worker that gets SIGTERM leaves its requests to the others', async () =>
   expect([await running, await staying?.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(1000));
 });
+
+test('a leader that gets SIGTERM takes back what its workers have not sent; they wait, and the next leader continues', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1000));
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const { cluster, lead, run, work } = aClusterInMemory(workspace);
+  const workers = [work(), work()];
+  const stopping = lead();
+  while ((await workspace.destinations()).length < 100) await new Promise((resolve) => setImmediate(resolve));
+  stopping.stop();
+
+  expect(await stopping.ended).toBe(75);
+  expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
+  const next = work();
+  expect(await run()).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+  for (const { ended, stop } of [...workers, next]) {
+    stop();
+    expect([0, 75]).toContain(await ended);
+  }
+});

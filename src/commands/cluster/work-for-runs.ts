@@ -10,7 +10,6 @@ import { EXIT } from '../../report/exit-code.js';
 import { StopSwitch } from '../../run/stop.js';
 import { createAuthorize } from '../../service/authorize.js';
 import { scrubAnswers } from '../../service/scrub-answers.js';
-import type { Transport } from '../../service/transport.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { type CommandEnd, logCommand } from '../support/log-command.js';
 import { assertSafeEnvironment } from '../support/open-service.js';
@@ -57,7 +56,6 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
   const opening = { host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS };
   try {
     const cluster = await openCluster(settings, opening);
-    const transports: Transport[] = [];
     const rows = new SentRows();
     let hasSeenRun = false;
     try {
@@ -79,7 +77,6 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
               );
               return undefined;
             }
-            transports.push(service.transport);
             return { ...service, createLane: cluster.laneFor(job.service) };
           },
           onWork: (working, job) => {
@@ -117,7 +114,6 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
       });
       return { exitCode, reason: reason ?? `nothing left to do; ${figures}` };
     } finally {
-      await Promise.all(transports.map((transport) => transport.close()));
       await cluster.close();
     }
   } finally {
@@ -142,5 +138,5 @@ async function openWorkerService(
   });
   const createTransport = await runtimeOf(host).loadTransport();
   const transport = scrubAnswers(createTransport(service.timeouts), secrets.values);
-  return { job, transport, authorize: createAuthorize(found) };
+  return { job, transport, authorize: createAuthorize(found), close: () => transport.close() };
 }
