@@ -45,7 +45,12 @@ const KEEPER = `
 
 export function openTestDatabase(url: string): Database {
   const { username, pathname, searchParams } = new URL(url);
-  return openDatabase({ user: username, database: pathname.slice(1), host: searchParams.get('host') ?? '' });
+  return openDatabase({
+    user: username,
+    database: pathname.slice(1),
+    host: searchParams.get('host') ?? '',
+    port: Number(searchParams.get('port') ?? 5432),
+  });
 }
 
 /** Each setting as the server takes it: `fsync=off`. */

@@ -29,6 +29,10 @@ const REFUSED: Readonly<Record<string, readonly [what: string, hint: string]>> =
 };
 
 const LEAD_LOST = 'VL001';
+/** Of Node, where it refuses a certificate. */
+const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+/** Of `pg`, without a code. */
+const NO_TLS = 'The server does not support SSL connections';
 
 /** Of whatever `pg` threw. No message of it has a value, a password or an address. */
 export function explainFailure(error: unknown): Error {
@@ -39,7 +43,12 @@ export function explainFailure(error: unknown): Error {
   if (refused !== undefined) {
     return new UserError('bad-credentials', `Cannot use the database: ${refused[0]}`, { hint: refused[1] });
   }
-  if (isTls(error, code)) {
+  if (messageOf(error) === NO_TLS) {
+    return new UserError('bad-credentials', 'Cannot use the database: it has no TLS', {
+      hint: 'Beyond this machine a connection must be encrypted: turn on `ssl` in the server.',
+    });
+  }
+  if (TLS_CODES.test(code)) {
     return new UserError('bad-credentials', `Cannot use the database: its TLS certificate is not accepted (${code})`, {
       hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
     });
@@ -69,11 +78,4 @@ function codeOf(error: unknown): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function isTls(error: unknown, code: string): boolean {
-  return (
-    /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code) ||
-    messageOf(error) === 'The server does not support SSL connections'
-  );
 }
