@@ -11,14 +11,8 @@ import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js
  * A real server in a directory of its own, behind a socket there. It ends with the process that started it, however that ends:
  * the shell that is its parent waits for the end of its own input.
  */
-export interface PostgresServer {
+export interface PostgresServer extends Databases {
   readonly directory: string;
-  /** Of a database; `postgres` is there from the start. */
-  url(database: string): string;
-  /** Creates one, as a copy of `template` where it is given, and returns its name. */
-  createDatabase(template?: string): Promise<string>;
-  /** With the schema of Volley. */
-  createVolleyDatabase(): Promise<string>;
   start(): Promise<void>;
   /** `fast` as a restart by a service manager does it, `immediate` like a crash, `kill` by SIGKILL. */
   stop(how: 'fast' | 'immediate' | 'kill'): Promise<void>;
@@ -26,7 +20,16 @@ export interface PostgresServer {
   startStandby(): Promise<PostgresServer>;
   /** A standby becomes a server of its own. */
   promote(): Promise<void>;
-  /** Stops it and deletes its directory. */
+}
+
+export interface Databases {
+  /** Of a database; `postgres` is there from the start. */
+  url(database: string): string;
+  /** Creates one, as a copy of `template` where it is given, and returns its name. */
+  createDatabase(template?: string): Promise<string>;
+  /** With the schema of Volley. */
+  createVolleyDatabase(): Promise<string>;
+  /** Leaves nothing. */
   close(): Promise<void>;
 }
 
@@ -43,14 +46,57 @@ const KEEPER = `
   while read -r signal; do kill -"$signal" "$server"; wait "$server"; exit 0; done
   kill -QUIT "$server" 2>/dev/null; wait "$server"; rm -rf "$0"`;
 
-export function openTestDatabase(url: string): Database {
-  const { username, pathname, searchParams } = new URL(url);
+export function openTestDatabase(text: string): Database {
+  const { username, password, hostname, port, pathname, searchParams } = new URL(text);
   return openDatabase({
-    user: username,
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    host: searchParams.get('host') ?? hostname,
+    port: Number(searchParams.get('port') ?? (port === '' ? 5432 : port)),
     database: pathname.slice(1),
-    host: searchParams.get('host') ?? '',
-    port: Number(searchParams.get('port') ?? 5432),
   });
+}
+
+/** For tests that need databases, and not the server for themselves: `VOLLEY_TEST_DATABASE_URL` names another one, on this machine. */
+export async function openPostgres(...settings: readonly string[]): Promise<Databases> {
+  const given = process.env.VOLLEY_TEST_DATABASE_URL;
+  if (given === undefined) return startPostgres(...settings);
+  const made: string[] = [];
+  const createOn = createDatabases(
+    (database) => Object.assign(new URL(given), { pathname: `/${database}` }).href,
+    made,
+  );
+  return {
+    ...createOn,
+    close: async () => {
+      const database = openTestDatabase(given);
+      for (const name of made) await database.query(`drop database ${name} with (force)`);
+      await database.close();
+    },
+  };
+}
+
+/** `made`: gets the name of each. */
+function createDatabases(url: (database: string) => string, made: string[]): Omit<Databases, 'close'> {
+  const createDatabase = async (template = 'template1') => {
+    const name = `test_${randomUUID().replaceAll('-', '')}`;
+    const database = openTestDatabase(url('postgres'));
+    await database.query(`create database ${name} template ${template}`);
+    await database.close();
+    made.push(name);
+    return name;
+  };
+  return {
+    url,
+    createDatabase,
+    createVolleyDatabase: async () => {
+      const name = await createDatabase();
+      const database = openTestDatabase(url(name));
+      await initSchema(database);
+      await database.close();
+      return name;
+    },
+  };
 }
 
 /** Each setting as the server takes it: `fsync=off`. */
@@ -92,21 +138,7 @@ function keepServer({
   const url = (database: string) => `postgres://postgres@localhost/${database}?host=${directory}`;
   const server: PostgresServer = {
     directory,
-    url,
-    createDatabase: async (template = 'template1') => {
-      const name = `test_${randomUUID().replaceAll('-', '')}`;
-      const database = openTestDatabase(url('postgres'));
-      await database.query(`create database ${name} template ${template} strategy file_copy`);
-      await database.close();
-      return name;
-    },
-    createVolleyDatabase: async () => {
-      const name = await server.createDatabase();
-      const database = openTestDatabase(url(name));
-      await initSchema(database);
-      await database.close();
-      return name;
-    },
+    ...createDatabases(url, []),
     start: async () => {
       keeper = spawn('sh', ['-c', KEEPER, directory, postgres, '-D', data, ...flags], {
         ...user,

@@ -5,13 +5,13 @@ import { losingReplies, type OpenCluster } from './contract/cluster-under-test.j
 import { testLeading } from './contract/leading.js';
 import { testLosing } from './contract/losing.js';
 import { testWorking } from './contract/working.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { type Databases, openPostgres, openTestDatabase } from './postgres-server.js';
 
-let server: PostgresServer;
-let template: string;
+let server: Databases;
+let url: string;
 beforeAll(async () => {
-  server = await startPostgres('fsync=off');
-  template = await server.createVolleyDatabase();
+  server = await openPostgres('fsync=off');
+  url = server.url(await server.createVolleyDatabase());
 });
 afterAll(() => server.close());
 
@@ -22,8 +22,8 @@ afterEach(async () => {
 
 /** The table of lives is emptied as a crash empties it; the clock of leases is moved instead of waited for. */
 const openOnServer: OpenCluster = async () => {
-  const url = server.url(await server.createDatabase(template));
   const database = openTestDatabase(url);
+  await database.query('truncate volley.run, volley.request, volley.part, volley.attempt, volley.worker, volley.lane');
   const connect = async (): Promise<Store> => {
     const store = await createPostgresStore({ url, mayForget: true });
     opened.push(store);
