@@ -266,7 +266,8 @@ function formatSummaries(
   summaries: readonly Summary[],
   { job, path, ...now }: { job: Job; path: string | undefined; nowMs: number; screen: Screen },
 ): string {
-  const view = { isSandbox: job.service.sandbox, job: path, ...now };
+  const { service, guards } = job;
+  const view = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job: path, ...now };
   return summaries.map((summary) => formatSummary(summary, view)).join('\n');
 }
 

@@ -48,6 +48,9 @@ function writeHead({ rows, notInAll }: JobGuess, { name, files }: JobFrame): str
     '  # account: acme',
     '  # credentials: { apiKey: { env: VOLLEY_API_KEY } }',
     '',
+    '# testNumbers: ["+6591234567"]   # your own phones: volley test sends some of the messages to them',
+    '# prices: { file: prices.csv, currency: EUR }   # what messages cost: the plan then says what it costs',
+    '',
   ];
 }
 
@@ -67,6 +70,7 @@ function writeSms(guess: JobGuess, number: SmsNumber, frame: JobFrame): string[]
       ? []
       : [`      # ${writeInComment(JSON.stringify(greeting.column))} is ${describeFilled(greeting, guess)}`]),
     `      text: ${writeQuoted(`${hello}, this is a message from ACME. Reply STOP to opt out.`)}`,
+    '      # scheduled: { at: "2026-12-01 10:00", timeZone: Asia/Singapore }   # when the service sends it; else at once',
     ...(frame.optOuts.length === 0
       ? ['    # suppress: { files: [opt-outs.csv] }   # a list of numbers that must get no message']
       : remark(`    suppress: { files: ${writeList(frame.optOuts)} }`, 'nothing is sent to the numbers in it')),

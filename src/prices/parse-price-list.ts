@@ -14,6 +14,7 @@ type Column = (typeof COLUMNS)[number];
 
 /** More are counted only. */
 const MOST_PROBLEMS = 50;
+const COLUMNS_HINT = 'A price list has the columns country or prefix, and sms; contact may be added.';
 
 /**
  * Reads the rows of a price list, and finds all their faults: no country or prefix, an unknown one, no price, one that is
@@ -49,8 +50,9 @@ export class PriceListParser {
 
   #refuseColumn(name: Column, columns: readonly string[]): void {
     const { message } = explainMissingColumn(name, columns);
-    const hint = 'A price list has the columns country or prefix, and sms; contact may be added.';
-    this.#problems.push({ where: `${this.#shown}:1`, message, hint });
+    // Once, where both are missing.
+    const isSaid = this.#problems.some(({ hint }) => hint === COLUMNS_HINT);
+    this.#problems.push({ where: `${this.#shown}:1`, message, ...(isSaid ? {} : { hint: COLUMNS_HINT }) });
   }
 
   get problems(): readonly Problem[] {

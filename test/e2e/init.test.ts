@@ -99,6 +99,18 @@ test('with where taken in from its comment, those who did not agree are filtered
   ]);
 });
 
+test('what its comments name besides is taken in from them: test numbers, a price list and a time', async () => {
+  workspace.write('comments/people.csv', PEOPLE);
+  workspace.write('comments/prices.csv', 'country,sms\nSG,0.05\n');
+  await volley('init', 'comments/people.csv');
+  const job = workspace.read('comments/people.yaml').replace(/# (?=testNumbers|prices|scheduled)/g, '');
+  const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  workspace.write('comments/people.yaml', job.replace('2026-12-01', at));
+
+  expect((await volley('check', 'comments/people.yaml')).code).toBe(0);
+  expect(job.match(/^ *(testNumbers|prices|scheduled):/gm)).toHaveLength(3);
+});
+
 test('volley run on a data file offers volley init', async () => {
   workspace.write('people.csv', PEOPLE);
   workspace.write('my people.csv', PEOPLE);

@@ -61,6 +61,11 @@ describe('a price list', () => {
     expect(problems.at(-1)).toBe('prices.csv: and 70 more faults');
   });
 
+  it('says once which columns a list has, where it has none of them', () => {
+    const { problems } = parse(['a|b']);
+    expect(problems.map(({ hint }) => hint)).toEqual([expect.stringContaining('A price list has'), undefined]);
+  });
+
   it.each([
     [['land', 'sms'], "no column matches 'country'; columns: land, sms"],
     [['country', 'price'], "no column matches 'sms'; columns: country, price"],

@@ -9,7 +9,10 @@ export interface NextStep {
   readonly command?: string | undefined;
 }
 
-export interface NamedPaths {
+export interface NextStepView {
+  readonly isSandbox: boolean;
+  /** By `guards.requireTest` of the job. */
+  readonly requiresTest?: boolean | undefined;
   /** Of the job file, where the command was given one. */
   readonly job?: string | undefined;
   /** Of the plan that a test is of. */
@@ -17,12 +20,13 @@ export interface NamedPaths {
 }
 
 /** After a run. Undefined when nothing is left to do. */
-export function nextStep(summary: Summary, { job, testedRun }: NamedPaths, screen: Screen): NextStep | undefined {
+export function nextStep(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
   const { balance, exitCode, state } = summary;
+  const { job } = view;
   const run = showPath(screen, summary.directory);
   const same =
     job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
-  if (summary.testOf !== undefined) return nextOfTest(summary, { job, testedRun }, screen);
+  if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4) {
@@ -47,19 +51,19 @@ export function nextStep(summary: Summary, { job, testedRun }: NamedPaths, scree
       command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
     };
   }
-  if (balance.rejected > 0) return nextOfRejected(summary, job, screen);
+  if (balance.rejected > 0) return nextOfRejected(summary, view, screen);
   return undefined;
 }
 
 function nextOfTest(
   { directory, state, balance, testOf }: Summary,
-  { job, testedRun }: NamedPaths,
+  { isSandbox, job, testedRun }: NextStepView,
   screen: Screen,
 ): NextStep | undefined {
   if (state !== 'finished')
     return { what: 'resume the test', command: showCommand(screen, 'apply', showPath(screen, directory)) };
   if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
-  const what = 'once the messages look right on your phones,';
+  const what = isSandbox ? 'the sandbox accepted them:' : 'once the messages look right on your phones,';
   const plan = testOf?.plan ?? null;
   if (plan !== null && testedRun !== undefined) {
     const run = showPath(screen, testedRun);
@@ -69,14 +73,16 @@ function nextOfTest(
   return { what: `${what} plan the job`, command: showCommand(screen, 'plan', showPath(screen, job)) };
 }
 
-function nextOfRejected({ directory, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
+function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: NextStepView, screen: Screen): NextStep {
   const files = steps.flatMap((step) => (step.balance.rejected > 0 ? [rejectionsOf(step)] : []));
   const [first] = files;
   const path = (name: string) => showPath(screen, join(directory, name));
   const file = files.length === 1 && first !== undefined ? path(first) : 'a rejections file';
+  // Without a test of the new plan, `run` is refused.
+  const [verb, again] = requiresTest === true ? ['plan', 'plan and test it'] : ['run', 'run'];
   return {
-    what: `correct the rows in ${file}, save it beside the job, add it to input.files of the step, and run again. Nothing is sent twice.`,
-    command: job === undefined ? undefined : showCommand(screen, 'run', showPath(screen, job)),
+    what: `correct the rows in ${file}, save it beside the job, add it to input.files of the step, and ${again} again. Nothing is sent twice.`,
+    command: job === undefined ? undefined : showCommand(screen, verb, showPath(screen, job)),
   };
 }
 

@@ -11,10 +11,9 @@ import { wrapText } from '../terminal/text-width.js';
 import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { formatBalances } from './balance-table.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
-import { type NamedPaths, nextStep } from './next-step.js';
+import { type NextStepView, nextStep } from './next-step.js';
 
-export interface SummaryView extends NamedPaths {
-  readonly isSandbox: boolean;
+export interface SummaryView extends NextStepView {
   /** Now: what waits at the service can still be taken back. */
   readonly nowMs: number;
   readonly screen?: Screen;

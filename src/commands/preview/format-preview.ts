@@ -111,14 +111,15 @@ function listFields(message: Message, mask: (text: string) => string, prefix = '
   return Object.assign({}, ...pairs);
 }
 
-/** Seven digits and more, as people write numbers; a date in ISO 8601 is none. */
+/** Seven digits and more, as people write numbers; a date, with its hour, is none. */
 const DIGITS = /\+?\d(?:[ ().-]{0,2}\d){6,}/g;
-const DATE = /^\d{4}-\d\d-\d\d(?:\D|$)/;
+const DATE = /^(?:(?:19|20)\d\d([.-])\d\d?\1\d\d?|\d\d?([.-])\d\d?\2(?:19|20)\d\d)(?: \d\d?)?$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}(?:Z|[+-]\d\d:\d\d)?$/;
 
 function maskAll(text: string): string {
-  if (DATE.test(text)) return text;
+  if (TIMESTAMP.test(text)) return text;
   return maskNumbers(text).replace(DIGITS, (number) =>
-    maskNumber(`${number.startsWith('+') ? '+' : ''}${number.replace(/\D/g, '')}`),
+    DATE.test(number) ? number : maskNumber(`${number.startsWith('+') ? '+' : ''}${number.replace(/\D/g, '')}`),
   );
 }
 

@@ -54,7 +54,10 @@ export async function planNewInput(
       await assertOwned(sources, { ...outcome.made, directories });
       host.observer?.onPlan(outcome.made.plan, (clock.monotonicMs() - startMs) / 1000);
     }
-    for (const line of listLeftOut(outcome.leftOut)) log.info(`skipped: ${line}`);
+    const isOnScreen = host.isStdoutTerminal && host.isStderrTerminal;
+    // Where there is nothing else to say, the command itself names them.
+    if (outcome.made !== undefined || context.isResumed === true || !isOnScreen)
+      for (const line of listLeftOut(outcome.leftOut)) log.info(`skipped: ${line}`);
     const steps = outcome.made?.plan.steps ?? [];
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
     for (const notice of notices) log.info(notice);

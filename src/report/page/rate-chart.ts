@@ -8,7 +8,7 @@ const HEIGHT = 100;
 /** Room above the limit. */
 const HEADROOM = 1.1;
 
-/** Rows sent a second over time, under the line of the limit; `limit` in the same unit. */
+/** Rows sent a second over time, under the line of the limit; `limit` in the same unit. One figure alone is no curve, and stands in words. */
 export function renderRateChart(
   series: SendRateSeries,
   { title, unit, limit }: { readonly title: string; readonly unit: string; readonly limit: number | undefined },
@@ -28,8 +28,10 @@ export function renderRateChart(
       ? NOTHING
       : html`<line class="limit" x1="0" x2="${WIDTH}" y1="${y(limit)}" y2="${y(limit)}"><title>limit: ${format(limit)} a second</title></line>`;
   const pause = series.pausedMs === 0 ? '' : ` Pauses of ${formatDuration(series.pausedMs)} in all are left out.`;
+  const caption = html`<figcaption>${title}: ${format(total)} ${unit} in ${formatDuration(durationMs)}; ${said}.${pause}</figcaption>`;
+  if (rates.length < 2) return html`<figure>${caption}</figure>\n`;
   return html`<figure>
-<figcaption>${title}: ${format(total)} ${unit} in ${formatDuration(durationMs)}; ${said}.${pause}</figcaption>
+${caption}
 <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}: ${said}"><path class="rate" d="M0 ${HEIGHT}${outline}V${HEIGHT}Z"/>${line}</svg>
 <p class="axis"><span>${formatClock(series.startMs)}</span><span>${formatClock(series.startMs + durationMs + series.pausedMs)} UTC</span></p>
 </figure>

@@ -160,6 +160,24 @@ describe('the account of a run', () => {
     expect(formatSummary(summary, { ...REAL, job: 'jobs/sale.yaml' })).toContain(next);
   });
 
+  it('after rejections of a job that asks for tests names plan, since run would be refused', () => {
+    const summary = aSummary({ exitCode: 1, balance: { ...emptyBalance(), rejected: 1 } });
+    const text = formatSummary(summary, { ...REAL, job: 'jobs/sale.yaml', requiresTest: true });
+    expect(text.replace(/\s+/g, ' ')).toContain(
+      'plan and test it again. Nothing is sent twice. volley plan jobs/sale.yaml',
+    );
+    expect(text).not.toContain('volley run');
+  });
+
+  it.each([
+    [false, 'once the messages look right on your phones, plan the job'],
+    [true, 'the sandbox accepted them: plan the job'],
+  ])('after an accepted test (sandbox: %s) says what to do next', (isSandbox, next) => {
+    const summary = aSummary({ testOf: { plan: null, numbers: 1 } });
+    const text = formatSummary(summary, { isSandbox, nowMs: 0, job: 'jobs/sale.yaml' });
+    expect(text).toContain(`Next: ${next}\n  volley plan jobs/sale.yaml\n`);
+  });
+
   it('names the command that sends a plan, or resumes a run, where no job file is known', () => {
     const planned = formatSummary(aSummary({ state: 'planned', exitCode: 75 }), REAL);
     expect(planned).toMatch(/Next: send it\n {2}volley apply \/out\/sale\/p1\n$/);

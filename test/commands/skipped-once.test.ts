@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { planJob } from '../../src/commands/plan-job.js';
+import { runJob } from '../../src/commands/run-job.js';
+import { aTerminal } from './a-terminal.js';
+
+test('a file that was sent before is named once where stdout and stderr are one terminal, and in both where they are not', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-skipped-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const job = join(directory, 'job.yaml');
+  writeFileSync(join(directory, 'people.csv'), 'mobile\n+6591234567\n');
+  const input = { files: 'people.csv' };
+  const step = { kind: 'sms', input, destination: 'mobile', template: { source: 'ACME', text: 'Hi' } };
+  writeFileSync(job, JSON.stringify({ name: 'sale', service: { sandbox: true }, steps: [step], output: 'out' }));
+  const give = async (command: typeof runJob | typeof planJob, isStdoutTerminal: boolean) => {
+    const { terminal, said } = aTerminal({ isStdoutTerminal, isStderrTerminal: true });
+    await command({ job, again: false, json: false }, terminal);
+    return [said.stdout, said.stderr].map((text) => text.includes('people.csv was already sent'));
+  };
+  await give(runJob, true);
+  for (const command of [runJob, planJob]) {
+    expect(await give(command, true)).toEqual([true, false]);
+    expect(await give(command, false)).toEqual([true, true]);
+  }
+});
