@@ -24,8 +24,9 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   const problems = new ProblemList('use the job');
   const steps: { number: number; kind: string; files: string[] }[] = [];
   const empty: string[] = [];
+  const notices: string[] = [];
   for (const [index, step] of job.steps.entries()) {
-    const context = { reader, problems, onEmptyPattern: (shown: string) => empty.push(shown) };
+    const context = { reader, problems, notices, onEmptyPattern: (shown: string) => empty.push(shown) };
     const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
     steps.push({ number: index + 1, kind: step.kind, files });
   }
@@ -38,8 +39,9 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
       `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n`,
   );
   const waiting = empty.map((shown) => `  no file matches ${escapeText(shown)} yet\n`);
-  const text = `Job ${job.name} can be planned, as far as the job file, its secrets and the first rows of each file show.\n${[...lines, ...waiting].join('')}`;
-  await printResult(terminal, flags, { json: { job: job.name, steps }, text });
+  const said = notices.map((notice) => `  ${escapeText(notice)}\n`);
+  const text = `Job ${job.name} can be planned, as far as the job file, its secrets and the first rows of each file show.\n${[...lines, ...waiting, ...said].join('')}`;
+  await printResult(terminal, flags, { json: { job: job.name, steps, notices }, text });
   return 0;
 }
 
@@ -61,7 +63,12 @@ async function loadReader(): Promise<Reader> {
 async function checkFiles(
   job: Job,
   { step, number }: { step: RowStep; number: number },
-  context: { reader: Reader; problems: ProblemList; onEmptyPattern: (shown: string) => void },
+  context: {
+    reader: Reader;
+    problems: ProblemList;
+    notices: string[];
+    onEmptyPattern: (shown: string) => void;
+  },
 ): Promise<string[]> {
   const { reader, problems } = context;
   const list = async ({ files, format }: Input, onEmptyPattern?: (shown: string) => void) => {
@@ -76,7 +83,10 @@ async function checkFiles(
   const suppress = step.kind === 'sms' ? step.suppress : undefined;
   const lists = suppress === undefined ? [] : await list(suppress);
   for (const file of lists) await checkListHead(file, { list: suppress ?? step.input, input: step.input }, context);
-  for (const file of inputs) await checkInputHead(file, { step, number }, context);
+  for (const file of inputs) {
+    const notice = await checkInputHead(file, { step, number }, context);
+    if (notice !== undefined) context.notices.push(notice);
+  }
   return [...inputs, ...lists].map(({ shown }) => shown);
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -138,6 +138,23 @@ describe('check', () => {
     const { terminal, said } = aTerminal({ isStdoutTerminal: true });
     expect(await checkJob({ job: aJobFile({}, { input: 'inbox*.csv' }), json: undefined }, terminal)).toBe(0);
     expect(said.stdout).toContain('no file matches inbox*.csv yet');
+  });
+
+  it('warns where most numbers of the first rows have no country that they are read in', async () => {
+    const rows = (count: number, number: string) => `${number},Ann,en\n`.repeat(count);
+    const saidOf = async (people: string, { isNamed = false } = {}) => {
+      const job = aJobFile({ 'people.csv': `mobile,name,lang\n${people}` });
+      if (!isNamed) writeFileSync(job, readFileSync(job, 'utf8').replace(', country: SG', ''));
+      const { terminal, said } = aTerminal({ isStdoutTerminal: true });
+      expect(await checkJob({ job, json: undefined }, terminal)).toBe(0);
+      return said.stdout;
+    };
+    const warning = 'people.csv: 3 of the first 5 rows have a number without + and no country, and would be rejected';
+    expect(await saidOf(rows(3, '91234567') + rows(2, '+6591234567'))).toContain(warning);
+    expect(await saidOf(rows(40_000, '91234567'))).toContain('1,000 of the first 1,000 rows have a number without +');
+    expect(await saidOf(rows(2, '91234567') + rows(2, '+6591234567'))).not.toContain('no country');
+    expect(await saidOf(rows(3, '91234567'), { isNamed: true })).not.toContain('no country');
+    expect(await saidOf('')).not.toContain('no country');
   });
 
   it('does not read a long file to its end: a key of NDJSON may still come', async () => {
