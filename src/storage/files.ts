@@ -235,14 +235,17 @@ export const nodeFiles: Files = createFiles(promises, `.${process.pid}`);
 
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   const handle = await raw.open(path, 'r');
-  const { size } = await handle.stat();
+  const bytes = Number((await handle.stat()).size);
   return {
-    bytes: Number(size),
+    bytes,
     read: async (offset, length) => {
-      const buffer = Buffer.allocUnsafe(length);
+      // Most files are smaller than what is asked for at once; room for one byte more shows their end.
+      let buffer = Buffer.allocUnsafe(Math.min(length, Math.max(bytes - offset, 0) + 1));
       let filled = 0;
       while (filled < length) {
-        const { bytesRead } = await naming(path, handle.read(buffer, filled, length - filled, offset + filled));
+        // It grew since it was opened.
+        if (filled === buffer.length) buffer = Buffer.concat([buffer], length);
+        const { bytesRead } = await naming(path, handle.read(buffer, filled, buffer.length - filled, offset + filled));
         if (bytesRead === 0) break;
         filled += bytesRead;
       }

@@ -238,6 +238,15 @@ describe('reading', () => {
     await file.close();
   });
 
+  test('gives what was added since the file was opened, however much is asked for', async () => {
+    writeFileSync(at('a'), 'abc');
+    const file = await nodeFiles.openRead(at('a'));
+    writeFileSync(at('a'), 'abcdefghij');
+    const pieces = await Promise.all([file.read(0, 100), file.read(2, 4), file.read(8, 100), file.read(0, 0)]);
+    expect(pieces.map(String)).toEqual(['abcdefghij', 'cdef', 'ij', '']);
+    await file.close();
+  });
+
   test('what is not there gives nothing, where that is allowed', async () => {
     expect(await nodeFiles.readText(at('none'))).toBeUndefined();
     expect(await nodeFiles.stat(at('none'))).toBeUndefined();
