@@ -1,4 +1,5 @@
 import { UserError } from '../domain/errors.js';
+import { coalesce } from '../storage/coalesce.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
@@ -11,7 +12,8 @@ export function watchJournal(files: Files, path: string, lock: Lock): Lock {
   let known: Identity | undefined;
   return {
     ...lock,
-    assertHeld: async () => {
+    // Requests in flight together share a look, as they share a sync.
+    assertHeld: coalesce(async () => {
       const found = await files.stat(path);
       await lock.assertHeld();
       const now = found === undefined ? undefined : identityOf(path, found);
@@ -23,6 +25,6 @@ export function watchJournal(files: Files, path: string, lock: Lock): Lock {
         `Cannot continue: ${path} was ${now === undefined ? 'removed' : 'replaced'} while the run wrote to it`,
         { hint: 'Nothing more was sent. Put it back from a backup, and see `volley status`.' },
       );
-    },
+    }),
   };
 }
