@@ -239,17 +239,14 @@ async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   return {
     bytes,
     read: async (offset, length) => {
-      // Most files are smaller than what is asked for at once; room for one byte more shows their end.
+      // Most files are smaller than what is asked for at once; room for one byte more shows their end, or that they grew.
       let buffer = Buffer.allocUnsafe(Math.min(length, Math.max(bytes - offset, 0) + 1));
-      let filled = 0;
-      while (filled < length) {
-        // It grew since it was opened.
-        if (filled === buffer.length) buffer = Buffer.concat([buffer], length);
+      for (let filled = 0; ; ) {
         const { bytesRead } = await naming(path, handle.read(buffer, filled, buffer.length - filled, offset + filled));
-        if (bytesRead === 0) break;
         filled += bytesRead;
+        if (bytesRead === 0 || filled === length) return buffer.subarray(0, filled);
+        if (filled === buffer.length) buffer = Buffer.concat([buffer], length);
       }
-      return buffer.subarray(0, filled);
     },
     close: () => handle.close(),
   };
