@@ -82,6 +82,8 @@ export class HeldParts implements PartSource, Journal {
     });
     this.#isOpen = claimed.isOpen;
     for (const part of claimed.parts) {
+      // A half of what was split while the call was on its way: the runner has it.
+      if (this.#held.has(nameOf(part))) continue;
       this.#held.set(nameOf(part), {
         ...{ step: part.step, request: part.request, part: part.part, rows: part.rows },
         ...{ attempt: part.attempt, nonce: part.nonce ?? '' },

@@ -26,15 +26,15 @@ export interface LeaderOptions {
 export function createLeader(
   options: LeaderOptions,
   deps: Pick<RunDeps, 'clock' | 'createLane'> & { readonly store: Store },
-): StepSender & { end(isFinished: boolean): Promise<void> } {
+): StepSender & { end(isFinished: boolean): Promise<void>; forget(): Promise<void> } {
   const { plan, settings, epoch, sendHere } = options;
   const { store, clock } = deps;
   const key = { run: plan.id, epoch };
   let isKnown = false;
   let isEmpty = false;
+  const job = encodeWorkerJob(plan.job.name, settings);
   return {
     takeOver: async (state, journal) => {
-      const job = encodeWorkerJob(plan.job.name, settings);
       isKnown = await takeOver(key, { store, state, journal, clock, steps: settings.steps, job });
       isEmpty = !isKnown;
       return isKnown;
@@ -60,6 +60,11 @@ export function createLeader(
     /** What is still under way stays with the store, for the next process that leads the run. */
     end: async (isFinished) => {
       if (isFinished || isEmpty) await store.drop(key);
+    },
+    /** Of a run whose process died after its end, before it said so. */
+    forget: async () => {
+      await store.lead(key, job);
+      await store.drop(key);
     },
   };
 }

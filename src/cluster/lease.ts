@@ -84,7 +84,8 @@ export class Lease implements Held {
     const { isAlive, life } = await store.beat(this.worker, { name, leaseMs });
     if (!isAlive) this.#isLost = true;
     else this.#confirmed = start;
-    if (this.#life !== undefined && this.#life !== life) {
+    // Also at the start: the process may remember what it sent under a lease before, and the first reply may be a second one.
+    if (this.#life !== life) {
       const missing = await store.checkIn(this.worker, remembered());
       if (missing > 0) onMissing(missing);
     }

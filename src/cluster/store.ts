@@ -119,7 +119,7 @@ export interface LeaderStore {
   /** Nothing more is claimed or begun; what is under way ends. */
   closeStep(key: LeadKey): Promise<void>;
   /**
-   * Of a closed step: deletes open parts, and those claimed ones whose worker's lease has ended. Returns all deleted since
+   * Of a closed step: deletes open and claimed parts, which can no longer begin. Returns all deleted since
    * `closeStep`. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
    */
   withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;

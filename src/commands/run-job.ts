@@ -188,6 +188,7 @@ async function finishRun(
   const { runtime } = session;
   const { directories } = session.registry;
   if (past.state === 'finished') {
+    await session.forgetRun(past.plan);
     const summary = await writeRunReport(runtime.files, past.directory, past.plan);
     await session.registry.noteEnded(summary);
     host.observer?.onReport(summary);

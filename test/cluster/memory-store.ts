@@ -95,6 +95,38 @@ export class MemoryCluster {
     }
   }
 
+  /** A standby of this moment: `promote` makes it the server, and all that came after it is lost. */
+  copyStandby(): { promote(): void } {
+    const kept = structuredClone([[...this.#runs], [...this.#workers], [...this.#lanes]] as const);
+    return {
+      promote: () => {
+        for (const [map, entries] of [
+          [this.#runs, kept[0]],
+          [this.#workers, kept[1]],
+          [this.#lanes, kept[2]],
+        ] as [Map<string, unknown>, [string, unknown][]][]) {
+          map.clear();
+          for (const [key, value] of entries) map.set(key, value);
+        }
+        this.restart();
+      },
+    };
+  }
+
+  /** Attempts of all runs, in the order of their begins. */
+  attempts(): readonly (Readonly<Attempt> & { readonly run: string; readonly rows: readonly [number, number] })[] {
+    return [...this.#runs].flatMap(([run, { attempts, parts }]) =>
+      [...attempts.values()].map((attempt) => {
+        return { ...attempt, run, rows: parts.get(partName(attempt))?.rows ?? [0, 0] };
+      }),
+    );
+  }
+
+  /** As `volley cluster drop` does. */
+  dropAll(): void {
+    this.#runs.clear();
+  }
+
   /** All parts and bodies that are kept, for tests. */
   count(): { parts: number; attempts: number; workers: number } {
     const runs = [...this.#runs.values()];
@@ -249,8 +281,7 @@ export class MemoryCluster {
     const run = this.#led(key);
     if (run.isOpen) return [];
     for (const [name, part] of run.parts) {
-      const isHeld = part.state === 'claimed' && this.#isAlive(part.owner);
-      if ((part.state !== 'open' && part.state !== 'claimed') || isHeld) continue;
+      if (part.state !== 'open' && part.state !== 'claimed') continue;
       run.parts.delete(name);
       const { step, request, part: path, isInFlight } = part;
       run.withdrawn.push({ step, request, part: path, isInFlight });

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
+import { simulateCluster } from './cluster/simulate-cluster.js';
 import { simulate } from './simulate.js';
 
 /** One seed of every `stride`, from `from` up to, not including, `to`. */
@@ -9,6 +10,8 @@ interface Share {
   readonly from: number;
   readonly to: number;
   readonly stride: number;
+  /** Of a leader and workers over a database. */
+  readonly isCluster: boolean;
 }
 
 interface QueryResult {
@@ -19,9 +22,9 @@ interface QueryResult {
   readonly failure: string | undefined;
 }
 
-async function simulateShare({ from, to, stride }: Share, tell: (told: QueryResult) => void): Promise<void> {
+async function simulateShare({ from, to, stride, isCluster }: Share, tell: (told: QueryResult) => void): Promise<void> {
   for (let seed = from; seed < to; seed += stride) {
-    const found = await simulate(seed).catch((error: Error) => ({
+    const found = await (isCluster ? simulateCluster : simulate)(seed).catch((error: Error) => ({
       lives: 0,
       requests: 0,
       inDoubt: 0,
@@ -32,8 +35,8 @@ async function simulateShare({ from, to, stride }: Share, tell: (told: QueryResu
 }
 
 /** Prints all that happened in one seed. */
-async function traceSeed(seed: number): Promise<void> {
-  const { trace, failure } = await simulate(seed, { keepTrace: true }).then(
+async function traceSeed(seed: number, isCluster: boolean): Promise<void> {
+  const { trace, failure } = await (isCluster ? simulateCluster : simulate)(seed, { keepTrace: true }).then(
     ({ trace }) => ({ trace, failure: undefined }),
     (error: Error & { trace: readonly string[] }) => ({ trace: error.trace, failure: error.message }),
   );
@@ -41,7 +44,15 @@ async function traceSeed(seed: number): Promise<void> {
   process.exitCode = failure === undefined ? 0 : 1;
 }
 
-async function simulateAll(from: number, seeds: number): Promise<void> {
+async function simulateAll({
+  from,
+  seeds,
+  isCluster,
+}: {
+  from: number;
+  seeds: number;
+  isCluster: boolean;
+}): Promise<void> {
   const startMs = performance.now();
   const sum = { lives: 0, requests: 0, inDoubt: 0 };
   let failed = 0;
@@ -51,12 +62,14 @@ async function simulateAll(from: number, seeds: number): Promise<void> {
     sum.inDoubt += inDoubt;
     if (failure === undefined) return;
     failed += 1;
-    process.stdout.write(`seed ${seed}: ${failure}\n  replay: npm run simulate -- --from ${seed} --seeds 1 --trace\n`);
+    process.stdout.write(
+      `seed ${seed}: ${failure}\n  replay: npm run simulate -- ${isCluster ? '--cluster ' : ''}--from ${seed} --seeds 1 --trace\n`,
+    );
   };
   const stride = Math.min(availableParallelism(), seeds);
   const run = (first: number) =>
     new Promise<void>((resolve, reject) => {
-      const share: Share = { from: first, to: from + seeds, stride };
+      const share: Share = { from: first, to: from + seeds, stride, isCluster };
       const worker = new Worker(new URL(import.meta.url), { workerData: share });
       worker
         .on('message', take)
@@ -73,16 +86,17 @@ async function simulateAll(from: number, seeds: number): Promise<void> {
 }
 
 if (isMainThread) {
-  const { from, seeds, trace } = await yargs(hideBin(process.argv))
+  const { from, seeds, trace, cluster } = await yargs(hideBin(process.argv))
     .usage('npm run simulate -- [options]')
     .options({
       seeds: { type: 'number', default: 10_000, describe: 'How many jobs' },
       from: { type: 'number', default: 1, describe: 'The first seed' },
+      cluster: { type: 'boolean', default: false, describe: 'Jobs over a database, with workers' },
       trace: { type: 'boolean', default: false, describe: 'Prints all that happens in the first seed' },
     })
     .strict()
     .parseAsync();
-  await (trace ? traceSeed(from) : simulateAll(from, seeds));
+  await (trace ? traceSeed(from, cluster) : simulateAll({ from, seeds, isCluster: cluster }));
 } else {
   await simulateShare(workerData as Share, (told) => parentPort?.postMessage(told));
 }

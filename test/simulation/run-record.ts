@@ -5,6 +5,7 @@ import type {
   JournalLine,
   OutcomeEntry,
   RequestKey,
+  SettleEntry,
 } from '../../src/journal/entry-format.js';
 import { Violation } from './watch.js';
 
@@ -55,6 +56,11 @@ export class RunRecord {
     return undefined;
   }
 
+  /** Whether these rows may leave in some part or other: a worker splits a request before the journal says so. */
+  isCovered(step: number, rows: readonly number[]): boolean {
+    return rows.every((row) => this.#partWith(step, row)?.intent !== undefined);
+  }
+
   preparationOf(step: number): Provisioning {
     return this.#preparations.get(step) ?? NOTHING_MADE;
   }
@@ -89,6 +95,7 @@ export class RunRecord {
       this.#preparations.set(entry.step, prepare(this.preparationOf(entry.step), { entry, name, fail }));
     } else if (entry.type === 'close') this.#close(entry.reason);
     else if (entry.type === 'open') this.close = undefined;
+    else if (entry.type === 'settle' && entry.by === 'answer') return this.#settle(entry, fail);
     else if (entry.type !== 'snapshot') throw fail('nobody settles or retries here');
     return [];
   }
@@ -137,6 +144,18 @@ export class RunRecord {
       });
     } else throw fail('nobody gives up here');
     return [];
+  }
+
+  /** A late answer of a worker that was taken for lost. */
+  #settle({ step, rows, verdicts }: SettleEntry, fail: Fail): readonly number[] {
+    return rows.map(([row, index]) => {
+      const verdict = verdicts[index];
+      const known = this.verdicts.get(`${step}-${row}`)?.status;
+      const isLate = known === 'in-doubt' && verdict !== undefined && verdict.status !== 'not-sent';
+      if (!isLate) throw fail(`row ${row} is ${known}`);
+      this.verdicts.set(`${step}-${row}`, verdict);
+      return row;
+    });
   }
 
   #partWith(step: number, row: number): Part | undefined {

@@ -11,13 +11,22 @@ import type { Scenario } from './scenario.js';
 import type { Ledger } from './sim-ledger.js';
 import type { Leave } from './sim-service.js';
 import type { Subject } from './subject.js';
+import type { SimProcess } from './timeline.js';
 import { Violation } from './watch.js';
+
+interface SentRows {
+  readonly step: number;
+  readonly rows: readonly number[];
+  readonly process: SimProcess;
+}
 
 /**
  * Watches a job at every step: what leaves, what the service does with it, and what becomes durable in the journal of its run.
  * `record` is what a power cut at this moment would leave of it.
  */
 export class RunWatch {
+  /** Where workers send: the attempt that a process may make for just these rows; undefined where there is none. */
+  attemptOf: ((rows: SentRows) => string | undefined) | undefined;
   record = new RunRecord();
   readonly #disk: CrashDisk;
   readonly #scenario: Scenario;
@@ -51,10 +60,10 @@ export class RunWatch {
   }
 
   /** Nothing that may not be repeated leaves without an entry of its own that a power cut would leave on disk. */
-  onLeave({ path }: Call, subject: Subject): Leave {
+  onLeave({ path }: Call, subject: Subject, process: SimProcess): Leave {
     if (subject.type === 'read') return { subject, entry: undefined };
     this.look();
-    const entry = this.#entryOf(subject);
+    const entry = this.#entryOf(subject, process);
     if (entry === undefined) throw new Violation(`${describe(subject)} leaves (${path}) without a durable entry`);
     if (subject.type === 'rows' && this.#used.has(entry)) {
       throw new Violation(`${describe(subject)} leaves twice under one entry of the journal`);
@@ -109,7 +118,7 @@ export class RunWatch {
       const strange = entry.ids.find((id) => !this.#ledger.made.includes(id));
       if (strange !== undefined) throw new Violation(`${strange} is noted as made, and was not`);
     }
-    if (entry.type !== 'outcome') return;
+    if (entry.type !== 'outcome' && entry.type !== 'settle') return;
     const { kind = '', planned = [] } = this.#rows[entry.step - 1] ?? {};
     for (const row of settled) {
       const { status } = this.record.verdicts.get(`${entry.step}-${row}`) ?? {};
@@ -120,7 +129,7 @@ export class RunWatch {
     }
   }
 
-  #entryOf(subject: Exclude<Subject, { type: 'read' }>): string | undefined {
+  #entryOf(subject: Exclude<Subject, { type: 'read' }>, process: SimProcess): string | undefined {
     if (subject.type === 'action') return this.record.actionOf(subject.step).entry;
     const step = this.#stepOf(subject.kind);
     if (subject.type === 'thing') {
@@ -128,10 +137,9 @@ export class RunWatch {
       return open?.what.startsWith(`create a ${subject.what} `) ? open.entry : undefined;
     }
     const { planned = [] } = this.#rows[step - 1] ?? {};
-    return this.record.intentFor(
-      step,
-      subject.names.map((name) => planned.indexOf(name)),
-    );
+    const rows = subject.names.map((name) => planned.indexOf(name));
+    if (this.attemptOf === undefined) return this.record.intentFor(step, rows);
+    return this.record.isCovered(step, rows) ? this.attemptOf({ step, rows, process }) : undefined;
   }
 
   #stepOf(kind: string): number {

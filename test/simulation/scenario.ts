@@ -56,13 +56,17 @@ export function sessionOf(name: string): string {
 
 const KINDS: readonly Mishap['kind'][] = ['kill', 'kill', 'power', 'power', 'signal', 'stop', 'disk'];
 
-export function createScenario(random: Random): Scenario {
-  const rows = createRows(1 + pick(random, 26), random);
+/** `written`: more keys of the job, and more limits of its steps. */
+export function createScenario(
+  random: Random,
+  { most = 26, written = {}, limits = () => ({}) }: { most?: number; written?: object; limits?: () => object } = {},
+): Scenario {
+  const rows = createRows(1 + pick(random, most), random);
   const csv = [COLUMNS, ...rows.map(cellsOf)].map((cells) => `${cells.join(',')}\n`).join('');
   const isFaulty = random() < 0.8;
   const lives = pick(random, 6);
   return {
-    job: createJob(random),
+    job: createJob(random, { written, limits }),
     files: { '/in/people.csv': csv },
     rows,
     faults: isFaulty ? createFaults(random) : NO_FAULTS,
@@ -100,7 +104,7 @@ function createRows(count: number, random: Random): Row[] {
   return rows;
 }
 
-function createMishap(random: Random): Mishap | undefined {
+export function createMishap(random: Random): Mishap | undefined {
   if (random() < 0.15) return undefined;
   return { kind: KINDS[pick(random, KINDS.length)] ?? 'kill', afterOperations: 1 + pick(random, 260) };
 }
@@ -122,10 +126,10 @@ function createFaults(random: Random): FaultRates {
 
 const FAIL_ON = ['rejections', 'in-doubt', 'nothing'] as const;
 
-function createJob(random: Random): Job {
+function createJob(random: Random, more: { readonly written: object; readonly limits: () => object }): Job {
   const base = 'http://127.0.0.1:1';
   const key = { apiKey: { env: 'KEY' } };
-  const limits = (most: number) => ({ concurrency: 1 + pick(random, most) });
+  const limits = (most: number) => ({ concurrency: 1 + pick(random, most), ...more.limits() });
   const input = { files: '/in/people.csv' };
   const sms = {
     kind: 'sms',
@@ -179,10 +183,11 @@ function createJob(random: Random): Job {
     failOn: FAIL_ON[pick(random, FAIL_ON.length)],
     guards: { maxFailedPercent: 100 },
     output: '/out',
+    ...more.written,
   };
   return parseJob(JSON.stringify(written), '/in/sim.json');
 }
 
-function pick(random: Random, count: number): number {
+export function pick(random: Random, count: number): number {
   return Math.floor(random() * count);
 }

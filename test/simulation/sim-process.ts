@@ -3,20 +3,19 @@ import '../../src/input/spool.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
-import { runLoadedJob } from '../../src/commands/run-job.js';
+import type { Store } from '../../src/cluster/store.js';
 import type { Host } from '../../src/commands/support/deps.js';
 import type { Runtime } from '../../src/commands/support/runtime.js';
 import { exitCodeOfError } from '../../src/commands/terminal/print-error.js';
 import type { SourceRecord } from '../../src/domain/row.js';
 import { findColumn } from '../../src/input/own-columns.js';
-import type { Job } from '../../src/job/job.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { Lane, PassGate } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import type { CrashDisk } from './crash-disk.js';
-import { COLUMNS, cellsOf, type Mishap, type Scenario, type Host as SimHost } from './scenario.js';
+import { COLUMNS, cellsOf, type Mishap, type Scenario } from './scenario.js';
 import { createSimFiles, type Perform } from './sim-files.js';
 import type { SimService } from './sim-service.js';
 import type { SimProcess, Timeline } from './timeline.js';
@@ -35,16 +34,19 @@ export interface Stage {
   readonly onPrinted: (runner: Runner, text: string) => void;
   readonly cutPower: () => void;
   readonly isAlive: (pid: number) => boolean;
+  /** Connects a process to the database; undefined in a world without. */
+  readonly connect?: (runner: Runner) => Store;
 }
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
-/** One life of `volley run`, from its start to its end or its death. */
+/** One life of a command, such as `volley run`, from its start to its end or its death. */
 export class Runner implements SimProcess {
   readonly name: string;
   readonly pid: number;
   isAlive = true;
   stoppedUntilMs = 0;
+  wasStopped = false;
   /** Undefined while it lives, and where it died. */
   exitCode: number | undefined;
   error: unknown;
@@ -52,21 +54,35 @@ export class Runner implements SimProcess {
   /** What it printed: the summary, as JSON. */
   stdout = '';
   readonly #stage: Stage;
-  readonly #host: SimHost;
+  readonly #host: string;
+  readonly #skewMs: () => number;
+  readonly #onOver: () => void;
   readonly #mishap: Mishap | undefined;
   #hear: (signal: string) => void = () => {};
 
-  constructor(stage: Stage, own: { pid: number; host: SimHost; mishap: Mishap | undefined }) {
+  constructor(
+    stage: Stage,
+    own: {
+      pid: number;
+      host: string;
+      mishap: Mishap | undefined;
+      /** How far its wall clock is ahead. */
+      skewMs: () => number;
+      onOver?: () => void;
+    },
+  ) {
     this.#stage = stage;
     this.pid = own.pid;
     this.name = `p${own.pid}`;
     this.#host = own.host;
+    this.#skewMs = own.skewMs;
+    this.#onOver = own.onOver ?? (() => {});
     this.#mishap = own.mishap;
   }
 
-  start(job: Job): void {
+  start(command: (host: Host) => Promise<number>): void {
     this.#stage.trace(`${this.name} starts on ${this.#host}`);
-    runLoadedJob(job, { again: false, json: true }, this.#createHost()).then(
+    command(this.#createHost()).then(
       (exitCode) => this.#end(exitCode, undefined),
       (error: unknown) => this.#end(exitCodeOfError(error), error),
     );
@@ -76,6 +92,38 @@ export class Runner implements SimProcess {
     if (!this.isAlive) return;
     this.isAlive = false;
     this.#stage.trace(`${this.name} dies: ${why}`);
+    this.#onOver();
+  }
+
+  /** SIGSTOP, and SIGCONT after a time. */
+  stop(forMs: number): void {
+    const { timeline, trace } = this.#stage;
+    trace(`${this.name} is stopped for ${Math.round(forMs)} ms`);
+    this.wasStopped = true;
+    this.stoppedUntilMs = timeline.nowMs + forMs;
+  }
+
+  terminate(): void {
+    this.#stage.trace(`${this.name} gets SIGTERM`);
+    this.#hear('SIGTERM');
+  }
+
+  /** It calls something outside; false where it died before the call was on its way. */
+  callOut(name: string): boolean {
+    if (!this.isAlive) return false;
+    const { random, trace } = this.#stage;
+    this.operations += 1;
+    trace(`${this.name} ${name}`);
+    if (this.operations !== this.#mishap?.afterOperations) return true;
+    const { kind } = this.#mishap;
+    if (kind === 'stop') this.stop(1000 + random() * 120_000);
+    else if (kind === 'signal') this.terminate();
+    else {
+      const isOnItsWay = random() < 0.5;
+      this.die('kill -9');
+      return isOnItsWay;
+    }
+    return true;
   }
 
   get isOver(): boolean {
@@ -88,6 +136,7 @@ export class Runner implements SimProcess {
     this.error = error;
     this.isAlive = false;
     this.#stage.trace(`${this.name} ends: ${exitCode} ${error instanceof Error ? error.message : ''}`);
+    this.#onOver();
   }
 
   readonly #perform: Perform = (name, act, tear) =>
@@ -108,8 +157,8 @@ export class Runner implements SimProcess {
           reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' }));
           return;
         }
-        if (mishap === 'signal') this.#hear('SIGTERM');
-        if (mishap === 'stop') this.stoppedUntilMs = timeline.nowMs + 1000 + random() * 120_000;
+        if (mishap === 'signal') this.terminate();
+        if (mishap === 'stop') this.stop(1000 + random() * 120_000);
         try {
           resolve(act());
         } catch (error) {
@@ -121,7 +170,7 @@ export class Runner implements SimProcess {
 
   #createHost(): Host {
     return {
-      env: { KEY: 'k3y' },
+      env: { KEY: 'k3y', VOLLEY_DATABASE_URL: 'postgres://simulated/volley' },
       stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },
       isStdoutTerminal: false,
       isStderrTerminal: false,
@@ -148,9 +197,9 @@ export class Runner implements SimProcess {
   }
 
   #createWorld(): Runtime {
-    const { timeline, random, disk, service, scenario, onSynced, isAlive } = this.#stage;
+    const { timeline, random, disk, service, scenario, onSynced, isAlive, connect } = this.#stage;
     const clock: Clock = {
-      now: () => NOON + Math.round(timeline.nowMs) + scenario.skewMs[this.#host],
+      now: () => NOON + Math.round(timeline.nowMs) + this.#skewMs(),
       monotonicMs: () => timeline.nowMs,
       sleep: (delayMs, signal) =>
         new Promise((resolve) => {
@@ -174,7 +223,8 @@ export class Runner implements SimProcess {
       loadReader: async () => createReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),
       loadStore: async () => {
-        throw new Error('no database in this world');
+        if (connect === undefined) throw new Error('no database in this world');
+        return connect(this);
       },
       loadTransport: async () => () => service.transportOf(this),
     };

@@ -42,7 +42,7 @@ interface QueryResult {
   readonly trace: (line: string) => void;
   readonly subjectOf: (call: Call) => Subject;
   /** A request leaves, at the moment of its first byte; what is returned is given back once it is processed. */
-  readonly onLeave: (call: Call, subject: Subject) => Leave;
+  readonly onLeave: (call: Call, subject: Subject, process: SimProcess) => Leave;
   readonly onProcessed: (leave: Leave) => void;
   /** A row of a request whose answer does not tell what came of it, as `<kind> <name>`. */
   readonly onUnknown: (row: string) => void;
@@ -84,7 +84,7 @@ export class SimService {
     return {
       send: (call, signal) =>
         new Promise<Answer>((resolve) => {
-          const leave = this.#told.onLeave(call, this.#told.subjectOf(call));
+          const leave = this.#told.onLeave(call, this.#told.subjectOf(call), process);
           this.ledger.requests += 1;
           let isAnswered = false;
           const abandon = () => {

@@ -1,3 +1,4 @@
+import { runLoadedJob } from '../../src/commands/run-job.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { checkAccount, listInDoubt } from './account.js';
@@ -66,7 +67,8 @@ class Simulation {
       trace,
       onUnknown: (row) => this.#unknowable.add(row),
       subjectOf: (call) => subjects.of(call),
-      onLeave: (call, subject) => this.#guard(() => watch.onLeave(call, subject)) ?? { subject, entry: undefined },
+      onLeave: (call, subject, process) =>
+        this.#guard(() => watch.onLeave(call, subject, process)) ?? { subject, entry: undefined },
       onProcessed: (leave) => this.#guard(() => watch.onProcessed(leave)),
     });
     const random = createRandom(seed, 4);
@@ -150,11 +152,14 @@ class Simulation {
   }
 
   #start(host: Host, mishap: Mishap | undefined): Runner {
-    const runner = new Runner(this.#stage, { pid: this.#nextPid++, host, mishap });
+    const runner = new Runner(this.#stage, {
+      ...{ pid: this.#nextPid++, host, mishap },
+      skewMs: () => this.#scenario.skewMs[host],
+    });
     const others = this.#runners.filter(({ isAlive }) => isAlive);
     if (others.length > 0) for (const each of [...others, runner]) this.#besides.add(each);
     this.#runners.push(runner);
-    runner.start(this.#scenario.job);
+    runner.start((terminal) => runLoadedJob(this.#scenario.job, { again: false, json: true }, terminal));
     return runner;
   }
 

@@ -41,6 +41,8 @@ export interface JobSession {
   readonly stop: StopSwitch;
   readonly runtime: Runtime;
   applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
+  /** Deletes what the database of the job still has of a finished run. */
+  forgetRun(plan: Plan): Promise<void>;
 }
 
 /** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
@@ -180,7 +182,10 @@ export async function withSession<T>(
               sentUntilMs = runtime.clock.monotonicMs();
             }
           };
-          const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport });
+          const forgetRun: JobSession['forgetRun'] = async (plan) => {
+            await cluster?.leaderOf(plan, plan.job, lock.epoch)?.forget();
+          };
+          const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport, forgetRun });
           await reportWaiting({ registry, log, runtime });
           return done;
         } finally {

@@ -134,14 +134,13 @@ end $$;
 create function volley.withdraw(of_run text, its_epoch bigint)
 returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql as $$
 begin
-  perform volley.present_life(), volley.end_leases();
-  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
   if (volley.check_lead(of_run, its_epoch)).is_open then
     return;
   end if;
+  -- No worker can begin a claimed one: the step is closed.
   update volley.part p set state = 'withdrawn', owner = null
-    where p.run = of_run and p.state in ('open', 'claimed')
-      and not exists (select from volley.worker w where w.id = p.owner and w.gone_at is null);
+    where p.run = of_run and p.state in ('open', 'claimed');
   return query select p.step, p.request, p.part, p.in_flight from volley.part p
     where p.run = of_run and p.state = 'withdrawn' order by p.step, p.request, p.part;
 end $$;

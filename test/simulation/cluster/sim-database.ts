@@ -1,0 +1,112 @@
+import { type Store, StoreLost } from '../../../src/cluster/store.js';
+import type { Clock } from '../../../src/ports/clock.js';
+import type { Random } from '../../../src/sandbox/random.js';
+import { MemoryCluster } from '../../cluster/memory-store.js';
+import type { Runner } from '../sim-process.js';
+import type { Timeline } from '../timeline.js';
+import { type CallFaults, NO_CALL_FAULTS } from './cluster-scenario.js';
+
+const LOST_AFTER_MS = 800;
+
+/** The database, and the ways to it: each call takes time there and back, and may be lost on either. */
+export class SimDatabase {
+  readonly cluster: MemoryCluster;
+  faults: CallFaults = NO_CALL_FAULTS;
+  /** It, or the way to it, was away for long enough that a lease could end. */
+  wasAway = false;
+  readonly #timeline: Timeline;
+  readonly #random: Random;
+  readonly #onCall: (method: string, args: readonly unknown[], runner: Runner) => void;
+  readonly #trace: (line: string) => void;
+  readonly #cutOff = new Map<Runner, number>();
+  #downUntilMs = 0;
+  /** Counts outages: no reply comes from before one. */
+  #era = 0;
+
+  constructor(
+    timeline: Timeline,
+    random: Random,
+    told: {
+      skewMs: number;
+      /** A call took effect. */
+      onCall: (method: string, args: readonly unknown[], runner: Runner) => void;
+      trace: (line: string) => void;
+    },
+  ) {
+    this.#timeline = timeline;
+    this.#random = random;
+    this.#onCall = told.onCall;
+    this.#trace = told.trace;
+    const now = () => 1_795_000_000_000 + timeline.nowMs + told.skewMs;
+    const clock: Clock = { now, monotonicMs: now, sleep: () => Promise.reject(new Error('a server does not sleep')) };
+    this.cluster = new MemoryCluster(clock);
+  }
+
+  goAway(forMs: number, then: () => unknown): void {
+    this.#trace(`the database is away for ${Math.round(forMs)} ms`);
+    this.wasAway = true;
+    this.#era += 1;
+    this.#downUntilMs = Math.max(this.#downUntilMs, this.#timeline.nowMs + forMs);
+    this.#timeline.schedule(forMs, () => {
+      then();
+    });
+  }
+
+  cutOff(runner: Runner, forMs: number): void {
+    this.#trace(`${runner.name} does not reach the database for ${Math.round(forMs)} ms`);
+    this.wasAway = true;
+    this.#cutOff.set(runner, this.#timeline.nowMs + forMs);
+  }
+
+  readonly connect = (runner: Runner): Store => {
+    const direct = this.cluster.connect();
+    const through = Object.entries(direct).map(([name, method]) => {
+      if (name === 'close') return [name, method];
+      const call = (...args: unknown[]) => this.#call(runner, name, { args, method });
+      return [name, call];
+    });
+    return Object.fromEntries(through) as Store;
+  };
+
+  #call(
+    runner: Runner,
+    name: string,
+    { args, method }: { args: readonly unknown[]; method: (...args: never[]) => Promise<unknown> },
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const later = (delayMs: number, act: () => void) => this.#timeline.schedule(delayMs, act, runner);
+      const lose = (delayMs: number) => later(delayMs, () => reject(new StoreLost('the connection broke')));
+      if (!runner.callOut(`asks ${name}`)) return;
+      const era = this.#era;
+      this.#timeline.schedule(this.#travelMs(), () => {
+        if (!this.#isReached(runner) || this.#random() < this.faults.lostBefore) {
+          lose(this.#random() * LOST_AFTER_MS);
+          return;
+        }
+        // What reaches the database takes effect, whatever has become of its caller.
+        method(...(args as never[])).then(
+          (value) => {
+            this.#onCall(name, args, runner);
+            const isLost = this.#random() < this.faults.lostAfter;
+            if (isLost) lose(this.#random() * LOST_AFTER_MS);
+            else
+              later(this.#travelMs(), () => {
+                if (this.#era === era && this.#isReached(runner)) resolve(value);
+                else reject(new StoreLost('the connection broke'));
+              });
+          },
+          (error: unknown) => later(this.#travelMs(), () => reject(error)),
+        );
+      });
+    });
+  }
+
+  #isReached(runner: Runner): boolean {
+    const { nowMs } = this.#timeline;
+    return nowMs >= this.#downUntilMs && nowMs >= (this.#cutOff.get(runner) ?? 0);
+  }
+
+  #travelMs(): number {
+    return this.#random() < this.faults.slow ? 20 + this.#random() * 1_500 : 0.2 + this.#random() * 3;
+  }
+}
