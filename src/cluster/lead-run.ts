@@ -68,16 +68,39 @@ export async function takeOver(
   return true;
 }
 
+/**
+ * In a new life of the server, of a run that this process has led since before: all that was handed over and has no final
+ * outcome must be there, and nothing else may be left to send. The step is to be opened again.
+ */
+export async function assertNothingLost(
+  key: LeadKey,
+  { store, job, handed }: { store: Store; job: string; handed: ReadonlyMap<string, RequestKey> },
+): Promise<void> {
+  const { isNew, parts } = await store.lead(key, job);
+  const known = new Set(parts.map(nameOf));
+  const missing = [...handed.values()].filter((part) => !known.has(nameOf(part)));
+  const strange = parts.filter((part) => part.state !== 'done' && !isPartOf(part, (name) => handed.has(name)));
+  if (isNew || missing.length + strange.length > 0) {
+    const what = `${countOf(missing.length, 'request')} that it had been given, or has ${strange.length} that are done`;
+    throw explainLost(key.run, `the database lacks ${what}`);
+  }
+}
+
 /** A part that the journal knows as settled, or not at all, must not be open; of a part that it knows, halves may be. */
 function assertNotOlder(run: string, state: RunState, parts: readonly LedPart[]): void {
   const older = parts.filter((part) => {
     if (part.state === 'done') return false;
     const { open } = state.step(part.step);
-    const lengths = Array.from({ length: part.part.length + 1 }, (_, length) => length);
-    return !lengths.some((length) => open.get(`${part.request}/${part.part.slice(0, length)}`)?.isInFlight);
+    return !isPartOf(part, (name) => open.get(name)?.isInFlight === true);
   });
   if (older.length === 0) return;
   throw explainLost(run, `the database has ${countOf(older.length, 'request')} to send that the journal knows as done`);
+}
+
+/** Whether a part, or one that it is a half of, is one of those. */
+function isPartOf({ request, part }: RequestKey, isOne: (name: string) => boolean): boolean {
+  const lengths = Array.from({ length: part.length + 1 }, (_, length) => length);
+  return lengths.some((length) => isOne(`${request}/${part.slice(0, length)}`));
 }
 
 function keyOf({ step, request, part }: RequestKey): RequestKey {

@@ -9,7 +9,7 @@ import type { StepContext } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import type { StopReason } from '../run/stop.js';
 import { lateOutcome } from './late-outcome.js';
-import { refuseLost } from './lead-run.js';
+import { assertNothingLost, refuseLost } from './lead-run.js';
 import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, Store } from './store.js';
 
 const POLL_MS = 150;
@@ -24,6 +24,8 @@ const LEAST_AHEAD = 20;
 export interface Lead {
   readonly store: Store;
   readonly key: LeadKey;
+  /** What workers need to send (worker-job.ts). */
+  readonly job: string;
   /** The store has what was in flight when this process took over; false: it knows nothing of it. */
   readonly isKnown: boolean;
 }
@@ -43,8 +45,10 @@ export async function leadStep(context: StepContext, lead: Lead): Promise<void> 
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const onLost: OnLost = kind.isRepeatable(step) ? 'again' : kind.outcomeQuery === undefined ? 'in-doubt' : 'query';
   try {
-    await lead.store.openStep(lead.key, { step: planned.number, provisionedIds, onLost });
-    await new StepLeader(context, lead, reader).run();
+    const open = () => lead.store.openStep(lead.key, { step: planned.number, provisionedIds, onLost });
+    const life = await lead.store.readLife();
+    await open();
+    await new StepLeader(context, { ...lead, open, life }, reader).run();
   } finally {
     await reader.close();
   }
@@ -54,19 +58,30 @@ class StepLeader {
   readonly #context: StepContext;
   readonly #store: Store;
   readonly #key: LeadKey;
+  readonly #job: string;
+  readonly #open: () => Promise<void>;
   readonly #reader: RequestReader;
   readonly #notices: StepNotices;
   /** Handed over and without a final outcome, or known to be in the store. */
   readonly #handed = new Map<string, OpenRequest>();
+  /** Of the server, when it was last known to have all that it was given. */
+  #life: string;
   /** Begun by an earlier process, and not in the store. */
   readonly #waiting: OpenRequest[];
   readonly #settled: Record<RowStatus, number>;
   readonly #before: Readonly<Record<RowStatus, number>>;
 
-  constructor(context: StepContext, { store, key, isKnown }: Lead, reader: RequestReader) {
+  constructor(
+    context: StepContext,
+    { store, key, job, isKnown, open: openStep, life }: Lead & { open: () => Promise<void>; life: string },
+    reader: RequestReader,
+  ) {
     this.#context = context;
     this.#store = store;
     this.#key = key;
+    this.#job = job;
+    this.#open = openStep;
+    this.#life = life;
     this.#reader = reader;
     this.#notices = new StepNotices(context.deps, context.planned);
     const open = [...context.progress.open.values()];
@@ -112,7 +127,9 @@ class StepLeader {
   async #takeNews(): Promise<RunNews> {
     await this.#store.recover();
     const news = await this.#store.readNews(this.#key, NEWS_AT_ONCE);
-    if ((await this.#store.confirmLife(this.#key)) === 'lost') throw refuseLost(this.#key.run);
+    const confirmed = await this.#store.confirmLife(this.#key);
+    if (confirmed === 'lost') throw refuseLost(this.#key.run);
+    if (confirmed === 'same') await this.#compareLives(news);
     if (news.ended.length === 0) return news;
     await this.#context.lock.assertHeld();
     // Together: they stand in one write.
@@ -123,6 +140,14 @@ class StepLeader {
     this.#report();
     this.#guard();
     return news;
+  }
+
+  /** What ended before the last news was lost is taken first: then only what is not taken is left to compare. */
+  async #compareLives({ ended, life }: RunNews): Promise<void> {
+    if (this.#life === life || ended.length > 0) return;
+    await assertNothingLost(this.#key, { store: this.#store, job: this.#job, handed: this.#handed });
+    if (!this.#context.stop.isRequested) await this.#open();
+    this.#life = life;
   }
 
   #toEntries(ended: EndedAttempt): JournalEntry[] {

@@ -45,7 +45,7 @@ export function createLeader(
       const sending = sendHere ? sendFromHere(options, { context, local, deps }) : undefined;
       sending?.catch(() => {});
       try {
-        await leadStep(context, { store, key, isKnown });
+        await leadStep(context, { store, key, job, isKnown });
         isEmpty = !context.stop.nothingMore.aborted;
       } catch (error) {
         if (!(error instanceof StoreLost)) throw error;

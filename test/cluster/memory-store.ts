@@ -113,11 +113,17 @@ export class MemoryCluster {
     };
   }
 
-  /** Attempts of all runs, in the order of their begins. */
-  attempts(): readonly (Readonly<Attempt> & { readonly run: string; readonly rows: readonly [number, number] })[] {
+  /** Attempts of all runs, in the order of their begins; `isQueried`: the service is to be asked about it. */
+  attempts(): readonly (Readonly<Attempt> & {
+    readonly run: string;
+    readonly rows: readonly [number, number];
+    readonly isQueried: boolean;
+  })[] {
     return [...this.#runs].flatMap(([run, { attempts, parts }]) =>
       [...attempts.values()].map((attempt) => {
-        return { ...attempt, run, rows: parts.get(partName(attempt))?.rows ?? [0, 0] };
+        const part = parts.get(partName(attempt));
+        const isQueried = part?.isInFlight === true && part.attempt === attempt.attempt;
+        return { ...attempt, run, rows: part?.rows ?? [0, 0], isQueried };
       }),
     );
   }

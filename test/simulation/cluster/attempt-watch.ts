@@ -54,7 +54,7 @@ export class AttemptWatch {
   listRecovered(): readonly { readonly step: number; readonly rows: readonly [number, number] }[] {
     const found = this.#database.cluster
       .attempts()
-      .filter(({ byRecovery, result }) => byRecovery && result?.kind === 'settled');
+      .filter(({ byRecovery, isQueried, result }) => isQueried || (byRecovery && result?.kind === 'settled'));
     const fresh = found.filter(({ nonce }) => !this.#recovered.has(nonce));
     for (const { nonce, step, request } of fresh) {
       this.#recovered.add(nonce);
