@@ -145,6 +145,11 @@ export class SentAttempts {
     }
   };
 
+  /** All of them: their runs are dropped. */
+  forget(): void {
+    this.#sent.clear();
+  }
+
   list(): readonly RememberedAttempt[] {
     return [...this.#sent.values()].map(({ run, begin, end }) => ({ run, begin, end }));
   }

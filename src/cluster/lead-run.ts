@@ -20,6 +20,10 @@ export function refuseLost(run: string): UserError {
   return explainLost(run, 'the database has lost attempts to send, which workers still knew');
 }
 
+export function refuseOtherLead(run: string): UserError {
+  return explainLost(run, 'the database knows another leader of it, or none');
+}
+
 /**
  * Joins what the journal and the database know of a run that a leader left. Every part that was handed over has an intent in the
  * journal before it is in the database, so a part that the database lacks was never sent: it is sent again. Returns false where

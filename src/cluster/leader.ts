@@ -1,20 +1,22 @@
+import { ServiceError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { StepSender } from '../run/apply-plan.js';
 import type { RunSettings } from '../run/resume.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StopSwitch } from '../run/stop.js';
-import { takeOver } from './lead-run.js';
+import type { Lock } from '../storage/lock.js';
+import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
-import { type Store, StoreLost } from './store.js';
+import { LeadLost, type Store, StoreLost } from './store.js';
 import { work } from './work.js';
 import { encodeWorkerJob, type WorkerJob } from './worker-job.js';
 
 export interface LeaderOptions {
   readonly plan: Plan;
   readonly settings: RunSettings;
-  /** Of the job's lock. */
-  readonly epoch: number;
+  /** Of the job. */
+  readonly lock: Pick<Lock, 'epoch' | 'assertHeld'>;
   /** This process sends too. */
   readonly sendHere: boolean;
   readonly leaseMs: number;
@@ -27,15 +29,23 @@ export function createLeader(
   options: LeaderOptions,
   deps: Pick<RunDeps, 'clock' | 'createLane'> & { readonly store: Store },
 ): StepSender & { end(isFinished: boolean): Promise<void>; forget(): Promise<void> } {
-  const { plan, settings, epoch, sendHere } = options;
+  const { plan, settings, lock, sendHere } = options;
   const { store, clock } = deps;
-  const key = { run: plan.id, epoch };
+  const key = { run: plan.id, epoch: lock.epoch };
   let isKnown = false;
   let isEmpty = false;
   const job = encodeWorkerJob(plan.job.name, settings);
+  const explained = <T>(task: Promise<T>): Promise<T> =>
+    task.catch(async (error: unknown) => {
+      if (error instanceof StoreLost) throw explainAway(error);
+      if (!(error instanceof LeadLost)) throw error;
+      // By a process that has taken the lock, as a rule.
+      await lock.assertHeld();
+      throw refuseOtherLead(plan.id);
+    });
   return {
     takeOver: async (state, journal) => {
-      isKnown = await takeOver(key, { store, state, journal, clock, steps: settings.steps, job });
+      isKnown = await explained(takeOver(key, { store, state, journal, clock, steps: settings.steps, job }));
       isEmpty = !isKnown;
       return isKnown;
     },
@@ -45,11 +55,11 @@ export function createLeader(
       const sending = sendHere ? sendFromHere(options, { context, local, deps }) : undefined;
       sending?.catch(() => {});
       try {
-        await leadStep(context, { store, key, job, isKnown });
+        await explained(leadStep(context, { store, key, job, isKnown }));
         isEmpty = !context.stop.nothingMore.aborted;
       } catch (error) {
-        if (!(error instanceof StoreLost)) throw error;
-        context.stop.request('unavailable', `the database does not answer: ${error.message}`);
+        if (!(error instanceof ServiceError)) throw error;
+        context.stop.request('unavailable', error.message);
       } finally {
         local.request('interrupted', 'the step has ended');
         await sending?.catch((error: unknown) => {
@@ -59,14 +69,19 @@ export function createLeader(
     },
     /** What is still under way stays with the store, for the next process that leads the run. */
     end: async (isFinished) => {
-      if (isFinished || isEmpty) await store.drop(key);
+      if (isFinished || isEmpty) await explained(store.drop(key));
     },
     /** Of a run whose process died after its end, before it said so. */
     forget: async () => {
-      await store.lead(key, job);
-      await store.drop(key);
+      await explained(store.lead(key, job).then(() => store.drop(key)));
     },
   };
+}
+
+function explainAway({ message }: StoreLost): ServiceError {
+  return new ServiceError('unavailable', `Cannot go on without the database: ${message}`, {
+    hint: 'Once it answers, the same command goes on.',
+  });
 }
 
 /** A worker in this process, for one step. */

@@ -93,6 +93,8 @@ async function workUnder(
     const service = run === undefined ? undefined : await openOnce(run, services, options);
     if (run === undefined || service === undefined) {
       const hasRuns = await store.hasRuns({ only: options.only });
+      // A run that was dropped may come back under the same id, and knows nothing of them.
+      if (!hasRuns) sent.forget();
       if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return undefined;
       await clock.sleep(POLL_MS, stop.nothingNew);
       continue;

@@ -1,4 +1,4 @@
-import { createLeader } from '../../cluster/leader.js';
+import { createLeader, type LeaderOptions } from '../../cluster/leader.js';
 import { bePatient, createPatience } from '../../cluster/patient-store.js';
 import { createSharedLane } from '../../cluster/shared-lane.js';
 import { type Store, StoreLost } from '../../cluster/store.js';
@@ -23,7 +23,7 @@ export interface OpenCluster {
   /** Lanes that all processes of the database share. */
   laneFor(service: ServiceSettings): RunDeps['createLane'];
   /** How a plan is sent by workers; undefined where this process sends alone. */
-  leaderOf(plan: Plan, settings: RunSettings, epoch: number): ReturnType<typeof createLeader> | undefined;
+  leaderOf(plan: Plan, settings: RunSettings, lock: LeaderOptions['lock']): ReturnType<typeof createLeader> | undefined;
   close(): Promise<void>;
 }
 
@@ -77,10 +77,10 @@ export async function openCluster(
     settings,
     name,
     laneFor,
-    leaderOf: (plan, runSettings, epoch) => {
+    leaderOf: (plan, runSettings, lock) => {
       if (settings.share === 'lane') return undefined;
       const { sendHere, leaseSeconds } = settings;
-      const options = { plan, settings: runSettings, epoch, sendHere, leaseMs: leaseSeconds * 1000, name };
+      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name };
       return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
     },
     close: () => direct.close(),

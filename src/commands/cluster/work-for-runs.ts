@@ -1,4 +1,4 @@
-import type { WorkingRun } from '../../cluster/store.js';
+import { StoreLost, type WorkingRun } from '../../cluster/store.js';
 import { type WorkerService, work } from '../../cluster/work.js';
 import type { WorkerJob } from '../../cluster/worker-job.js';
 import { countOf } from '../../domain/count-of.js';
@@ -59,7 +59,7 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
     const rows = new SentRows();
     let hasSeenRun = false;
     try {
-      const end = await work(
+      const working = work(
         {
           only: flags.run,
           leaseMs: flags.leaseSeconds * 1000,
@@ -98,6 +98,10 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
           onNotice: (notice, fields) => log.warn(notice, fields),
         },
       );
+      const end = await working.catch((error: unknown) => {
+        if (!(error instanceof StoreLost)) throw error;
+        return { reason: 'unavailable', detail: `the database does not answer: ${error.message}` } as const;
+      });
       const reason = stop.reason?.detail ?? end?.detail;
       const exitCode = reason === undefined ? EXIT.ok : EXIT.again;
       const { accepted, rejected, inDoubt } = rows.total;

@@ -41,7 +41,7 @@ export async function applyThenReport(context: {
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
   const settings = { ...context.settings, service: service.settings };
-  const leader = cluster?.leaderOf(plan, settings, lock.epoch);
+  const leader = cluster?.leaderOf(plan, settings, lock);
   const view = await createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });

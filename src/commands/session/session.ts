@@ -183,7 +183,7 @@ export async function withSession<T>(
             }
           };
           const forgetRun: JobSession['forgetRun'] = async (plan) => {
-            await cluster?.leaderOf(plan, plan.job, lock.epoch)?.forget();
+            await cluster?.leaderOf(plan, plan.job, lock)?.forget();
           };
           const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport, forgetRun });
           await reportWaiting({ registry, log, runtime });

@@ -10,7 +10,9 @@ test(`${SEEDS} simulated jobs over a database come through lost processes, conne
   const seen = { lives: 0, requests: 0, inDoubt: 0, refusals: 0 };
   for (let seed = FROM; seed < FROM + SEEDS; seed++) {
     const { lives, requests, inDoubt, refusals } = await simulateCluster(seed).catch((error) => {
-      throw new Error(`seed ${seed} (npm run simulate -- --cluster --from ${seed} --seeds 1 --trace): ${error.message}`);
+      throw new Error(
+        `seed ${seed} (npm run simulate -- --cluster --from ${seed} --seeds 1 --trace): ${error.message}`,
+      );
     });
     seen.lives += lives;
     seen.requests += requests;
