@@ -80,7 +80,7 @@ export function createLeader(
 
 function explainAway({ message }: StoreLost): ServiceError {
   return new ServiceError('unavailable', `Cannot go on without the database: ${message}`, {
-    hint: 'Once it answers, the same command goes on.',
+    hint: 'Once it answers, the same command resumes the run.',
   });
 }
 

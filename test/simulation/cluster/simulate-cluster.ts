@@ -78,6 +78,8 @@ class ClusterSimulation {
   #isOver = false;
   /** A standby has lost commits, or the operator dropped the run: rows may be in doubt for it. */
   #wasForgotten = false;
+  /** Then a leader that finds less than it wrote down cannot know whether commits were lost. */
+  #wasRestarted = false;
   #refusals = 0;
   #last: Runner | undefined;
 
@@ -305,7 +307,7 @@ class ClusterSimulation {
       const runner = all[mishap.process % Math.max(1, all.length)];
       if (runner !== undefined) this.#database.cutOff(runner, mishap.forMs);
     } else if (mishap.kind !== 'promotion') {
-      this.#database.goAway(mishap.forMs, () => mishap.kind === 'restart' && cluster.restart());
+      this.#database.goAway(mishap.forMs, () => mishap.kind === 'restart' && this.#restart());
     } else {
       const standby = cluster.copyStandby();
       this.#stage.timeline.schedule(mishap.lagMs, () => {
@@ -320,12 +322,18 @@ class ClusterSimulation {
     }
   }
 
+  #restart(): void {
+    this.#wasRestarted = true;
+    this.#database.cluster.restart();
+  }
+
   #noteEnd({ error, name, exitCode, stdout }: Runner): void {
     const isRefusal = error instanceof UserError && error.code === 'registry-mismatch';
-    if (isRefusal && this.#wasForgotten) this.#dropRun();
+    const mayRefuse = this.#wasForgotten || this.#wasRestarted;
+    if (isRefusal && mayRefuse) this.#dropRun();
     const isExpected =
       error === undefined ||
-      (isRefusal && exitCode === REFUSED && this.#wasForgotten) ||
+      (isRefusal && exitCode === REFUSED && mayRefuse) ||
       (error instanceof UserError && ['lock-held', 'interrupted'].includes(error.code)) ||
       (error instanceof InternalError && error.code === 'write-failed') ||
       (error instanceof ServiceError && error.code === 'unavailable' && this.#database.wasAway) ||
@@ -341,6 +349,7 @@ class ClusterSimulation {
   /** What the refusal says to do. */
   #dropRun(): void {
     this.#refusals += 1;
+    this.#wasForgotten = true;
     this.#database.cluster.dropAll();
   }
 
