@@ -52,7 +52,7 @@ interface Run {
   stop: { reason: string; detail: string } | undefined;
   readonly parts: Map<string, Part>;
   readonly attempts: Map<string, Attempt>;
-  withdrawn: WithdrawnPart[];
+  withdrawn: Part[];
 }
 
 interface Worker {
@@ -222,7 +222,11 @@ export class MemoryCluster {
       attempts: new Map(),
       withdrawn: [],
     };
-    Object.assign(run, { epoch, job, isOpen: false, stop: undefined, withdrawn: [] });
+    for (const part of epoch > run.epoch ? run.withdrawn : []) {
+      if (part.isInFlight) run.parts.set(partName(part), part);
+    }
+    if (epoch > run.epoch) run.withdrawn = [];
+    Object.assign(run, { epoch, job, isOpen: false, stop: undefined });
     this.#runs.set(id, run);
     return {
       isNew,
@@ -289,10 +293,9 @@ export class MemoryCluster {
     for (const [name, part] of run.parts) {
       if (part.state !== 'open' && part.state !== 'claimed') continue;
       run.parts.delete(name);
-      const { step, request, part: path, isInFlight } = part;
-      run.withdrawn.push({ step, request, part: path, isInFlight });
+      run.withdrawn.push({ ...part, state: 'open', owner: undefined });
     }
-    return run.withdrawn;
+    return run.withdrawn.map(({ step, request, part, isInFlight }) => ({ step, request, part, isInFlight }));
   }
 
   #confirmLife(key: LeadKey): 'same' | 'waiting' | 'lost' {

@@ -3,6 +3,7 @@ import { checkDurability } from '../../src/cluster/postgres/check-durability.js'
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
+import { LeadLost } from '../../src/cluster/store.js';
 import { aPart, aRun, aWorker, type ClusterUnderTest, SETTLED } from './contract/cluster-under-test.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -144,3 +145,22 @@ async function set(setting: string, value: string): Promise<void> {
     if (row?.value === value) return;
   }
 }
+
+test('a run whose drop was cut short is as one that the database does not know: what it lacks may have been sent', async () => {
+  await initSchema(database);
+  const cluster: ClusterUnderTest = {
+    connect: () => createPostgresStore({ url: server.url(name) }),
+    passTime: async () => {},
+    restart: async () => {},
+  };
+  const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+  await database.query('select volley.drop_run($1, $2, 1)', [lead.run, lead.epoch]);
+  await expect(store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' })).rejects.toThrow(LeadLost);
+  for (const epoch of [1, 2]) {
+    expect(await store.lead({ ...lead, epoch }, '{}')).toMatchObject({ isNew: true, isNewLife: false, parts: [] });
+    await store.openStep({ ...lead, epoch }, { step: 1, provisionedIds: [], onLost: 'again' });
+    await store.handOver({ ...lead, epoch }, [aPart(1), aPart(2)]);
+    await database.query('select volley.drop_run($1, $2, 1)', [lead.run, epoch]);
+  }
+  await store.close();
+});

@@ -14,9 +14,20 @@ export function createLeaderStore(database: Database): LeaderStore {
     const places = [key.run, key.epoch, ...values].map((_, index) => `$${index + 1}`);
     return database.query(`select * from volley.${name}(${places})`, [key.run, key.epoch, ...values]);
   };
+  const drop: LeaderStore['drop'] = async (key) => {
+    let isDropped = false;
+    while (!isDropped) {
+      const [row] = await call('drop_run', key, [DROPPED_AT_ONCE]);
+      isDropped = row?.drop_run === true;
+    }
+  };
   return {
     lead: async (key, job) => {
-      const [led] = await call('lead', key, [job]);
+      let [led] = await call('lead', key, [job]);
+      if (led?.is_dropped === true) {
+        await drop(key);
+        [led] = await call('lead', key, [job]);
+      }
       const parts = await database.query(
         `select step, request, part, state from volley.part where run = $1 and state <> 'withdrawn'
          order by step, request, part`,
@@ -84,13 +95,7 @@ export function createLeaderStore(database: Database): LeaderStore {
       const [row] = await call('confirm_life', key);
       return row?.confirm_life as 'same' | 'waiting' | 'lost';
     },
-    drop: async (key) => {
-      let isDropped = false;
-      while (!isDropped) {
-        const [row] = await call('drop_run', key, [DROPPED_AT_ONCE]);
-        isDropped = row?.drop_run === true;
-      }
-    },
+    drop,
   };
 }
 

@@ -160,6 +160,23 @@ export function testLeading(open: OpenCluster): void {
     expect(await store.withdraw(lead)).toEqual([{ ...PART, request: 2, isInFlight: true }]);
   });
 
+  test('what was withdrawn in flight is there for the next leader: a part that is not was never sent', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)], onLost: 'query' });
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await worker.begin();
+    await worker.store.leave('w');
+    await store.recover();
+    await store.closeStep(lead);
+    expect(inOrder(await store.withdraw(lead))).toMatchObject([{ isInFlight: true }, { isInFlight: false }]);
+    const next = { ...lead, epoch: 2 };
+    expect(await store.lead(next, '{}')).toMatchObject({ isNew: false, parts: [{ ...PART, state: 'open' }] });
+    await store.openStep(next, { step: 1, provisionedIds: [], onLost: 'query' });
+    const other = await aWorker(cluster, 'other');
+    expect(await other.claim(2)).toMatchObject([{ request: 1, isInFlight: true, attempt: 1, nonce: 'of w' }]);
+  });
+
   test('a dropped run leaves nothing, whatever comes late; other runs stay', async () => {
     const cluster = await open();
     const { store, lead } = await aRun(cluster);

@@ -8,14 +8,16 @@ declare
   led volley.run;
 begin
   select * into led from volley.run where id = of_run;
-  if led.epoch is distinct from its_epoch then
+  if led.epoch is distinct from its_epoch or led.is_dropped then
     raise exception 'another leader has taken over' using errcode = 'VL001';
   end if;
   return led;
 end $$;
 
--- A run of which no step was ever opened is as good as new: its leader may have died before it knew.
-create function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean)
+-- A run of which no step was ever opened is as good as new: its leader may have died before it knew. Of one whose drop was cut
+-- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
+create function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean,
+  out is_dropped boolean)
 language plpgsql as $$
 declare
   led volley.run;
@@ -24,7 +26,14 @@ begin
   perform pg_advisory_xact_lock(volley.gate(of_run));
   insert into volley.run (id, epoch, job, life) values (of_run, its_epoch, its_job, present) on conflict do nothing;
   select * into led from volley.run where id = of_run;
+  is_dropped := led.is_dropped;
+  if is_dropped and led.epoch <= its_epoch then
+    update volley.run set epoch = its_epoch where id = of_run;
+    return;
+  end if;
   if led.epoch < its_epoch then
+    -- What came of one in flight is unknown, and the intent of it is open: it is here to be asked about.
+    update volley.part set state = 'open' where run = of_run and state = 'withdrawn' and in_flight;
     delete from volley.part where run = of_run and state = 'withdrawn';
   else
     perform volley.check_lead(of_run, its_epoch);
@@ -177,8 +186,10 @@ begin
   if not exists (select from volley.run where id = of_run) then
     return true;
   end if;
-  perform volley.check_lead(of_run, its_epoch);
-  update volley.run set is_open = false where id = of_run and is_open;
+  if not exists (select from volley.run where id = of_run and epoch = its_epoch and is_dropped) then
+    perform volley.check_lead(of_run, its_epoch);
+    update volley.run set is_open = false, is_dropped = true where id = of_run;
+  end if;
   delete from volley.request where ctid = any (array(select ctid from volley.request where run = of_run limit at_most));
   get diagnostics deleted = row_count;
   if deleted = 0 then

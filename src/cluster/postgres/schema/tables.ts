@@ -43,6 +43,7 @@ create table volley.run (
   on_lost text check (on_lost in ('again', 'query', 'in-doubt')),
   life text not null, -- the one that its leader has confirmed
   has_lost boolean not null default false, -- a worker had to put back an attempt
+  is_dropped boolean not null default false, -- its rows are being deleted
   stop_reason text,
   stop_detail text
 );
