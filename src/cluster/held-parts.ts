@@ -6,7 +6,16 @@ import type { Clock } from '../ports/clock.js';
 import type { Journal } from '../run/run-deps.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';
 import { GroupCommit } from '../storage/group-commit.js';
-import type { BeginEntry, ClaimedPart, EndEntry, RememberedAttempt, Store, WorkerEntry, WorkerKey } from './store.js';
+import type {
+  BeginEntry,
+  ClaimedPart,
+  EndEntry,
+  RememberedAttempt,
+  Store,
+  WorkerEntry,
+  WorkerKey,
+  WorkingRun,
+} from './store.js';
 
 /** The store did not let an attempt begin: it must not be sent. */
 export class AttemptRefused extends Error {
@@ -35,6 +44,7 @@ const REMEMBERED_MS = 600_000;
 export class HeldParts implements PartSource, Journal {
   readonly #deps: { readonly store: Store; readonly clock: Clock; readonly remember: (sent: SentAttempt) => void };
   readonly #key: WorkerKey;
+  readonly #of: Pick<WorkingRun, 'run' | 'born'>;
   readonly #claimAtOnce: number;
   readonly #held = new Map<string, Held>();
   readonly #ready: PartToSend[] = [];
@@ -42,17 +52,18 @@ export class HeldParts implements PartSource, Journal {
   #isOpen = true;
 
   constructor(
-    key: WorkerKey,
+    { worker, run, born, step }: WorkerKey & Pick<WorkingRun, 'born'>,
     deps: { store: Store; clock: Clock; remember: (sent: SentAttempt) => void },
     { claimAtOnce }: { claimAtOnce: number },
   ) {
-    this.#key = key;
+    this.#key = { worker, run, step };
+    this.#of = { run, born };
     this.#deps = deps;
     this.#claimAtOnce = claimAtOnce;
     this.#commit = new GroupCommit({
       write: async (group) => {
         const entries = group.map(({ entry }) => entry);
-        const { refused } = await deps.store.append(key, entries);
+        const { refused } = await deps.store.append(this.#key, entries);
         for (const index of refused) Object.assign(group[index] ?? {}, { isRefused: true });
       },
       describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
@@ -101,7 +112,7 @@ export class HeldParts implements PartSource, Journal {
     const pending = { entry: begin, isRefused: false };
     await this.#commit.add(pending);
     if (pending.isRefused) throw new AttemptRefused('the store refused to begin a request: it is not sent');
-    this.#deps.remember({ run: this.#key.run, begin, end: undefined, atMs: at });
+    this.#deps.remember({ ...this.#of, begin, end: undefined, atMs: at });
   }
 
   async #end({ step, request, part, at, result }: OutcomeEntry): Promise<void> {
@@ -112,7 +123,7 @@ export class HeldParts implements PartSource, Journal {
     if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
     await this.#commit.add({ entry: end, isRefused: false });
     const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
-    this.#deps.remember({ run: this.#key.run, begin, end, atMs: at });
+    this.#deps.remember({ ...this.#of, begin, end, atMs: at });
   }
 
   #find(key: RequestKey): Held {
@@ -151,7 +162,7 @@ export class SentAttempts {
   }
 
   list(): readonly RememberedAttempt[] {
-    return [...this.#sent.values()].map(({ run, begin, end }) => ({ run, begin, end }));
+    return [...this.#sent.values()].map(({ atMs: _, ...attempt }) => attempt);
   }
 }
 

@@ -5,6 +5,8 @@ import type { RememberedAttempt, Store } from './store.js';
 /** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
 const SAFETY_MS = 10_000;
 const BEATS_PER_LEASE = 6;
+/** After a promotion the database waits for longer than this. */
+const MAX_BEAT_MS = 5_000;
 
 /** The lease had ended, or may have: the worker sends nothing more under it. */
 export class LeaseLost extends Error {
@@ -71,7 +73,7 @@ export class Lease implements Held {
   async #renew(): Promise<void> {
     const { clock, leaseMs } = this.#deps;
     while (!this.#isLost) {
-      await clock.sleep(leaseMs / BEATS_PER_LEASE, this.#stop.signal);
+      await clock.sleep(Math.min(MAX_BEAT_MS, leaseMs / BEATS_PER_LEASE), this.#stop.signal);
       if (this.#stop.signal.aborted) return;
       // The lease then ends, and assertFresh says so before the next request.
       await this.#beat().catch(() => {});

@@ -140,6 +140,8 @@ export interface Beat {
 
 export interface WorkingRun {
   readonly run: string;
+  /** Another one once the run was dropped and is led again: attempts of before are of no concern to it. */
+  readonly born: string;
   readonly job: string;
   readonly step: number;
   readonly provisionedIds: readonly string[];
@@ -181,6 +183,8 @@ export interface WorkerKey {
 /** An attempt that a worker remembers, for a new life of the server. */
 export interface RememberedAttempt {
   readonly run: string;
+  /** Undefined: of any. */
+  readonly born?: string | undefined;
   readonly begin: BeginEntry;
   readonly end: EndEntry | undefined;
 }

@@ -31,7 +31,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const kind = kindOf(step);
   const key = { worker: lease.worker, run: run.run, step: run.step };
   const held = new HeldParts(
-    key,
+    { ...key, born: run.born },
     { store, clock: deps.clock, remember: sent.remember },
     { claimAtOnce: step.limits.concurrency },
   );

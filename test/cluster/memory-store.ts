@@ -8,6 +8,7 @@ import {
   type LeadKey,
   LeadLost,
   type OpenStep,
+  type RememberedAttempt,
   type Store,
   StoreLost,
   type WithdrawnPart,
@@ -43,6 +44,7 @@ interface Attempt extends RequestKey {
 }
 
 interface Run {
+  readonly born: string;
   epoch: number;
   job: string;
   step: OpenStep | undefined;
@@ -75,6 +77,7 @@ export class MemoryCluster {
   #life = 'life-1';
   #lifeFrom = Number.NEGATIVE_INFINITY;
   #lives = 1;
+  #births = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -182,7 +185,7 @@ export class MemoryCluster {
       leave: call('leave', (worker) => this.#leave(worker)),
       recover: call('recover', () => this.#recover()),
       checkIn: call('checkIn', (worker, attempts) => {
-        const missing = attempts.filter(({ run, begin, end }) => this.#putBack(worker, run, begin, end)).length;
+        const missing = attempts.filter((attempt) => this.#putBack(worker, attempt)).length;
         const known = this.#workers.get(worker);
         if (known !== undefined) known.life = this.#life;
         return missing;
@@ -211,6 +214,7 @@ export class MemoryCluster {
     // One of which no step was ever opened is as good as new.
     const isNew = known?.step === undefined;
     const run: Run = known ?? {
+      born: `birth ${++this.#births}`,
       epoch,
       job,
       step: undefined,
@@ -324,7 +328,7 @@ export class MemoryCluster {
       if (!run.isOpen || run.step === undefined || run.life !== this.#life || run.stop !== undefined) continue;
       if (only !== undefined && only !== id) continue;
       const { step, provisionedIds } = run.step;
-      return { run: id, job: run.job, step, provisionedIds };
+      return { run: id, born: run.born, job: run.job, step, provisionedIds };
     }
     return undefined;
   }
@@ -448,8 +452,9 @@ export class MemoryCluster {
   }
 
   /** True where the attempt was lost; also to a repeated call. */
-  #putBack(worker: string, id: string, begin: BeginEntry, end: EndEntry | undefined): boolean {
+  #putBack(worker: string, { run: id, born, begin, end }: RememberedAttempt): boolean {
     const run = this.#runs.get(id);
+    if (born !== undefined && run?.born !== born) return false;
     if (run === undefined) return false;
     const known = run.attempts.get(attemptName(begin));
     const isWhole = known?.nonce === begin.nonce && (end === undefined || known.result !== undefined);

@@ -62,6 +62,9 @@ test('a standby is lost until it is promoted; then attempts that it lacks are pu
   expect(await after.readLife()).not.toBe(life);
   expect(await after.readNews(lead, 10)).toMatchObject({ claimed: 1, underWay: 1, ended: [] });
   expect(await after.confirmLife(lead)).toBe('waiting');
+  // Also when no worker of before is known: one may have begun right before the promotion.
+  await following.query('delete from volley.worker');
+  expect(await after.confirmLife(lead)).toBe('waiting');
   const remembered = [
     { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: anEnd(SETTLED, { request: 1 }, 'of w') },
     { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: undefined },

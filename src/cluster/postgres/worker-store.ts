@@ -16,8 +16,8 @@ export function createWorkerStore(database: Database): WorkerStore {
     findRun: async ({ only }) => {
       const row = await call('find_run', [only ?? null]);
       if (row === undefined) return undefined;
-      const [run, job, step, provisionedIds] = [row.id, row.job, row.step, row.provisioned_ids];
-      return { run, job, step, provisionedIds } as WorkingRun;
+      const [run, born, job, step, provisionedIds] = [row.id, row.born, row.job, row.step, row.provisioned_ids];
+      return { run, born, job, step, provisionedIds } as WorkingRun;
     },
     hasRuns: async ({ only }) => {
       const [row] = await database.query(
@@ -62,6 +62,7 @@ export function createWorkerStore(database: Database): WorkerStore {
       const row = await call('check_in', [
         worker,
         attempts.map(({ run }) => run),
+        attempts.map(({ born }) => born ?? null),
         begins.map(({ step }) => step),
         begins.map(({ request }) => request),
         begins.map(({ part }) => part),

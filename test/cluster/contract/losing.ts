@@ -267,6 +267,20 @@ export function testLosing(open: OpenCluster): void {
     expect(await store.confirmLife(lead)).toBe('same');
   });
 
+  test('attempts of a run that was dropped, and is led again, are not lost', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const before = await store.findRun({});
+    await store.drop(lead);
+    await aRun(cluster);
+    const worker = await aWorker(cluster, 'w');
+    expect((await store.findRun({}))?.born).not.toBe(before?.born);
+    await cluster.restart();
+    const remembered = [{ run: 'run-a', born: before?.born, begin: aBegin({}, 'sent'), end: undefined }];
+    expect(await worker.store.checkIn('w', remembered)).toBe(0);
+    expect(await store.confirmLife(lead)).toBe('same');
+  });
+
   test('in a new life a lane lets nothing pass for a period', async () => {
     const cluster = await open();
     const store = await cluster.connect();

@@ -24,6 +24,7 @@ export function testWorking(open: OpenCluster): void {
     await aRun(cluster, { run: 'run-b' });
     expect(await store.findRun({ only: 'run-b' })).toEqual({
       run: 'run-b',
+      born: expect.any(String),
       job: '{"of":"run-b"}',
       step: 1,
       provisionedIds: ['id "1"', ''],

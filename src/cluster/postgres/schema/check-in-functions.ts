@@ -3,7 +3,7 @@
  * in an earlier life that this server never saw the end of: it is put back, and the run stops.
  */
 export const CHECK_IN_FUNCTIONS = `
-create function volley.check_in(of_worker text, runs text[], steps integer[], requests integer[], parts text[],
+create function volley.check_in(of_worker text, runs text[], borns text[], steps integer[], requests integer[], parts text[],
   attempts integer[], nonces text[], outcomes text[], results text[], halves text[])
 returns integer language plpgsql as $$
 declare
@@ -14,7 +14,7 @@ declare
 begin
   for i in 1 .. cardinality(runs) loop
     perform pg_advisory_xact_lock(volley.gate(runs[i]));
-    continue when not exists (select from volley.run where id = runs[i]);
+    continue when not exists (select from volley.run where id = runs[i] and (borns[i] is null or born = borns[i]));
     insert into volley.attempt (run, step, request, part, attempt, nonce, worker, put_back)
       values (runs[i], steps[i], requests[i], parts[i], attempts[i], nonces[i], of_worker, present)
       on conflict do nothing;

@@ -11,7 +11,7 @@ import { WORKER_FUNCTIONS } from './worker-functions.js';
 const MIGRATIONS: readonly string[] = [
   `create schema volley;
    ${TABLES} ${LIFE_FUNCTIONS} ${LEADER_FUNCTIONS} ${WORKER_FUNCTIONS} ${CHECK_IN_FUNCTIONS} ${LANE_FUNCTIONS}
-   insert into volley.meta values (0);`,
+   insert into volley.meta (version) values (0);`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

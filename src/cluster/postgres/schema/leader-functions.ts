@@ -1,3 +1,6 @@
+/** Longer than a worker takes to say that it is there: it beats every few seconds (lease.ts). */
+const UNKNOWN_WORKERS_SECONDS = 15;
+
 /**
  * Functions of the leader. `check_lead` refuses one whose place another has taken; with SQLSTATE `VL001`. Those that change the
  * run hold its gate alone: no claim and no begin stands on both sides of the change.
@@ -167,6 +170,12 @@ begin
   led := volley.check_lead(of_run, its_epoch);
   if led.has_lost then
     return 'lost';
+  end if;
+  -- A worker may have begun right before the promotion, and be lost itself: it comes again within that time.
+  if exists (
+    select from volley.life where is_promoted and began_at > clock_timestamp() - interval '${UNKNOWN_WORKERS_SECONDS} seconds'
+  ) then
+    return 'waiting';
   end if;
   if exists (
     select from volley.worker where gone_at is null and lease_until > clock_timestamp() and life <> present

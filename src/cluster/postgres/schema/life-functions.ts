@@ -6,6 +6,7 @@ export const LIFE_FUNCTIONS = `
 create function volley.present_life() returns text language plpgsql as $$
 declare
   present text;
+  its_timeline text;
 begin
   if pg_is_in_recovery() then
     raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
@@ -19,9 +20,13 @@ begin
   if found then
     return present;
   end if;
+  its_timeline := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
   delete from volley.life;
-  insert into volley.life values (gen_random_uuid()::text, pg_postmaster_start_time(), clock_timestamp())
+  insert into volley.life
+    select gen_random_uuid()::text, pg_postmaster_start_time(), clock_timestamp(), coalesce(timeline <> its_timeline, false)
+      from volley.meta
     returning id into present;
+  update volley.meta set timeline = its_timeline;
   update volley.worker set lease_until = greatest(lease_until, clock_timestamp() + lease) where gone_at is null;
   return present;
 end $$;

@@ -3,12 +3,16 @@
  * server: the table is not logged, so that a crash, the promotion of a standby and a restored backup empty it.
  */
 export const TABLES = `
-create table volley.meta (version integer not null);
+create table volley.meta (
+  version integer not null,
+  timeline text -- of the server when it was last used
+);
 
 create unlogged table volley.life (
   id text primary key,
   started_at timestamptz not null,
-  began_at timestamptz not null
+  began_at timestamptz not null,
+  is_promoted boolean not null -- or restored: commits of the life before may be lost
 );
 
 create table volley.lane (
@@ -35,6 +39,7 @@ create table volley.worker (
 
 create table volley.run (
   id text primary key,
+  born text not null default gen_random_uuid()::text, -- another one when it was dropped and led again
   epoch bigint not null,
   job text not null,
   step integer,
