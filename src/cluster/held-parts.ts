@@ -139,6 +139,8 @@ export interface SentAttempt extends RememberedAttempt {
 
 /** What a worker began in the last minutes. */
 export class SentAttempts {
+  /** Of the server, in which all of them were last known to be there. */
+  life: string | undefined;
   readonly #clock: Clock;
   readonly #sent = new Map<string, SentAttempt>();
 

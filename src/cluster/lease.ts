@@ -19,8 +19,8 @@ export interface LeaseDeps {
   readonly leaseMs: number;
   /** Of the worker, for people. */
   readonly name: string;
-  /** What the worker sent of late, for a new life of the server. */
-  readonly remembered: () => readonly RememberedAttempt[];
+  /** What the process sent of late, under whatever lease, and the life of the server that it knows to have all of it. */
+  readonly sent: { readonly list: () => readonly RememberedAttempt[]; life: string | undefined };
   /** A new life of the server had lost attempts. */
   readonly onMissing: (count: number) => void;
 }
@@ -35,7 +35,6 @@ export class Lease implements Held {
   readonly #stop = new AbortController();
   #confirmed = { monotonicMs: Number.NEGATIVE_INFINITY, atMs: Number.NEGATIVE_INFINITY };
   #isLost = false;
-  #life: string | undefined;
   #renewing: Promise<void> = Promise.resolve();
 
   constructor(worker: string, deps: LeaseDeps) {
@@ -81,16 +80,16 @@ export class Lease implements Held {
   }
 
   async #beat(): Promise<void> {
-    const { store, clock, leaseMs, name, remembered, onMissing } = this.#deps;
+    const { store, clock, leaseMs, name, sent, onMissing } = this.#deps;
     const start = { monotonicMs: clock.monotonicMs(), atMs: clock.now() };
     const { isAlive, life } = await store.beat(this.worker, { name, leaseMs });
     if (!isAlive) this.#isLost = true;
     else this.#confirmed = start;
-    // Also at the start: the process may remember what it sent under a lease before, and the first reply may be a second one.
-    if (this.#life !== life) {
-      const missing = await store.checkIn(this.worker, remembered());
+    // Also at the start: this may be the reply to a repeated call, in another life than the one that took effect.
+    if (sent.life !== life) {
+      const missing = await store.checkIn(this.worker, sent.list());
       if (missing > 0) onMissing(missing);
     }
-    this.#life = life;
+    sent.life = life;
   }
 }

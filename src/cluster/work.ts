@@ -44,7 +44,7 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
   try {
     while (!stop.isRequested) {
       const lease = new Lease(randomUUID(), {
-        ...{ store, clock, leaseMs: options.leaseMs, name: options.name, remembered: () => sent.list() },
+        ...{ store, clock, leaseMs: options.leaseMs, name: options.name, sent },
         onMissing: (count) =>
           onNotice(`the database had lost ${count} attempts of this worker; they are in it again`, { lost: count }),
       });

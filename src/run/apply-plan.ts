@@ -81,7 +81,8 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     const { host, pid } = deps.owner;
     await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
     await options.announce(journal);
-    if ((await options.sender?.takeOver(state, journal)) !== true) await closeInFlight(state, journal, { plan, deps });
+    const isKnown = (await options.sender?.takeOver(state, journal)) === true;
+    await closeInFlight(state, journal, { plan, deps, isKnown });
     await applySteps(options, deps, { state, journal, areas });
     const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
     await lock.assertHeld();
@@ -160,10 +161,12 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
 async function closeInFlight(
   state: RunState,
   journal: Journal,
-  { plan, deps }: { plan: Plan; deps: RunDeps },
+  { plan, deps, isKnown }: { plan: Plan; deps: RunDeps; isKnown: boolean },
 ): Promise<void> {
   for (const planned of plan.steps) {
     const { number } = planned;
+    // Workers have the requests of rows; what a step without rows does, it does in this process.
+    if (isKnown && isRowStep(stepOf(plan.job.steps, planned))) continue;
     const { entries, inDoubt } = endInFlight(plan, state, { number, at: deps.clock.now(), mayQuery: true });
     for (const entry of entries) await journal.append(entry);
     if (entries.length > 0 && inDoubt !== 0) new StepNotices(deps, planned).noteInDoubt(inDoubt, RUN_ENDED);

@@ -105,7 +105,12 @@ export class Runner implements SimProcess {
 
   terminate(): void {
     this.#stage.trace(`${this.name} gets SIGTERM`);
-    this.#hear('SIGTERM');
+    try {
+      this.#hear('SIGTERM');
+    } catch (error) {
+      // It was the second one: it left.
+      if (this.isAlive) throw error;
+    }
   }
 
   /** It calls something outside; false where it died before the call was on its way. */

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { bookTurns, HORIZON_MS, type LaneRow, type TurnsAsked } from '../../src/cluster/lane-rule.js';
+import { createRandom, type Random } from '../../src/sandbox/random.js';
+import { PERIOD_MS } from '../../src/throttle/timeline.js';
+
+const START_MS = 1_795_000_000_000;
+
+/** Askers that come again when they are told to, all with the same cost; returns when turns were. */
+function askFor(
+  askers: number,
+  { costMs, forMs, random, each = 1 }: { costMs: number; forMs: number; random: Random; each?: number },
+): number[] {
+  let row: LaneRow | undefined;
+  const next = Array.from({ length: askers }, () => START_MS + random() * 100);
+  const turns: number[] = [];
+  for (;;) {
+    const asker = next.indexOf(Math.min(...next));
+    const nowMs = next[asker]!;
+    if (nowMs > START_MS + forMs) return turns;
+    const booked = bookTurns(row, anAsk({ costsMs: Array(each).fill(costMs) }), { life: 'one', nowMs });
+    row = booked.row;
+    const { inMs, againInMs } = booked.booked;
+    turns.push(...inMs.map((ms) => nowMs + ms));
+    const last = inMs.at(-1) ?? 0;
+    next[asker] = nowMs + Math.max(1, inMs.length < each ? againInMs : last) + random() * 3;
+  }
+}
+
+function anAsk(ask: Partial<TurnsAsked> = {}): TurnsAsked {
+  return { costsMs: [40], isUrgent: false, slowed: false, succeeded: false, leastShare: 1 / 64, pauseMs: 0, ...ask };
+}
+
+function mostIn(periodMs: number, turns: readonly number[]): number {
+  const inOrder = turns.toSorted((one, other) => one - other);
+  let first = 0;
+  let most = 0;
+  for (const [index, atMs] of inOrder.entries()) {
+    while (inOrder[first]! <= atMs - periodMs) first += 1;
+    most = Math.max(most, index - first + 1);
+  }
+  return most;
+}
+
+test.each([25, 200].flatMap((perSecond) => [1, 2, 4, 8, 16].map((askers) => [perSecond, askers] as const)))(
+  'at %i requests a second, %i askers get all turns but two of a hundred, and none above the limit and one',
+  (perSecond, askers) => {
+    const [costMs, forMs] = [PERIOD_MS / perSecond, 120_000];
+    const each = Math.max(1, Math.min(10, Math.ceil(perSecond / 25)));
+    const turns = askFor(askers, { costMs, forMs, random: createRandom(askers, perSecond), each });
+    expect(mostIn(PERIOD_MS, turns)).toBeLessThanOrEqual(perSecond + 1);
+    // A lane that is new holds one period.
+    expect(turns.length / ((forMs - PERIOD_MS - HORIZON_MS) / costMs)).toBeGreaterThan(0.98);
+  },
+);
+
+test('random askers with random costs never get more of a period than it has, and one request', () => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const random = createRandom(seed, 7);
+    let row: LaneRow | undefined;
+    let nowMs = START_MS;
+    const passed: { atMs: number; costMs: number }[] = [];
+    for (let call = 0; call < 300; call++) {
+      nowMs += random() * 60;
+      const costsMs = Array.from({ length: Math.floor(random() * 4) }, () => 5 + random() * 200);
+      const ask = anAsk({
+        costsMs,
+        isUrgent: random() < 0.2,
+        slowed: random() < 0.05,
+        succeeded: random() < 0.3,
+        pauseMs: random() < 0.02 ? random() * 3000 : 0,
+      });
+      const booked = bookTurns(row, ask, { life: 'one', nowMs });
+      row = booked.row;
+      // By what they cost without a slowdown: that only makes them rarer.
+      for (const [index, inMs] of booked.booked.inMs.entries())
+        passed.push({ atMs: nowMs + inMs, costMs: costsMs[index]! });
+    }
+    for (const { atMs, costMs } of passed) {
+      const sum = passed
+        .filter((one) => one.atMs < atMs && one.atMs > atMs - PERIOD_MS)
+        .reduce((all, one) => all + one.costMs, 0);
+      const [first] = passed.filter((one) => one.atMs > atMs - PERIOD_MS);
+      expect(sum).toBeLessThanOrEqual(PERIOD_MS + (first?.costMs ?? costMs) + 1e-6);
+    }
+  }
+});
+
+describe('a lane that two ask', () => {
+  const book = (row: LaneRow | undefined, nowMs: number, ask: Partial<TurnsAsked> = {}, life = 'one') =>
+    bookTurns(row, anAsk(ask), { life, nowMs });
+  const warm = () => book(undefined, START_MS).row;
+  const later = START_MS + 10_000;
+
+  test('lets nothing pass in its first period', () => {
+    const { booked } = book(undefined, START_MS, { isUrgent: true });
+    expect(booked.inMs).toEqual([PERIOD_MS + HORIZON_MS]);
+  });
+
+  test('holds turns for a pause, also urgent ones', () => {
+    const { row } = book(warm(), later, { costsMs: [], pauseMs: 2000 });
+    expect(book(row, later + 500).booked).toMatchObject({ inMs: [], pausedForMs: 1500 });
+    expect(book(row, later + 500, { isUrgent: true }).booked.inMs).toEqual([1500]);
+  });
+
+  test('halves its share once a second at most, and success wins it back at 5 % a second', () => {
+    let { row } = book(warm(), later, { costsMs: [], slowed: true });
+    expect(row.share).toBe(0.5);
+    row = book(row, later + 900, { costsMs: [], slowed: true }).row;
+    expect(row.share).toBe(0.5);
+    row = book(row, later + 1000, { costsMs: [], slowed: true }).row;
+    expect(row.share).toBe(0.25);
+    for (let second = 2; second <= 16; second++)
+      row = book(row, later + second * 1000, { costsMs: [], succeeded: true }).row;
+    expect(row.share).toBeCloseTo(1);
+  });
+
+  test('is not slower than its least share', () => {
+    let row = warm();
+    for (let second = 1; second < 12; second++)
+      row = book(row, later + second * 1000, { costsMs: [], slowed: true, leastShare: 0.1 }).row;
+    expect(row.share).toBe(0.1);
+  });
+
+  test.each([
+    ['in a new life of the server', later, 'two'],
+    ['when its clock was set back', START_MS - 3_600_000, 'one'],
+  ])('lets nothing pass for a period %s', (_, nowMs, life) => {
+    const { row } = book(warm(), later);
+    const { booked } = book(row, nowMs, { isUrgent: true }, life);
+    expect(booked.inMs[0]).toBeGreaterThanOrEqual(PERIOD_MS);
+    expect(booked.inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
+  });
+});

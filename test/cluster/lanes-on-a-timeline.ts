@@ -1,0 +1,94 @@
+import { createSharedLane } from '../../src/cluster/shared-lane.js';
+import type { Clock } from '../../src/ports/clock.js';
+import { createRandom } from '../../src/sandbox/random.js';
+import { Timeline } from '../simulation/timeline.js';
+import { MemoryCluster } from './memory-store.js';
+
+export interface Achieved {
+  /** Of the limit. */
+  readonly share: number;
+  /** The most that left within one second. */
+  readonly worst: number;
+  /** The least that one lane got, of an equal part. */
+  readonly leastPart: number;
+  readonly callsPerSecond: number;
+}
+
+/** So many processes, always with requests to send, on one lane of a store whose calls take `callMs` each way, more or less. */
+export async function runLanes(
+  lanes: number,
+  {
+    perSecond,
+    callMs = 1,
+    seconds = 120,
+    concurrency = 16,
+  }: { perSecond: number; callMs?: number; seconds?: number; concurrency?: number },
+): Promise<Achieved> {
+  const random = createRandom(lanes, perSecond);
+  const timeline = new Timeline(createRandom(lanes, perSecond + 1));
+  const sleep: Clock['sleep'] = (delayMs, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      signal?.addEventListener('abort', () => resolve(), { once: true });
+      timeline.schedule(delayMs, resolve);
+    });
+  const clock: Clock = { now: () => 1_795_000_000_000 + timeline.nowMs, monotonicMs: () => timeline.nowMs, sleep };
+  const store = new MemoryCluster(clock).connect();
+  const travel = () => sleep(callMs * (0.5 + random()));
+  let calls = 0;
+  const stopping = new AbortController();
+  const left: number[][] = [];
+  const limits = {
+    requestsPerSecond: perSecond,
+    messagesPerSecond: undefined,
+    segmentsPerSecond: undefined,
+    concurrency,
+  };
+  for (let index = 0; index < lanes; index++) {
+    const own: number[] = [];
+    left.push(own);
+    const book: typeof store.book = async (...args) => {
+      calls += 1;
+      await travel();
+      const booked = await store.book(...args);
+      await travel();
+      return booked;
+    };
+    const lane = createSharedLane({ store: { book }, name: 'sms', limits, clock, signal: stopping.signal });
+    const send = async () => {
+      while (!stopping.signal.aborted) {
+        await lane.run({ messages: 1, segments: 1 }, async (gate) => {
+          await travel();
+          await travel();
+          await gate();
+          own.push(timeline.nowMs);
+          await sleep(100 + random() * 80);
+        });
+      }
+    };
+    for (let slot = 0; slot < concurrency; slot++) send().catch(() => {});
+  }
+  const fromMs = 5_000;
+  const endMs = fromMs + seconds * 1000;
+  await timeline.runUntil(() => timeline.nowMs >= endMs);
+  stopping.abort();
+  const counts = left.map((own) => own.filter((atMs) => atMs >= fromMs).length);
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return {
+    share: sum / (perSecond * seconds),
+    worst: mostInSecond(left.flat()),
+    leastPart: (Math.min(...counts) * lanes) / sum,
+    callsPerSecond: calls / (endMs / 1000),
+  };
+}
+
+function mostInSecond(times: readonly number[]): number {
+  const inOrder = times.toSorted((one, other) => one - other);
+  let first = 0;
+  let most = 0;
+  for (const [index, atMs] of inOrder.entries()) {
+    while ((inOrder[first] ?? atMs) <= atMs - 1000) first += 1;
+    most = Math.max(most, index - first + 1);
+  }
+  return most;
+}
