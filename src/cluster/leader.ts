@@ -10,7 +10,7 @@ import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { LeadLost, type Store, StoreLost } from './store.js';
 import { work } from './work.js';
-import { encodeWorkerJob, type WorkerJob } from './worker-job.js';
+import { encodeWorkerJob } from './worker-job.js';
 
 export interface LeaderOptions {
   readonly plan: Plan;
@@ -106,13 +106,8 @@ async function sendFromHere(
         isOver: () => false,
         leaseMs,
         name,
-        openService: async (_run, job: WorkerJob) => ({
-          job: { ...job, service },
-          transport,
-          authorize,
-          createLane: deps.createLane,
-          close: async () => {},
-        }),
+        openService: async (_run, job) =>
+          job && { job: { ...job, service }, transport, authorize, createLane: deps.createLane, close: async () => {} },
       },
       local,
       // The leader counts what all workers settle.

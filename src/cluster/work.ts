@@ -24,8 +24,8 @@ export interface WorkOptions {
   readonly leaseMs: number;
   /** For people: host and process. */
   readonly name: string;
-  /** Undefined where this worker cannot work on it. The last few are kept open. */
-  readonly openService: (run: WorkingRun, job: WorkerJob) => Promise<WorkerService | undefined>;
+  /** Undefined where this worker cannot work on it. `job` is undefined where another version wrote it. The last few are kept open. */
+  readonly openService: (run: WorkingRun, job: WorkerJob | undefined) => Promise<WorkerService | undefined>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
 }
 
@@ -120,8 +120,7 @@ async function openOnce(
 ): Promise<WorkerService | undefined> {
   const known = services.get(run.run);
   if (known !== undefined) return known;
-  const job = decodeWorkerJob(run.job);
-  const opening = job === undefined ? Promise.resolve(undefined) : openService(run, job);
+  const opening = openService(run, decodeWorkerJob(run.job));
   services.set(run.run, opening);
   const [[oldest, service] = []] = services;
   if (services.size > MOST_SERVICES && oldest !== undefined) {

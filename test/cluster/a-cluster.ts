@@ -16,25 +16,27 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey,
     VOLLEY_DATABASE_URL: address,
   });
+  /** Beside the key that all have, one that is the leader's alone. */
+  const envOfLeader = (address: string) => ({ ...env(address), LEADER_KEY: workspace.sandbox.credentials.apiKey });
   return {
     /** `volley run job.yaml` */
     run: async (runtime: Partial<Runtime> = {}, address = url) => {
       const job = await loadJob(workspace.path('job.yaml'));
-      return runInProcess(job, { env: env(address), runtime });
+      return runInProcess(job, { env: envOfLeader(address), runtime });
     },
     /** The same; `stop` is SIGTERM. */
     lead: (runtime: Partial<Runtime> = {}) => {
-      const { terminal, signal } = aTerminal({ env: env(url), isStderrTerminal: false });
+      const { terminal, signal } = aTerminal({ env: envOfLeader(url), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
       const ended = runJob({ job: workspace.path('job.yaml'), again: false, json: true }, host);
       return { ended, stop: () => signal('SIGTERM') };
     },
     /** `volley work --until-done`; `stop` is SIGTERM. */
     work: (runtime: Partial<Runtime> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
-      const { terminal, signal } = aTerminal({ env: env(address), isStderrTerminal: false });
+      const { terminal, signal, said } = aTerminal({ env: env(address), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
       const all = { ...CLUSTER, run: undefined, untilDone: true, untilIdleMs: undefined, leaseSeconds: 30, json: true };
-      return { ended: workForRuns({ ...all, ...flags }, host), stop: () => signal('SIGTERM') };
+      return { ended: workForRuns({ ...all, ...flags }, host), stop: () => signal('SIGTERM'), said };
     },
   };
 }

@@ -64,3 +64,17 @@ test('a leader that gets SIGTERM takes back what its workers have not sent; they
     expect([0, 75]).toContain(await ended);
   }
 });
+
+test('a worker leaves a run whose secrets it lacks to the others', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(200));
+  const service = { credentials: { apiKey: { env: 'LEADER_KEY' } } };
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS, service }));
+  const { run, work } = aClusterInMemory(workspace);
+  const worker = work();
+
+  expect(await run()).toBe(0);
+  expect(await worker.ended).toBe(0);
+  expect(worker.said.stderr).toContain('LEADER_KEY');
+  expect(await workspace.destinations()).toEqual(numbersOf(200));
+});

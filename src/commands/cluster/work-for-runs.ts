@@ -70,14 +70,14 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
             return flags.untilDone && hasSeenRun && !hasRuns;
           },
           openService: async (working, job) => {
-            const service = await openWorkerService(working, job, { host, secrets });
-            if (service === undefined) {
-              log.warn(
-                `run ${working.run} of job ${job.name} is sent to a sandbox within its own process: not worked on`,
-              );
+            const opened = openWorkerService(working, job, { host, secrets });
+            // Where any run will do, one whose secrets are not here is for other workers.
+            const service = await (flags.run === undefined ? opened.catch(explainUserError) : opened);
+            if (typeof service === 'string') {
+              log.warn(`${service}; this worker leaves the run to others`, { run: working.run });
               return undefined;
             }
-            return { ...service, createLane: cluster.laneFor(job.service) };
+            return { ...service, createLane: cluster.laneFor(service.job.service) };
           },
           onWork: (working, job) => {
             hasSeenRun = true;
@@ -125,14 +125,20 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
   }
 }
 
-/** Undefined for an embedded sandbox: it serves its own process alone. */
+function explainUserError(error: unknown): string {
+  if (error instanceof UserError) return error.message;
+  throw error;
+}
+
+/** A text says why this worker cannot: an embedded sandbox serves its own process alone. */
 async function openWorkerService(
   { run }: WorkingRun,
-  job: WorkerJob,
+  job: WorkerJob | undefined,
   { host, secrets }: { host: Host; secrets: SecretKeeper },
-): Promise<Omit<WorkerService, 'createLane'> | undefined> {
+): Promise<Omit<WorkerService, 'createLane'> | string> {
+  if (job === undefined) return `run ${run} was begun by another version of Volley`;
   const { service, steps, name } = job;
-  if (service.sandbox) return undefined;
+  if (service.sandbox) return `run ${run} of job ${name} is sent to a sandbox within its leader`;
   const read = readSecrets(service.credentials, areasOf(steps), { terminal: host, secrets });
   const found = await read.catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
