@@ -1,14 +1,13 @@
 import { countOf } from '../domain/count-of.js';
-import type { RowStatus } from '../domain/row.js';
-import type { JournalEntry, RequestKey } from '../journal/entry-format.js';
-import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
+import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
+import { halvesOf, keyOf, type OpenRequest, type RowCounts } from '../journal/replay.js';
 import { GUARD_FROM_ROWS } from '../run/send/caution.js';
 import { provisionStep } from '../run/send/provision-step.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import type { StopReason } from '../run/stop.js';
-import { lateOutcome } from './late-outcome.js';
+import { lateOutcome, readSettledRows } from './late-outcome.js';
 import { assertNothingLost, refuseLost } from './lead-run.js';
 import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, Store } from './store.js';
 
@@ -68,8 +67,8 @@ class StepLeader {
   #life: string;
   /** Begun by an earlier process, and not in the store. */
   readonly #waiting: OpenRequest[];
-  readonly #settled: Record<RowStatus, number>;
-  readonly #before: Readonly<Record<RowStatus, number>>;
+  readonly #settled: RowCounts;
+  readonly #before: Readonly<RowCounts>;
 
   constructor(
     context: StepContext,
@@ -115,7 +114,9 @@ class StepLeader {
       const news = await this.#takeNews();
       for (const part of await this.#store.withdraw(this.#key)) {
         // Of one in flight the intent stays open: the next run asks the service.
-        if (!this.#handed.delete(keyOf(part)) || part.isInFlight) continue;
+        if (this.#find(part) === undefined) continue;
+        this.#handed.delete(keyOf(part));
+        if (part.isInFlight) continue;
         const result = { kind: 'again', why: 'the run stopped before it was sent' } as const;
         await journal.append({ type: 'outcome', ...nameOf(part), at: deps.clock.now(), result });
       }
@@ -132,10 +133,10 @@ class StepLeader {
     if (confirmed === 'same') await this.#compareLives(news);
     if (news.ended.length === 0) return news;
     await this.#context.lock.assertHeld();
+    const late = await this.#settleLate(news.ended.filter((ended) => this.#isLate(ended)));
     // Together: they stand in one write.
-    await Promise.all(
-      news.ended.flatMap((ended) => this.#toEntries(ended)).map((entry) => this.#context.journal.append(entry)),
-    );
+    const entries = [...late, ...news.ended.flatMap((ended) => this.#toEntries(ended))];
+    await Promise.all(entries.map((entry) => this.#context.journal.append(entry)));
     await this.#store.noteTaken(this.#key, news.ended);
     this.#report();
     this.#guard();
@@ -150,10 +151,18 @@ class StepLeader {
     this.#life = life;
   }
 
+  /** A late answer may be to a request of an earlier step. */
+  #find(key: RequestKey): OpenRequest | undefined {
+    return key.step === this.#context.planned.number ? this.#handed.get(keyOf(key)) : undefined;
+  }
+
+  #isLate(ended: EndedAttempt): boolean {
+    return ended.isLate && this.#find(ended) === undefined;
+  }
+
   #toEntries(ended: EndedAttempt): JournalEntry[] {
     const { at, result } = ended;
-    const open = this.#handed.get(keyOf(ended));
-    if (ended.isLate && open === undefined) return this.#settleLate(ended);
+    const open = this.#find(ended);
     // Taken before: this process died before it could say so.
     if (open === undefined) return [];
     const outcome = { type: 'outcome', ...nameOf(ended), at, result } as const;
@@ -164,11 +173,22 @@ class StepLeader {
     return [outcome];
   }
 
-  #settleLate(ended: EndedAttempt): JournalEntry[] {
-    if (ended.result.kind !== 'settled') return [];
-    this.#count(ended.result.outcomes.rows, ended.result.outcomes.verdicts);
-    this.#settled['in-doubt'] -= ended.rows[1];
-    return [lateOutcome(ended, ended.result.outcomes)];
+  async #settleLate(late: readonly EndedAttempt[]): Promise<SettleEntry[]> {
+    if (late.length === 0) return [];
+    const { deps, directory, planned } = this.#context;
+    const isSettled = await readSettledRows(deps.files, directory);
+    return late.flatMap((ended) => {
+      if (ended.result.kind !== 'settled') return [];
+      const entry = lateOutcome(ended, ended.result.outcomes, isSettled);
+      if (ended.step === planned.number) {
+        this.#count(
+          entry.rows.map(([, verdict]) => [verdict]),
+          entry.verdicts,
+        );
+        this.#settled['in-doubt'] -= entry.rows.length;
+      }
+      return entry.rows.length === 0 ? [] : [entry];
+    });
   }
 
   /** What is in the store has an intent. */
@@ -203,7 +223,7 @@ class StepLeader {
     return isAll;
   }
 
-  #count(rows: readonly (readonly [number, ...string[]])[], verdicts: readonly { status: RowStatus }[]): void {
+  #count(rows: readonly (readonly [number, ...string[]])[], verdicts: readonly { status: keyof RowCounts }[]): void {
     for (const [index] of rows) {
       const status = verdicts[index]?.status;
       if (status !== undefined) this.#settled[status] += 1;
