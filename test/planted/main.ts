@@ -62,6 +62,9 @@ async function runTests(
   const failed = testResults.flatMap((file) => file.assertionResults).find(({ status }) => status === 'failed');
   if (failed !== undefined) return failed;
   const broken = testResults.find(({ message }) => message !== '');
+  // Ended at the first failure, vitest may leave that one out of its report.
+  if (code !== 0 && broken === undefined && options.bail !== 0)
+    return runTests(directory, tests, { ...options, bail: 0 });
   if (code !== 0) throw new Error(`the tests ${tests.join(' ')} did not run: ${broken?.name} ${broken?.message}`);
   return undefined;
 }
