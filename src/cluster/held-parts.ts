@@ -45,6 +45,7 @@ export class HeldParts implements PartSource, Journal {
   readonly #deps: { readonly store: Store; readonly clock: Clock; readonly remember: (sent: SentAttempt) => void };
   readonly #key: WorkerKey;
   readonly #of: Pick<WorkingRun, 'run' | 'born'>;
+  readonly #epoch: number;
   readonly #claimAtOnce: number;
   readonly #held = new Map<string, Held>();
   readonly #ready: PartToSend[] = [];
@@ -52,12 +53,13 @@ export class HeldParts implements PartSource, Journal {
   #isOpen = true;
 
   constructor(
-    { worker, run, born, step }: WorkerKey & Pick<WorkingRun, 'born'>,
+    { worker, run, born, epoch, step }: WorkerKey & Pick<WorkingRun, 'born' | 'epoch'>,
     deps: { store: Store; clock: Clock; remember: (sent: SentAttempt) => void },
     { claimAtOnce }: { claimAtOnce: number },
   ) {
     this.#key = { worker, run, step };
     this.#of = { run, born };
+    this.#epoch = epoch;
     this.#deps = deps;
     this.#claimAtOnce = claimAtOnce;
     this.#commit = new GroupCommit({
@@ -89,6 +91,7 @@ export class HeldParts implements PartSource, Journal {
   async #claim(): Promise<void> {
     const claimed = await this.#deps.store.claim(this.#key, {
       count: this.#claimAtOnce,
+      epoch: this.#epoch,
       holding: [...this.#held.values()].map(({ step, request, part }) => ({ step, request, part })),
     });
     this.#isOpen = claimed.isOpen;

@@ -142,6 +142,8 @@ export interface WorkingRun {
   readonly run: string;
   /** Another one once the run was dropped and is led again: attempts of before are of no concern to it. */
   readonly born: string;
+  /** Of its leader. */
+  readonly epoch: number;
   readonly job: string;
   readonly step: number;
   readonly provisionedIds: readonly string[];
@@ -198,11 +200,12 @@ export interface WorkerStore {
   hasRuns(filter: { readonly only?: string | undefined }): Promise<boolean>;
   /**
    * Claims open parts in the order of the plan, so that the worker holds those that it says it does and `count` more;
-   * first those that it owns without knowing (a lost reply). `isOpen`: the step may still have parts for this worker.
+   * first those that it owns without knowing (a lost reply). `isOpen`: the step may still have parts for this worker, under the
+   * leader of that epoch: another one may have another job, with other limits.
    */
   claim(
     key: WorkerKey,
-    ask: { readonly count: number; readonly holding: readonly RequestKey[] },
+    ask: { readonly count: number; readonly holding: readonly RequestKey[]; readonly epoch?: number | undefined },
   ): Promise<{ readonly parts: readonly ClaimedPart[]; readonly isOpen: boolean }>;
   /**
    * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,

@@ -31,7 +31,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const kind = kindOf(step);
   const key = { worker: lease.worker, run: run.run, step: run.step };
   const held = new HeldParts(
-    { ...key, born: run.born },
+    { ...key, born: run.born, epoch: run.epoch },
     { store, clock: deps.clock, remember: sent.remember },
     { claimAtOnce: step.limits.concurrency },
   );

@@ -65,7 +65,7 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
   }
 }
 
-/** By run, the one that was opened last at the end. */
+/** By run and job, which may change with its leader; the one that was opened last at the end. */
 type Services = Map<string, Promise<WorkerService | undefined>>;
 const MOST_SERVICES = 8;
 
@@ -118,10 +118,11 @@ async function openOnce(
   services: Services,
   { openService }: WorkOptions,
 ): Promise<WorkerService | undefined> {
-  const known = services.get(run.run);
+  const name = `${run.run} ${run.job}`;
+  const known = services.get(name);
   if (known !== undefined) return known;
   const opening = openService(run, decodeWorkerJob(run.job));
-  services.set(run.run, opening);
+  services.set(name, opening);
   const [[oldest, service] = []] = services;
   if (services.size > MOST_SERVICES && oldest !== undefined) {
     services.delete(oldest);

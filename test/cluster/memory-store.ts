@@ -328,14 +328,15 @@ export class MemoryCluster {
       if (!run.isOpen || run.step === undefined || run.life !== this.#life || run.stop !== undefined) continue;
       if (only !== undefined && only !== id) continue;
       const { step, provisionedIds } = run.step;
-      return { run: id, born: run.born, job: run.job, step, provisionedIds };
+      return { run: id, born: run.born, epoch: run.epoch, job: run.job, step, provisionedIds };
     }
     return undefined;
   }
 
-  #claim({ worker, run: id, step }: WorkerKey, { count, holding }: { count: number; holding: readonly RequestKey[] }) {
+  #claim({ worker, run: id, step }: WorkerKey, { count, holding, epoch }: Parameters<Store['claim']>[1]) {
     const run = this.#runs.get(id);
-    const isOpen = run !== undefined && this.#isWorking(run, { worker, step });
+    const isLed = run !== undefined && run.epoch === (epoch ?? run.epoch);
+    const isOpen = isLed && this.#isWorking(run, { worker, step });
     if (!isOpen) return { parts: [], isOpen: false };
     const held = new Set(holding.map(partName));
     const inOrder = [...run.parts.values()].filter((part) => part.step === step).sort(byPlan);

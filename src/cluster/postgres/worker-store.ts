@@ -16,8 +16,8 @@ export function createWorkerStore(database: Database): WorkerStore {
     findRun: async ({ only }) => {
       const row = await call('find_run', [only ?? null]);
       if (row === undefined) return undefined;
-      const [run, born, job, step, provisionedIds] = [row.id, row.born, row.job, row.step, row.provisioned_ids];
-      return { run, born, job, step, provisionedIds } as WorkingRun;
+      const { id: run, born, job, step, provisioned_ids: provisionedIds } = row;
+      return { run, born, epoch: Number(row.epoch), job, step, provisionedIds } as WorkingRun;
     },
     hasRuns: async ({ only }) => {
       const [row] = await database.query(
@@ -26,12 +26,13 @@ export function createWorkerStore(database: Database): WorkerStore {
       );
       return row?.has_runs === true;
     },
-    claim: async ({ worker, run, step }, { count, holding }) => {
+    claim: async ({ worker, run, step }, { count, holding, epoch }) => {
       const [requests, parts] = [holding.map(({ request }) => request), holding.map(({ part }) => part)];
-      const rows = await database.query('select * from volley.claim($1, $2, $3, $4, $5, $6)', [
+      const rows = await database.query('select * from volley.claim($1, $2, $3, $4, $5, $6, $7)', [
         worker,
         run,
         step,
+        epoch ?? null,
         count,
         requests,
         parts,

@@ -34,7 +34,11 @@ export function testLeading(open: OpenCluster): void {
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
-    expect(await store.findRun({})).toMatchObject({ job: '{"new":true}' });
+    expect(await store.findRun({})).toMatchObject({ job: '{"new":true}', epoch: 2 });
+    // Who knows the job of the leader before gets nothing more under it: its limits may be lower now.
+    const claim = (epoch: number) => worker.store.claim(worker.key, { count: 1, holding: [], epoch });
+    expect(await claim(1)).toEqual({ parts: [], isOpen: false });
+    expect(await claim(2)).toMatchObject({ parts: [{ request: 3 }], isOpen: true });
   });
 
   test('a leader of a lower epoch can do nothing more, nor can one of a run that is not there', async () => {

@@ -25,6 +25,7 @@ export function testWorking(open: OpenCluster): void {
     expect(await store.findRun({ only: 'run-b' })).toEqual({
       run: 'run-b',
       born: expect.any(String),
+      epoch: 1,
       job: '{"of":"run-b"}',
       step: 1,
       provisionedIds: ['id "1"', ''],

@@ -21,8 +21,8 @@ begin
 end $$;
 
 -- What the worker holds from now on without having said so; one row without a request where that is nothing.
-create function volley.claim(of_worker text, of_run text, its_step integer, up_to integer, held_requests integer[],
-  held_parts text[])
+create function volley.claim(of_worker text, of_run text, its_step integer, its_epoch bigint, up_to integer,
+  held_requests integer[], held_parts text[])
 returns table (is_open boolean, request integer, part text, first_row integer, row_count integer, in_flight boolean,
   attempt integer, head text, body bytea, nonce text)
 language plpgsql as $$
@@ -35,7 +35,8 @@ declare
 begin
   perform pg_advisory_xact_lock_shared(volley.gate(of_run));
   select * into led from volley.run where id = of_run;
-  is_open := volley.is_claimable(led, its_step, present) and volley.may_begin(of_worker, present);
+  is_open := volley.is_claimable(led, its_step, present) and led.epoch = coalesce(its_epoch, led.epoch)
+    and volley.may_begin(of_worker, present);
   if is_open then
     -- First those of a claim whose reply was lost.
     claimed := array(
