@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CLUSTER_BUGS } from './cluster-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
@@ -137,9 +138,14 @@ const [flags, [only]] = [
   process.argv.slice(2).filter((word) => word.startsWith('--')),
   process.argv.slice(2).filter((word) => !word.startsWith('--')),
 ];
-const bugs = [...PLANNING_BUGS, ...JOURNAL_BUGS, ...RUNNING_BUGS, ...REGISTRY_BUGS, ...WORKBOOK_BUGS].filter(
-  ({ name }) => only === undefined || name.includes(only),
-);
+const bugs = [
+  ...CLUSTER_BUGS,
+  ...PLANNING_BUGS,
+  ...JOURNAL_BUGS,
+  ...RUNNING_BUGS,
+  ...REGISTRY_BUGS,
+  ...WORKBOOK_BUGS,
+].filter(({ name }) => only === undefined || name.includes(only));
 assertPlaces(bugs);
 const startMs = performance.now();
 if (!flags.includes('--tests-are-green')) {
