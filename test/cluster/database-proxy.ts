@@ -15,11 +15,13 @@ export interface DatabaseProxy {
   url(database: string): string;
   /** Statements whose call was not cut yet. */
   left(): readonly string[];
+  /** From now on nothing passes, in either direction, and no connection breaks: as behind a partition. Returns how to end it. */
+  freeze(): () => void;
   close(): Promise<void>;
 }
 
 /** Stands between a process and the server, and cuts each of these calls once; everything else passes. */
-export async function startDatabaseProxy(socketDirectory: string, cuts: readonly Cut[]): Promise<DatabaseProxy> {
+export async function startDatabaseProxy(socketDirectory: string, cuts: readonly Cut[] = []): Promise<DatabaseProxy> {
   const left = new Map(cuts.map((cut) => [cut.statement, { ...cut, name: `volley.${cut.statement}(` }]));
   /** The cut that is due at this call, if there is one. */
   const takeCut = (bytes: Buffer): Cut['when'] | undefined => {
@@ -30,6 +32,7 @@ export async function startDatabaseProxy(socketDirectory: string, cuts: readonly
     return cut.nth > 1 ? undefined : cut.when;
   };
   const sockets = new Set<Socket>();
+  let isFrozen = false;
   const proxy = createServer((client) => {
     const server = connect(join(socketDirectory, '.s.PGSQL.5432'));
     let isCutting = false;
@@ -39,6 +42,7 @@ export async function startDatabaseProxy(socketDirectory: string, cuts: readonly
     };
     for (const socket of [client, server]) {
       sockets.add(socket);
+      if (isFrozen) socket.pause();
       socket.on('error', end);
       socket.on('close', () => {
         sockets.delete(socket);
@@ -58,6 +62,14 @@ export async function startDatabaseProxy(socketDirectory: string, cuts: readonly
   return {
     url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     left: () => [...left.keys()],
+    freeze: () => {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+      return () => {
+        isFrozen = false;
+        for (const socket of sockets) socket.resume();
+      };
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => proxy.close(resolve));

@@ -16,7 +16,7 @@ const { kills, from, killsAJob, command } = await yargs(hideBin(process.argv))
   .parseAsync();
 
 const total = { jobs: 0, rows: 0, requests: 0, inDoubt: 0, failed: 0 };
-const ended: Record<Victim, number> = { worker: 0, leader: 0, server: 0, paused: 0 };
+const ended: Record<Victim, number> = { worker: 0, leader: 0, server: 0, paused: 0, cutOff: 0 };
 const startMs = performance.now();
 const sumOf = (counts: Record<Victim, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 for (let seed = from; sumOf(ended) < kills; seed++) {
@@ -38,7 +38,7 @@ for (let seed = from; sumOf(ended) < kills; seed++) {
   total.jobs += 1;
 }
 process.stdout.write(
-  `${ended.worker} workers and ${ended.leader} leaders killed, ${ended.paused} workers paused beyond their lease, the database ended ${ended.server} times\n` +
+  `${ended.worker} workers and ${ended.leader} leaders killed, ${ended.paused} workers paused and ${ended.cutOff} cut off from the database beyond their lease, the database ended ${ended.server} times\n` +
     `${total.jobs} jobs of ${total.rows} rows, ${total.requests} requests: ${total.failed} failed; ${total.inDoubt} rows in doubt\n` +
     `${((performance.now() - startMs) / 1000).toFixed(1)} s\n`,
 );

@@ -8,10 +8,11 @@ import { checkAccount, findRun } from '../../kill/account.js';
 import { createKillJob, type KillJob, pick, writeCsv } from '../../kill/job.js';
 import { Life, sleep, waitFor } from '../../kill/life.js';
 import { Violation } from '../../simulation/watch.js';
+import { type DatabaseProxy, startDatabaseProxy } from '../database-proxy.js';
 import type { PostgresServer } from '../postgres-server.js';
 
 /** What can be ended; the numbers are weights. */
-const VICTIMS = { worker: 6, leader: 2, server: 1, paused: 1 } as const;
+const VICTIMS = { worker: 6, leader: 2, server: 1, paused: 1, cutOff: 1 } as const;
 export type Victim = keyof typeof VICTIMS;
 
 const WORKERS = 3;
@@ -41,27 +42,36 @@ export async function soakCluster(
   const directory = mkdtempSync(join(tmpdir(), 'volley-cluster-soak-'));
   const sandbox = await startSandbox({ rateLimits: false, faults: [LATENCY] });
   const lives = new Set<Life>();
+  const closing: DatabaseProxy[] = [];
   try {
-    const url = server.url(await server.createVolleyDatabase());
+    const database = await server.createVolleyDatabase();
+    const url = server.url(database);
+    const proxies = await Promise.all(Array.from({ length: WORKERS }, () => startDatabaseProxy(server.directory)));
+    closing.push(...proxies);
     const mixes = [['sms'], ['contacts', 'sms'], ['sms', 'verification.start']] as const;
     const job = createKillJob(random, { origin: sandbox.origin, seconds: Math.max(4, kills * 0.6), mixes });
     writeJob(directory, job, random);
     const env = { PATH: process.env.PATH ?? '', VOLLEY_API_KEY: sandbox.credentials.apiKey, VOLLEY_DATABASE_URL: url };
-    const start = (...args: string[]) => {
-      const life = new Life(command, args, { cwd: directory, env });
+    const start = (address: string, ...args: string[]) => {
+      const life = new Life(command, args, { cwd: directory, env: { ...env, VOLLEY_DATABASE_URL: address } });
       lives.add(life);
       void life.ended.then(() => lives.delete(life));
       return life;
     };
-    const startWorker = () => start('work', '--lease-seconds', String(LEASE_SECONDS));
-    const startLeader = () => start('run', 'job.yaml', '--json');
-    const crew: Crew = { workers: Array.from({ length: WORKERS }, startWorker), leader: startLeader(), pauses: [] };
-    const ended = { worker: 0, leader: 0, server: 0, paused: 0 };
+    const startWorker = (at: number) =>
+      start(proxies[at]?.url(database) ?? url, 'work', '--lease-seconds', String(LEASE_SECONDS));
+    const startLeader = () => start(url, 'run', 'job.yaml', '--json');
+    const crew: Crew = {
+      workers: Array.from({ length: WORKERS }, (_, at) => startWorker(at)),
+      leader: startLeader(),
+      pauses: [],
+    };
+    const ended = { worker: 0, leader: 0, server: 0, paused: 0, cutOff: 0 };
     for (let kill = 0; kill < kills && !(await isFinished(crew.leader)); kill++) {
       await sleep(random() * 900);
       const victim = chooseVictim(random);
       ended[victim] += 1;
-      await endOne(victim, { crew, random, server, startLeader, startWorker });
+      await endOne(victim, { crew, random, server, proxies, startLeader, startWorker });
     }
     await Promise.all(crew.pauses);
     await leadToTheEnd(crew, startLeader);
@@ -74,6 +84,7 @@ export async function soakCluster(
     for (const life of lives) life.signal('SIGCONT');
     for (const life of lives) life.signal('SIGKILL');
     await Promise.all([...lives].map((life) => life.ended));
+    await Promise.all(closing.map((proxy) => proxy.close()));
     await sandbox.close();
     rmSync(directory, { recursive: true, force: true });
   }
@@ -92,9 +103,17 @@ async function endOne(
     crew,
     random,
     server,
+    proxies,
     startLeader,
     startWorker,
-  }: { crew: Crew; random: Random; server: PostgresServer; startLeader: () => Life; startWorker: () => Life },
+  }: {
+    crew: Crew;
+    random: Random;
+    server: PostgresServer;
+    proxies: readonly DatabaseProxy[];
+    startLeader: () => Life;
+    startWorker: (at: number) => Life;
+  },
 ): Promise<void> {
   const at = pick(random, WORKERS);
   switch (victim) {
@@ -110,11 +129,14 @@ async function endOne(
     case 'paused':
       crew.pauses.push(pause(crew.workers[at]));
       return;
+    case 'cutOff':
+      crew.pauses.push(cutOff(proxies[at]));
+      return;
     case 'worker':
       await untilWorking(crew.workers[at]);
       crew.workers[at]?.signal('SIGKILL');
       await crew.workers[at]?.ended;
-      crew.workers[at] = startWorker();
+      crew.workers[at] = startWorker(at);
   }
 }
 
@@ -148,6 +170,13 @@ async function pause(worker: Life | undefined): Promise<void> {
   if (worker?.signal('SIGSTOP') !== true) return;
   await sleep(PAUSE_MS);
   worker.signal('SIGCONT');
+}
+
+/** Its packets go nowhere for longer than a lease. */
+async function cutOff(proxy: DatabaseProxy | undefined): Promise<void> {
+  const end = proxy?.freeze();
+  await sleep(PAUSE_MS);
+  end?.();
 }
 
 function chooseVictim(random: Random): Victim {
@@ -186,7 +215,7 @@ async function judge(
     }
   }
   checkAccount(run, steps, { ledger, openRows });
-  const ends = kills.worker + kills.leader + kills.paused + kills.server * (WORKERS + 1);
+  const ends = kills.worker + kills.leader + kills.paused + kills.cutOff + kills.server * (WORKERS + 1);
   const most = ends * MAX_CONCURRENCY * MAX_BATCH;
   if (openRows.size > most) throw new Violation(`${openRows.size} rows are in doubt, more than ${most} were under way`);
   return openRows.size;
