@@ -56,18 +56,20 @@ export async function takeOver(
     await clock.sleep(500);
   }
   const known = new Map(parts.map((part) => [nameOf(part), part]));
+  assertJournalWhole(key.run, state, parts);
   assertNotOlder(key.run, state, parts);
-  const missing = steps.flatMap((step, index) => {
-    if (!isRowStep(step)) return [];
-    const open = [...state.step(index + 1).open.values()];
-    return open.filter((part) => part.isInFlight && !known.has(nameOf(part)));
-  });
+  const open = steps.flatMap((step, index) => (isRowStep(step) ? [...state.step(index + 1).open.values()] : []));
+  const missing = open.filter((part) => part.isInFlight && !known.has(nameOf(part)));
   if (isNewLife && missing.length > 0) {
     throw explainLost(key.run, `the database lacks ${countOf(missing.length, 'request')} that it had been given`);
   }
   for (const part of missing) {
     const result = { kind: 'again', why: 'the run ended before a worker had it' } as const;
     await journal.append({ type: 'outcome', ...keyOf(part), at: clock.now(), result });
+  }
+  // The last leader died while it wrote: its intent is missing, or that of a half.
+  for (const part of open.filter((one) => !one.isInFlight && known.has(nameOf(one)))) {
+    await journal.append({ type: 'intent', ...keyOf(part), at: clock.now(), line: part.line, rows: part.rows });
   }
   return true;
 }
@@ -95,10 +97,26 @@ function assertNotOlder(run: string, state: RunState, parts: readonly LedPart[])
   const older = parts.filter((part) => {
     if (part.state === 'done') return false;
     const { open } = state.step(part.step);
-    return !isPartOf(part, (name) => open.get(name)?.isInFlight === true);
+    return !isPartOf(part, (name) => open.has(name));
   });
   if (older.length === 0) return;
   throw explainLost(run, `the database has ${countOf(older.length, 'request')} to send that the journal knows as done`);
+}
+
+/** Before a request is in the database its intent is in the journal, and an outcome that was taken. */
+function assertJournalWhole(run: string, state: RunState, parts: readonly LedPart[]): void {
+  const unknown = parts.filter(({ step, request, part, isTaken }) => {
+    const { nextRequest, begunAhead, open } = state.step(step);
+    const isBegun = request < nextRequest || begunAhead.has(request);
+    return !isBegun || (isTaken && open.has(`${request}/${part}`));
+  });
+  if (unknown.length === 0) return;
+  const what = `its journal lacks what the database knows of ${countOf(unknown.length, 'request')}`;
+  throw new UserError('registry-mismatch', `Cannot resume run ${run}: ${what}`, {
+    hint:
+      'This directory is older than the run: it was copied, or put back from a backup. Resume the run in the newest directory. ' +
+      'Do not drop it from the database: what was sent since would be sent again.',
+  });
 }
 
 /** Whether a part, or one that it is a half of, is one of those. */

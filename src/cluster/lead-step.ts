@@ -137,6 +137,8 @@ class StepLeader {
     // Together: they stand in one write.
     const entries = [...late, ...news.ended.flatMap((ended) => this.#toEntries(ended))];
     await Promise.all(entries.map((entry) => this.#context.journal.append(entry)));
+    // Of a process that lost the lock meanwhile they do not count, and its successor needs them.
+    await this.#context.lock.assertHeld();
     await this.#store.noteTaken(this.#key, news.ended);
     this.#report();
     this.#guard();

@@ -65,6 +65,8 @@ export interface HandedPart extends RequestKey {
 
 export interface LedPart extends RequestKey {
   readonly state: 'open' | 'claimed' | 'under-way' | 'done';
+  /** Done, and a leader has said that its journal has the outcome. */
+  readonly isTaken: boolean;
 }
 
 export type WithdrawnPart = RequestKey & Pick<HandedPart, 'isInFlight'>;
@@ -103,7 +105,7 @@ export interface LeaderStore {
   /**
    * Becomes the leader of a run, or takes over from one of a lower epoch. `job` is what workers need to send (JSON).
    * `isNew`: the store did not know the run. `isNewLife`: the server has another life than when the run was led last.
-   * Nothing is claimed until `openStep`.
+   * Nothing is claimed until `openStep`; what the last leader withdrew is open.
    */
   lead(
     key: LeadKey,

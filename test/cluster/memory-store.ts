@@ -226,16 +226,18 @@ export class MemoryCluster {
       attempts: new Map(),
       withdrawn: [],
     };
-    for (const part of epoch > run.epoch ? run.withdrawn : []) {
-      if (part.isInFlight) run.parts.set(partName(part), part);
-    }
+    for (const part of epoch > run.epoch ? run.withdrawn : []) run.parts.set(partName(part), part);
     if (epoch > run.epoch) run.withdrawn = [];
     Object.assign(run, { epoch, job, isOpen: false, stop: undefined });
     this.#runs.set(id, run);
     return {
       isNew,
       isNewLife: run.life !== this.#life,
-      parts: [...run.parts.values()].map(({ step, request, part, state }) => ({ step, request, part, state })),
+      parts: [...run.parts.values()].map(({ step, request, part, state, attempt }) => {
+        const isTaken =
+          state === 'done' && run.attempts.get(attemptName({ step, request, part, attempt }))?.untaken !== true;
+        return { step, request, part, state, isTaken };
+      }),
     };
   }
 

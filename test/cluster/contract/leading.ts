@@ -25,12 +25,14 @@ export function testLeading(open: OpenCluster): void {
     await worker.end(SETTLED, { request: 2 });
     const lead = { run: 'run-a', epoch: 2 };
     const { parts } = await store.lead(lead, '{"new":true}');
-    expect(parts.map(({ request, state }) => [request, state])).toEqual([
-      [1, 'under-way'],
-      [2, 'done'],
-      [3, 'claimed'],
-      [4, 'open'],
+    expect(parts.map(({ request, state, isTaken }) => [request, state, isTaken])).toEqual([
+      [1, 'under-way', false],
+      [2, 'done', false],
+      [3, 'claimed', false],
+      [4, 'open', false],
     ]);
+    await store.noteTaken(lead, (await store.readNews(lead, 1)).ended);
+    expect((await store.lead(lead, '{"new":true}')).parts[1]).toMatchObject({ request: 2, isTaken: true });
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
@@ -164,7 +166,7 @@ export function testLeading(open: OpenCluster): void {
     expect(await store.withdraw(lead)).toEqual([{ ...PART, request: 2, isInFlight: true }]);
   });
 
-  test('what was withdrawn in flight is there for the next leader: a part that is not was never sent', async () => {
+  test('what was withdrawn is there for the next leader, as it was: the last one may have died before it wrote that down', async () => {
     const cluster = await open();
     const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)], onLost: 'query' });
     const worker = await aWorker(cluster, 'w');
@@ -175,10 +177,19 @@ export function testLeading(open: OpenCluster): void {
     await store.closeStep(lead);
     expect(inOrder(await store.withdraw(lead))).toMatchObject([{ isInFlight: true }, { isInFlight: false }]);
     const next = { ...lead, epoch: 2 };
-    expect(await store.lead(next, '{}')).toMatchObject({ isNew: false, parts: [{ ...PART, state: 'open' }] });
+    expect(await store.lead(next, '{}')).toMatchObject({
+      isNew: false,
+      parts: [
+        { ...PART, state: 'open' },
+        { request: 2, state: 'open' },
+      ],
+    });
     await store.openStep(next, { step: 1, provisionedIds: [], onLost: 'query' });
     const other = await aWorker(cluster, 'other');
-    expect(await other.claim(2)).toMatchObject([{ request: 1, isInFlight: true, attempt: 1, nonce: 'of w' }]);
+    expect(await other.claim(2)).toMatchObject([
+      { request: 1, isInFlight: true, attempt: 1, nonce: 'of w', body: aPart(1).body },
+      { request: 2, isInFlight: false, attempt: 0, body: aPart(2).body },
+    ]);
   });
 
   test('a dropped run leaves nothing, whatever comes late; other runs stay', async () => {

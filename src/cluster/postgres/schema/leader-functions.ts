@@ -35,9 +35,8 @@ begin
     return;
   end if;
   if led.epoch < its_epoch then
-    -- What came of one in flight is unknown, and the intent of it is open: it is here to be asked about.
-    update volley.part set state = 'open' where run = of_run and state = 'withdrawn' and in_flight;
-    delete from volley.part where run = of_run and state = 'withdrawn';
+    -- The last leader may have died before it wrote down that it withdrew them.
+    update volley.part set state = 'open' where run = of_run and state = 'withdrawn';
   else
     perform volley.check_lead(of_run, its_epoch);
   end if;

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { takeOver } from '../../src/cluster/lead-run.js';
+import { loadJob } from '../../src/job/load.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
+import { RunState } from '../../src/journal/replay.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { aJob } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { AGAIN, aPart, aRun, aWorker, PART, SETTLED, SPLIT } from './contract/cluster-under-test.js';
+import { MemoryCluster } from './memory-store.js';
+
+const AT = 1_800_000_000_000;
+const INTENT = { type: 'intent', ...PART, at: AT, line: [0, 100], rows: [2, 2] } as const;
+
+test('what a leader left out of its journal, since it died while it wrote, is in it again', async () => {
+  const { worker, resume } = await aLedRequest();
+  await worker.begin();
+  await worker.end(AGAIN);
+  const again = await resume([INTENT, { type: 'outcome', ...PART, at: AT, result: AGAIN }]);
+  expect(again.step(1).open.get('1/')).toMatchObject({ isInFlight: true });
+
+  const other = await aLedRequest();
+  await other.worker.begin();
+  await other.worker.end(SPLIT);
+  const half = { ...INTENT, part: '0', rows: [2, 1] } as const;
+  const split = await other.resume([INTENT, { type: 'outcome', ...PART, at: AT, result: SPLIT }, half]);
+  expect([...split.step(1).open.values()].map(({ part, isInFlight }) => [part, isInFlight])).toEqual([
+    ['0', true],
+    ['1', true],
+  ]);
+});
+
+test('a journal that lacks what the database knows is refused: it was put back from a backup', async () => {
+  const { worker, resume, take } = await aLedRequest();
+  await worker.begin();
+  await worker.end(SETTLED);
+  await expect(resume([])).rejects.toThrow('its journal lacks what the database knows of 1 request');
+  expect((await resume([INTENT])).step(1).open.get('1/')).toMatchObject({ isInFlight: true });
+  await take();
+  await expect(resume([INTENT])).rejects.toMatchObject({
+    message: 'Cannot resume run run-a: its journal lacks what the database knows of 1 request',
+    hint: expect.stringContaining('Do not drop it'),
+  });
+});
+
+/** One that a worker has claimed. `resume`: by a leader with this journal. */
+async function aLedRequest() {
+  const workspace = await aWorkspace();
+  workspace.writeJob(aJob(workspace));
+  const { steps } = await loadJob(workspace.path('job.yaml'));
+  const memory = new MemoryCluster(systemClock);
+  const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
+  const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
+  const worker = await aWorker(cluster, 'w');
+  await worker.claim(1);
+  let { epoch } = lead;
+  return {
+    worker,
+    take: async () => store.noteTaken({ ...lead, epoch }, (await store.readNews({ ...lead, epoch }, 10)).ended),
+    resume: async (entries: readonly JournalEntry[]) => {
+      const state = new RunState();
+      for (const entry of entries) state.apply(entry);
+      const journal = { append: async (entry: JournalEntry) => state.apply(entry) };
+      epoch += 1;
+      const isKnown = await takeOver(
+        { ...lead, epoch },
+        { store, state, journal, clock: systemClock, steps, job: '{}' },
+      );
+      expect(isKnown).toBe(true);
+      return state;
+    },
+  };
+}
