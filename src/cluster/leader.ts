@@ -6,6 +6,7 @@ import type { RunDeps } from '../run/run-deps.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StopSwitch } from '../run/stop.js';
 import type { Lock } from '../storage/lock.js';
+import { explainAway } from './explain-away.js';
 import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { LeadLost, type Store, StoreLost } from './store.js';
@@ -76,12 +77,6 @@ export function createLeader(
       await explained(store.lead(key, job).then(() => store.drop(key)));
     },
   };
-}
-
-function explainAway({ message }: StoreLost): ServiceError {
-  return new ServiceError('unavailable', `Cannot go on without the database: ${message}`, {
-    hint: 'Once it answers, the same command resumes the run.',
-  });
 }
 
 /** A worker in this process, for one step. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { explainAway } from '../../cluster/explain-away.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import type { Log } from '../../ports/log.js';
 import type { Registry } from '../../registry/registry.js';
@@ -75,6 +76,9 @@ export async function applyThenReport(context: {
       },
     );
     await leader?.end(reason === 'finished');
+  } catch (error) {
+    // A call on a shared lane, of a step without rows, has waited in vain.
+    throw explainAway(error);
   } finally {
     view.close();
   }
