@@ -192,7 +192,7 @@ export class MemoryCluster {
       }),
       askToStop: call('askToStop', ({ run }, stop) => {
         const found = this.#runs.get(run);
-        if (found !== undefined) found.stop ??= stop;
+        if (found !== undefined) found.stop ??= { ...stop, detail: stop.detail.replaceAll('\u0000', '') };
       }),
       book: call('book', (lane, ask) => {
         const { row, booked } = bookTurns(this.#lanes.get(lane), ask, { life: this.#life, nowMs: this.#clock.now() });

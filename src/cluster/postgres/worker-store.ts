@@ -74,7 +74,8 @@ export function createWorkerStore(database: Database): WorkerStore {
       return Number(row?.check_in);
     },
     askToStop: async ({ run }, { reason, detail }) => {
-      await call('ask_to_stop', [run, reason, detail]);
+      // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
+      await call('ask_to_stop', [run, reason, detail.replaceAll('\u0000', '')]);
     },
   };
 }

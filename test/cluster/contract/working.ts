@@ -237,7 +237,7 @@ export function testWorking(open: OpenCluster): void {
     await worker.begin();
     expect((await store.readNews(lead, 1)).stop).toBeUndefined();
     const first = { reason: 'unauthorized', detail: 'the service answered 401' };
-    await worker.store.askToStop(worker.key, first);
+    await worker.store.askToStop(worker.key, { ...first, detail: 'the service answered\u0000 401' });
     await store.askToStop({ ...worker.key, worker: 'other' }, { reason: 'guard', detail: 'later' });
     expect((await store.readNews(lead, 1)).stop).toEqual(first);
     expect(await store.findRun({})).toBeUndefined();
