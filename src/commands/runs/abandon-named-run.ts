@@ -79,6 +79,9 @@ async function abandonBehindLock(
     const run = { directory, plan, lock, registry };
     if (flags.dryRun) await assertUnfinished(run, { files, clock, owner });
     else await abandonRun(run, namePerson(runtime), { files, clock, owner });
+    if (plan.job.cluster?.share === 'requests') {
+      log.warn(`workers may still send what they were given of it: volley cluster drop ${plan.id} takes it from them`);
+    }
     const { state } = await readRunRows(files, run);
     const isHolder = holdsRows(run);
     if (flags.dryRun || !isHolder) {
