@@ -1,7 +1,7 @@
 import { ServiceError } from '../domain/errors.js';
 import { StoreLost } from './store.js';
 
-/** What a process says that has waited for its database in vain; another error is left as it is. */
+/** What a process says whose wait for the database is over; another error is left as it is. */
 export function explainAway(error: unknown): unknown {
   if (!(error instanceof StoreLost)) return error;
   return new ServiceError('unavailable', `Cannot continue without the database: ${error.message}`, {

@@ -77,7 +77,7 @@ export async function applyThenReport(context: {
     );
     await leader?.end(reason === 'finished');
   } catch (error) {
-    // A call on a shared lane, of a step without rows, has waited in vain.
+    // A call on a shared lane, of a step without rows, has waited for long enough.
     throw explainAway(error);
   } finally {
     view.close();
