@@ -56,7 +56,7 @@ export interface BookedTurns {
 }
 
 export const HORIZON_MS = 150;
-/** The line is no longer than this: who waits in it may have died, and its turns must not be lost. */
+/** The line is no longer than this, or one turn: who waits in it may have died, and its turns must not be lost. */
 export const MAX_LINE_MS = 250;
 /** A last booking so far ahead, without a pause, is none of this clock. */
 export const SET_BACK_MS = 60_000;
@@ -112,7 +112,8 @@ export function bookTurns(
   }
   let againInMs = 0;
   if (inMs.length < ask.costsMs.length) {
-    lineMs = Math.min(Math.max(lineMs, turnMs, nowMs, pausedUntilMs), Math.max(turnMs, pausedUntilMs) + MAX_LINE_MS);
+    const longestMs = Math.max(MAX_LINE_MS, firstMs / share);
+    lineMs = Math.min(Math.max(lineMs, turnMs, nowMs, pausedUntilMs), Math.max(turnMs, pausedUntilMs) + longestMs);
     againInMs = Math.max(0, lineMs - nowMs - HORIZON_MS / 2);
     lineMs += firstMs / share;
   }

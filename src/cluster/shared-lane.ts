@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import { type Cost, Rate } from '../throttle/rate.js';
-import type { TurnsAsked } from './lane-rule.js';
+import { HORIZON_MS, type TurnsAsked } from './lane-rule.js';
 import { ServerClock } from './server-clock.js';
 import type { LaneStore } from './store.js';
 
@@ -18,6 +18,9 @@ const BLOCK_MS = 10;
 const FIRST_PREPARATION_MS = 10;
 const MAX_PREPARATION_MS = 120;
 const FORGETTING = 0.05;
+/** Around the time after which the store says to ask again, as long before the turn itself. */
+const EARLIER_MS = HORIZON_MS * 0.4;
+const LATER_MS = HORIZON_MS * 0.1;
 const LEAST_SHARE = 1 / 64;
 const LEAST_REQUESTS_PER_SECOND = 0.1;
 
@@ -49,9 +52,11 @@ export function createSharedLane(options: {
   name: string;
   limits: Limits;
   clock: Clock;
+  /** In [0, 1). */
+  random: () => number;
   signal: AbortSignal;
 }): Lane {
-  const { store, name, limits, clock, signal } = options;
+  const { store, name, limits, clock, random, signal } = options;
   const stopping = new AbortController();
   const slots = pLimit({ concurrency: limits.concurrency, rejectOnClear: true });
   /** Of a lane that nothing slows down: the store knows the share. */
@@ -79,7 +84,9 @@ export function createSharedLane(options: {
       while ((waiting.length > 0 || said.slowed || said.pauseMs > 0) && !stopping.signal.aborted) {
         const againInMs = await askOnce();
         wake = new AbortController();
-        if (againInMs > 0 && !stopping.signal.aborted) await clock.sleep(againInMs, wake.signal);
+        // Not always in the same order: else the first would take every turn.
+        const sleepMs = Math.max(BLOCK_MS, againInMs - EARLIER_MS + random() * (EARLIER_MS + LATER_MS));
+        if (againInMs > 0 && !stopping.signal.aborted) await clock.sleep(sleepMs, wake.signal);
       }
     } catch (error) {
       refuseAll(error);

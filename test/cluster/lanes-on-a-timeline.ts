@@ -54,7 +54,7 @@ export async function runLanes(
       await travel();
       return booked;
     };
-    const lane = createSharedLane({ store: { book }, name: 'sms', limits, clock, signal: stopping.signal });
+    const lane = createSharedLane({ store: { book }, name: 'sms', limits, clock, random, signal: stopping.signal });
     const send = async () => {
       while (!stopping.signal.aborted) {
         await lane.run({ messages: 1, segments: 1 }, async (gate) => {

@@ -4,15 +4,15 @@ import { runLanes } from './lanes-on-a-timeline.js';
 /** Processes with as many slots as the limit takes, at 140 ms an answer and as long for a turn. */
 const concurrencyFor = (perSecond: number) => (perSecond > 100 ? 96 : 16);
 
-test.each([25, 200].flatMap((perSecond) => [1, 2, 4, 8, 16].map((lanes) => [perSecond, lanes] as const)))(
-  'at %i a second, %i processes use the limit and never go beyond it',
+test.each([2.5, 25, 200].flatMap((perSecond) => [1, 2, 4, 8, 16].map((lanes) => [perSecond, lanes] as const)))(
+  'at %d a second, %i processes use the limit and never go beyond it',
   async (perSecond, lanes) => {
     const seconds = perSecond > 100 ? 30 : 120;
     const concurrency = concurrencyFor(perSecond);
     const { share, worst, leastPart } = await runLanes(lanes, { perSecond, concurrency, seconds });
-    expect(worst).toBeLessThanOrEqual(perSecond + 1);
+    expect(worst).toBeLessThanOrEqual(Math.ceil(perSecond) + 1);
     expect(share).toBeGreaterThan(0.98);
-    // Many who always ask for more than there is do not get equal parts.
-    if (perSecond === 25 && lanes <= 8) expect(leastPart).toBeGreaterThan(0.9);
+    // Within a minute or two; each has the same chance at every turn.
+    if (perSecond >= 25) expect(leastPart).toBeGreaterThan(0.7);
   },
 );

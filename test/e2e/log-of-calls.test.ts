@@ -62,7 +62,7 @@ const SAID: Readonly<Record<string, Said>> = {
 };
 
 /** They read, or write a job file; listen and sandbox serve until a signal, and listen is below. */
-const OTHERS = ['status', 'runs', 'init', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help'];
+const OTHERS = ['status', 'runs', 'init', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help', ...['work', 'cluster']];
 
 /** What stands for an id or a code that is known once another verb has made it. */
 type Made = Record<string, string>;

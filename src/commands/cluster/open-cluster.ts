@@ -71,7 +71,7 @@ export async function openCluster(
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>
     ({ area, limits, signal }) =>
-      createSharedLane({ store, name: nameLane(service, area), limits, clock, signal });
+      createSharedLane({ store, name: nameLane(service, area), limits, clock, random, signal });
   return {
     store,
     settings,

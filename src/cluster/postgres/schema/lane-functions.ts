@@ -52,7 +52,7 @@ begin
   again_in_ms := 0;
   if cardinality(in_ms) < cardinality(costs_ms) then
     lane.line_ms := least(greatest(lane.line_ms, lane.turn_ms, now_ms, lane.paused_until_ms),
-      greatest(lane.turn_ms, lane.paused_until_ms) + ${MAX_LINE_MS});
+      greatest(lane.turn_ms, lane.paused_until_ms) + greatest(${MAX_LINE_MS}, first_ms / lane.share));
     again_in_ms := greatest(0, lane.line_ms - now_ms - ${HORIZON_MS} / 2.0::float8);
     lane.line_ms := lane.line_ms + first_ms / lane.share;
   end if;
