@@ -61,8 +61,8 @@ const SAID: Readonly<Record<string, Said>> = {
   prune: { args: ['job.yaml', '--older-than', '0d'], reason: /pruned/ },
 };
 
-/** They read, or write a job file; listen and sandbox serve until a signal, and listen is below. */
-const OTHERS = ['status', 'runs', 'init', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help', ...['work', 'cluster']];
+/** They read, or write a job file; listen, sandbox and work serve until a signal, and listen is below; work and cluster need a database. */
+const OTHERS = ['status', 'runs', 'init', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help', 'work', 'cluster'];
 
 /** What stands for an id or a code that is known once another verb has made it. */
 type Made = Record<string, string>;

@@ -114,7 +114,11 @@ test.concurrent('check tells whether a job can be planned, and sends nothing; sc
   ]);
 
   expect(check.code).toBe(0);
-  expect(JSON.parse(check.stdout)).toEqual({ job: 'sale', steps: [{ number: 1, kind: 'sms', files: ['people.csv'] }] });
+  expect(JSON.parse(check.stdout)).toEqual({
+    job: 'sale',
+    steps: [{ number: 1, kind: 'sms', files: ['people.csv'] }],
+    notices: [],
+  });
   expect(readFailure(keyless)).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
   expect(keyless.stderr).toContain('VOLLEY_API_KEY');
   expect(JSON.parse(schema.stdout)).toHaveProperty('properties.steps');
