@@ -60,7 +60,9 @@ test('a server process that crashes gives the others a new life too, though the 
   const store = await createPostgresStore({ url });
   const before = await store.readLife();
   await crashOneProcess(url);
-  expect(await untilAnswered(() => store.readLife())).not.toBe(before);
+  // Until the server notices, the others have the life that they had.
+  let life = before;
+  while (life === before) life = await untilAnswered(() => store.readLife());
   await store.close();
 });
 
