@@ -205,7 +205,7 @@ class StepLeader {
     const { deps, journal, lock, step } = this.#context;
     const ahead = Math.max(LEAST_AHEAD, workers * step.limits.concurrency * AHEAD_PER_WORKER);
     const parts: HandedPart[] = [];
-    const written: Promise<void>[] = [];
+    const intents: JournalEntry[] = [];
     let isAll = false;
     while (this.#handed.size < ahead) {
       const waiting = this.#waiting.shift();
@@ -216,11 +216,12 @@ class StepLeader {
       const { open, head, body } = part;
       const { isInFlight, rows } = open;
       if (isInFlight) this.#handed.set(keyOf(open), open);
-      else written.push(journal.append(this.#begin(open, deps.clock.now())));
+      else intents.push(this.#begin(open, deps.clock.now()));
       parts.push({ ...nameOf(open), rows, head, body, isInFlight });
     }
     if (parts.length === 0) return isAll;
-    await Promise.all(written);
+    // Together: they stand in one write, and a disk that fails is noticed here.
+    await Promise.all(intents.map((intent) => journal.append(intent)));
     await this.#store.handOver(this.#key, parts);
     return isAll;
   }
