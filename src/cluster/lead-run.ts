@@ -17,7 +17,7 @@ function explainLost(run: string, what: string): UserError {
 }
 
 export function refuseLost(run: string): UserError {
-  return explainLost(run, 'the database has lost attempts to send, which workers still knew');
+  return explainLost(run, 'the database has lost attempts to send, or the worker that could say so is gone');
 }
 
 export function refuseOtherLead(run: string): UserError {

@@ -45,6 +45,7 @@ interface Attempt extends RequestKey {
 
 interface Run {
   readonly born: string;
+  confirmedAt: number;
   epoch: number;
   job: string;
   step: OpenStep | undefined;
@@ -58,6 +59,7 @@ interface Run {
 }
 
 interface Worker {
+  goneAt?: number;
   leaseUntil: number;
   life: string;
   seenAt: number;
@@ -78,6 +80,8 @@ export class MemoryCluster {
   #lifeFrom = Number.NEGATIVE_INFINITY;
   #lives = 1;
   #births = 0;
+  /** Since then commits of a life before may be lost. */
+  #promotedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -112,6 +116,7 @@ export class MemoryCluster {
           for (const [key, value] of entries) map.set(key, value);
         }
         this.restart();
+        this.#promotedAt = this.#lifeFrom;
       },
     };
   }
@@ -215,6 +220,7 @@ export class MemoryCluster {
     const isNew = known?.step === undefined;
     const run: Run = known ?? {
       born: `birth ${++this.#births}`,
+      confirmedAt: this.#clock.now(),
       epoch,
       job,
       step: undefined,
@@ -312,7 +318,16 @@ export class MemoryCluster {
       ({ life, leaseUntil }) => life !== this.#life && leaseUntil > this.#clock.now(),
     );
     if (late) return 'waiting';
-    run.life = this.#life;
+    // One that was at work of late and does not come again can no longer say what it sent.
+    const isUnknown = [...this.#workers.values()].some(
+      ({ life, seenAt, goneAt = Number.POSITIVE_INFINITY }) =>
+        life !== this.#life && seenAt > this.#promotedAt - REMEMBERED_MS && goneAt > this.#promotedAt,
+    );
+    if (this.#promotedAt >= run.confirmedAt && isUnknown) {
+      run.lost = true;
+      return 'lost';
+    }
+    Object.assign(run, { life: this.#life, confirmedAt: this.#clock.now() });
     return 'same';
   }
 
@@ -415,7 +430,7 @@ export class MemoryCluster {
 
   #leave(worker: string): void {
     const known = this.#workers.get(worker);
-    if (known !== undefined) known.leaseUntil = Number.NEGATIVE_INFINITY;
+    if (known !== undefined) Object.assign(known, { leaseUntil: Number.NEGATIVE_INFINITY, goneAt: this.#clock.now() });
     for (const run of this.#runs.values()) {
       for (const part of run.parts.values()) {
         if (part.owner === worker && part.state === 'claimed') Object.assign(part, { state: 'open', owner: undefined });

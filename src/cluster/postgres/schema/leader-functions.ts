@@ -1,5 +1,7 @@
 /** Longer than a worker takes to say that it is there: it beats every few seconds (lease.ts). */
 const UNKNOWN_WORKERS_SECONDS = 15;
+/** What a standby may lack: as long as workers remember (held-parts.ts). */
+const REMEMBERED_MINUTES = 10;
 
 /**
  * Functions of the leader. `check_lead` refuses one whose place another has taken; with SQLSTATE `VL001`. Those that change the
@@ -159,6 +161,7 @@ end $$;
 create function volley.confirm_life(of_run text, its_epoch bigint) returns text language plpgsql as $$
 declare
   led volley.run;
+  promoted timestamptz;
   present text := volley.present_life();
 begin
   led := volley.check_lead(of_run, its_epoch);
@@ -171,9 +174,8 @@ begin
     return 'lost';
   end if;
   -- A worker may have begun right before the promotion, and be lost itself: it comes again within that time.
-  if exists (
-    select from volley.life where is_promoted and began_at > clock_timestamp() - interval '${UNKNOWN_WORKERS_SECONDS} seconds'
-  ) then
+  select promoted_at into promoted from volley.meta where promoted_at >= led.confirmed_at;
+  if promoted > clock_timestamp() - interval '${UNKNOWN_WORKERS_SECONDS} seconds' then
     return 'waiting';
   end if;
   if exists (
@@ -181,7 +183,16 @@ begin
   ) then
     return 'waiting';
   end if;
-  update volley.run set life = present where id = of_run;
+  -- One that was at work of late and does not come again can no longer say what it sent.
+  if exists (
+    select from volley.worker
+      where life <> present and (gone_at is null or gone_at > promoted)
+        and seen_at > promoted - interval '${REMEMBERED_MINUTES} minutes'
+  ) then
+    update volley.run set has_lost = true where id = of_run;
+    return 'lost';
+  end if;
+  update volley.run set life = present, confirmed_at = clock_timestamp() where id = of_run;
   return 'same';
 end $$;
 

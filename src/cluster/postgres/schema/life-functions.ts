@@ -22,11 +22,11 @@ begin
   end if;
   its_timeline := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
   delete from volley.life;
-  insert into volley.life
-    select gen_random_uuid()::text, pg_postmaster_start_time(), clock_timestamp(), coalesce(timeline <> its_timeline, false)
-      from volley.meta
+  insert into volley.life values (gen_random_uuid()::text, pg_postmaster_start_time(), clock_timestamp())
     returning id into present;
-  update volley.meta set timeline = its_timeline;
+  update volley.meta
+    set promoted_at = case when timeline <> its_timeline and not is_synchronous then clock_timestamp() else promoted_at end,
+      timeline = its_timeline, is_synchronous = current_setting('synchronous_standby_names') <> '';
   update volley.worker set lease_until = greatest(lease_until, clock_timestamp() + lease) where gone_at is null;
   return present;
 end $$;

@@ -5,14 +5,15 @@
 export const TABLES = `
 create table volley.meta (
   version integer not null,
-  timeline text -- of the server when it was last used
+  timeline text, -- of the server when this life began
+  is_synchronous boolean, -- a standby had every commit then
+  promoted_at timestamptz -- since then commits of a life before may be lost: a promotion, or a backup
 );
 
 create unlogged table volley.life (
   id text primary key,
   started_at timestamptz not null,
-  began_at timestamptz not null,
-  is_promoted boolean not null -- or restored: commits of the life before may be lost
+  began_at timestamptz not null
 );
 
 create table volley.lane (
@@ -47,6 +48,7 @@ create table volley.run (
   provisioned_ids text[] not null default '{}',
   on_lost text check (on_lost in ('again', 'query', 'in-doubt')),
   life text not null, -- the one that its leader has confirmed
+  confirmed_at timestamptz not null default clock_timestamp(),
   has_lost boolean not null default false, -- a worker had to put back an attempt
   is_dropped boolean not null default false, -- its rows are being deleted
   stop_reason text,
