@@ -127,7 +127,8 @@ export interface LeaderStore {
   withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
   /**
    * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost attempt
-   * has not checked in, `lost` when one had to be put back; `same` also makes the step claimable again.
+   * has not checked in; `lost` when one had to be put back, or when commits may be lost and a worker that was at work of
+   * late has not come again; `same` also makes the step claimable again.
    */
   confirmLife(key: LeadKey): Promise<'same' | 'waiting' | 'lost'>;
   /** Deletes all that belongs to the run. */
