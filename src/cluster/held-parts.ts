@@ -3,9 +3,13 @@ import { InternalError } from '../domain/errors.js';
 import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../journal/entry-format.js';
 import { halvesOf } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
+import { ageMs, NEVER, readMoment } from '../ports/moment.js';
+import { BEGUN_FOR_MS } from '../run/await-workers.js';
 import type { Journal } from '../run/run-deps.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';
+import { coalesce } from '../storage/coalesce.js';
 import { GroupCommit } from '../storage/group-commit.js';
+import type { Held } from '../storage/lock.js';
 import type {
   BeginEntry,
   ClaimedPart,
@@ -22,7 +26,7 @@ export class AttemptRefused extends Error {
   override readonly name = 'AttemptRefused';
 }
 
-interface Held extends RequestKey {
+interface HeldPart extends RequestKey {
   readonly rows: readonly [first: number, count: number];
   attempt: number;
   nonce: string;
@@ -37,24 +41,34 @@ const POLL_MS = 200;
 /** A standby that is promoted may lack as much. */
 const REMEMBERED_MS = 600_000;
 
+interface HeldPartsDeps {
+  readonly store: Store;
+  readonly lease: Pick<Held, 'assertFresh'>;
+  readonly clock: Clock;
+  readonly remember: (sent: SentAttempt) => void;
+}
+
 /**
- * The parts of one step that a worker has claimed: where its runner gets them from, and what it writes of them. An intent is
- * the begin of an attempt in the store, an outcome its end.
+ * The parts of one step that a worker has claimed: where its runner gets them from, what it writes of them, and what allows it to
+ * send. An intent is the begin of an attempt in the store, an outcome its end. A request that waits long for its turn asks the store
+ * once more whether the run is led: it may have been let go.
  */
-export class HeldParts implements PartSource, Journal {
-  readonly #deps: { readonly store: Store; readonly clock: Clock; readonly remember: (sent: SentAttempt) => void };
+export class HeldParts implements PartSource, Journal, Held {
+  readonly #deps: HeldPartsDeps;
   readonly #key: WorkerKey;
   readonly #of: Pick<WorkingRun, 'run' | 'born'>;
   readonly #epoch: number;
   readonly #claimAtOnce: number;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldPart>();
   readonly #ready: PartToSend[] = [];
   readonly #commit: GroupCommit<Pending>;
   #isOpen = true;
+  /** Before the last call that said so was made. */
+  #openAt = NEVER;
 
   constructor(
     { worker, run, born, epoch, step }: WorkerKey & Pick<WorkingRun, 'born' | 'epoch'>,
-    deps: { store: Store; clock: Clock; remember: (sent: SentAttempt) => void },
+    deps: HeldPartsDeps,
     { claimAtOnce }: { claimAtOnce: number },
   ) {
     this.#key = { worker, run, step };
@@ -65,15 +79,22 @@ export class HeldParts implements PartSource, Journal {
     this.#commit = new GroupCommit({
       write: async (group) => {
         const entries = group.map(({ entry }) => entry);
+        const askedAt = readMoment(deps.clock);
         const { refused } = await deps.store.append(this.#key, entries);
         for (const index of refused) Object.assign(group[index] ?? {}, { isRefused: true });
+        if (group.some(({ entry, isRefused }) => entry.type === 'begin' && !isRefused)) this.#openAt = askedAt;
       },
       describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
     });
   }
 
+  /** Claimed, and without an outcome. */
+  get count(): number {
+    return this.#held.size;
+  }
+
   async next(): Promise<PartToSend | undefined> {
-    if (this.#ready.length === 0 && this.#isOpen) await this.#claim();
+    if (this.#ready.length === 0 && this.#isOpen) await this.#claim(this.#claimAtOnce);
     return this.#ready.shift();
   }
 
@@ -88,13 +109,26 @@ export class HeldParts implements PartSource, Journal {
     else throw new InternalError('unexpected', `A worker cannot write an entry ${entry.type}`);
   }
 
-  async #claim(): Promise<void> {
+  readonly assertHeld = coalesce(async () => {
+    if (ageMs(this.#deps.clock, this.#openAt) > BEGUN_FOR_MS / 2) await this.#claim(0);
+    this.assertFresh();
+  });
+
+  assertFresh(): void {
+    this.#deps.lease.assertFresh();
+    if (ageMs(this.#deps.clock, this.#openAt) <= BEGUN_FOR_MS) return;
+    throw new AttemptRefused('the store did not say of late that the run is led: nothing is sent');
+  }
+
+  async #claim(count: number): Promise<void> {
+    const askedAt = readMoment(this.#deps.clock);
     const claimed = await this.#deps.store.claim(this.#key, {
-      count: this.#claimAtOnce,
+      count,
       epoch: this.#epoch,
       holding: [...this.#held.values()].map(({ step, request, part }) => ({ step, request, part })),
     });
     this.#isOpen = claimed.isOpen;
+    if (claimed.isOpen) this.#openAt = askedAt;
     for (const part of claimed.parts) {
       // A half of what was split while the call was on its way: the runner has it.
       if (this.#held.has(nameOf(part))) continue;
@@ -129,7 +163,7 @@ export class HeldParts implements PartSource, Journal {
     this.#deps.remember({ ...this.#of, begin, end, atMs: at });
   }
 
-  #find(key: RequestKey): Held {
+  #find(key: RequestKey): HeldPart {
     const held = this.#held.get(nameOf(key));
     if (held !== undefined) return held;
     throw new InternalError('unexpected', `A worker has not claimed request ${nameOf(key)}`);

@@ -1,4 +1,4 @@
-import { PERIOD_MS } from '../throttle/timeline.js';
+import { PERIOD_MS } from '../throttle/sliding-second.js';
 
 /**
  * The turns of a lane that several processes share. Pure; PostgreSQL has the same rule as a function, and a test compares

@@ -5,13 +5,14 @@ import type { RequestKey } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
 import type { Journal } from '../run/run-deps.js';
-import type { LeadKey, LedPart, Store } from './store.js';
+import type { LeadKey, LedPart, LedRun, Store } from './store.js';
 
 /** The run was not sent by its own process, but by workers of a database that knows no such thing, or less. */
 function explainLost(run: string, what: string): UserError {
   return new UserError('registry-mismatch', `Cannot resume run ${run}: ${what}`, {
     hint:
-      'The database was put back from a backup, or a standby that lacked its last commits took over: messages may have been sent ' +
+      'The database was put back from a backup, a standby that lacked its last commits took over, or the run was resumed without it ' +
+      'meanwhile: messages may have been sent ' +
       `that it does not know. Look; then \`volley cluster drop ${run}\`, and the same command continues: what may have been sent is in doubt.`,
   });
 }
@@ -37,32 +38,34 @@ export async function takeOver(
     journal,
     clock,
     steps,
-    job,
+    led: { born, isNew, isNewLife, parts },
   }: {
-    store: Store;
+    store: Pick<Store, 'confirmLife'>;
+    led: LedRun;
     state: RunState;
     journal: Journal;
     clock: Clock;
     steps: readonly Step[];
-    job: string;
   },
 ): Promise<boolean> {
-  const { isNew, isNewLife, parts } = await store.lead(key, job);
   if (isNew) return false;
+  assertJournalWhole(key.run, state, parts);
+  const known = new Map(parts.map((part) => [nameOf(part), part]));
+  const open = steps.flatMap((step, index) => (isRowStep(step) ? [...state.step(index + 1).open.values()] : []));
+  const missing = open.filter((part) => part.isInFlight && !known.has(nameOf(part)));
+  // Before the life is confirmed: the next process must find so too.
+  const given = isNewLife ? missing : missing.filter(({ lead }) => lead !== born);
+  if (given.length > 0) {
+    const what = isNewLife ? 'that it had been given' : `that ${given.length === 1 ? 'was' : 'were'} not given to it`;
+    throw explainLost(key.run, `the database lacks ${countOf(given.length, 'request')} ${what}`);
+  }
   for (;;) {
     const life = await store.confirmLife(key);
     if (life === 'lost') throw refuseLost(key.run);
     if (life === 'same') break;
     await clock.sleep(500);
   }
-  const known = new Map(parts.map((part) => [nameOf(part), part]));
-  assertJournalWhole(key.run, state, parts);
   assertNotOlder(key.run, state, parts);
-  const open = steps.flatMap((step, index) => (isRowStep(step) ? [...state.step(index + 1).open.values()] : []));
-  const missing = open.filter((part) => part.isInFlight && !known.has(nameOf(part)));
-  if (isNewLife && missing.length > 0) {
-    throw explainLost(key.run, `the database lacks ${countOf(missing.length, 'request')} that it had been given`);
-  }
   for (const part of missing) {
     const result = { kind: 'again', why: 'the run ended before a worker had it' } as const;
     await journal.append({ type: 'outcome', ...keyOf(part), at: clock.now(), result });

@@ -1,15 +1,14 @@
-import { countOf } from '../domain/count-of.js';
 import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
-import { halvesOf, keyOf, type OpenRequest, type RowCounts } from '../journal/replay.js';
-import { GUARD_FROM_ROWS } from '../run/send/caution.js';
+import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
 import { provisionStep } from '../run/send/provision-step.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
+import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
 import { lateOutcome, readSettledRows } from './late-outcome.js';
 import { assertNothingLost, refuseLost } from './lead-run.js';
-import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, Store } from './store.js';
+import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, ServerMoment, Store } from './store.js';
 
 const POLL_MS = 150;
 /** While workers may run out of requests. */
@@ -25,6 +24,7 @@ export interface Lead {
   readonly key: LeadKey;
   /** What workers need to send (worker-job.ts). */
   readonly job: string;
+  readonly leaseMs: number;
   /** The store has what was in flight when this process took over; false: it knows nothing of it. */
   readonly isKnown: boolean;
 }
@@ -35,7 +35,8 @@ export interface Lead {
  *   intent in the journal → request in the store → … a worker sends it … → outcome in the journal → taken
  *
  * So whatever the store may have sent has an intent in the journal, which is the record of the run; if the store were lost, what
- * it had been given would be in doubt, and nothing else.
+ * it had been given would be in doubt, and nothing else. Attempts of a request are the store's alone: to the journal it is in
+ * flight until it has an outcome for its rows, or is split.
  */
 export async function leadStep(context: StepContext, lead: Lead): Promise<void> {
   const { deps, directory, kind, planned, progress, step } = context;
@@ -44,10 +45,14 @@ export async function leadStep(context: StepContext, lead: Lead): Promise<void> 
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const onLost: OnLost = kind.isRepeatable(step) ? 'again' : kind.outcomeQuery === undefined ? 'in-doubt' : 'query';
   try {
-    const open = () => lead.store.openStep(lead.key, { step: planned.number, provisionedIds, onLost });
-    const life = await lead.store.readLife();
-    await open();
-    await new StepLeader(context, { ...lead, open, life }, reader).run();
+    const { store, key, leaseMs } = lead;
+    const about = { step: planned.number, provisionedIds, onLost, leaseMs };
+    const open = ({ atMs }: ServerMoment) => store.openStep(key, { ...about, seenAtMs: atMs });
+    const seen = await store.readServer();
+    const leader = new StepLeader(context, { ...lead, open, seen }, reader);
+    await leader.handOverInFlight();
+    await open(seen);
+    await leader.run();
   } finally {
     await reader.close();
   }
@@ -58,21 +63,29 @@ class StepLeader {
   readonly #store: Store;
   readonly #key: LeadKey;
   readonly #job: string;
-  readonly #open: () => Promise<void>;
+  readonly #open: (seen: ServerMoment) => Promise<void>;
   readonly #reader: RequestReader;
-  readonly #notices: StepNotices;
   /** Handed over and without a final outcome, or known to be in the store. */
   readonly #handed = new Map<string, OpenRequest>();
   /** Of the server, when it was last known to have all that it was given. */
   #life: string;
+  /** Of the server, in which all that was handed over was found; workers may know more. */
+  #comparedLife: string;
+  #seenAtMs: number;
   /** Begun by an earlier process, and not in the store. */
-  readonly #waiting: OpenRequest[];
-  readonly #settled: RowCounts;
-  readonly #before: Readonly<RowCounts>;
+  #waiting: OpenRequest[];
+  readonly #rows: StepTally;
 
   constructor(
     context: StepContext,
-    { store, key, job, isKnown, open: openStep, life }: Lead & { open: () => Promise<void>; life: string },
+    {
+      store,
+      key,
+      job,
+      isKnown,
+      open: openStep,
+      seen,
+    }: Lead & { open: (seen: ServerMoment) => Promise<void>; seen: ServerMoment },
     reader: RequestReader,
   ) {
     this.#context = context;
@@ -80,27 +93,44 @@ class StepLeader {
     this.#key = key;
     this.#job = job;
     this.#open = openStep;
-    this.#life = life;
+    this.#life = seen.life;
+    this.#comparedLife = seen.life;
+    this.#seenAtMs = seen.atMs;
     this.#reader = reader;
-    this.#notices = new StepNotices(context.deps, context.planned);
+    this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
     this.#waiting = open.filter((part) => !isHanded(part));
-    this.#before = { ...context.progress.settledRows };
-    this.#settled = { ...this.#before };
+  }
+
+  /** Before the step is open: from then on what was in flight and is not in the store counts as never sent. */
+  async handOverInFlight(): Promise<void> {
+    const inFlight = this.#waiting.filter((part) => part.isInFlight);
+    if (inFlight.length === 0) return;
+    await this.#context.lock.assertHeld();
+    const parts: HandedPart[] = [];
+    for (const open of inFlight) {
+      const { head, body } = await this.#reader.readAgain(open);
+      parts.push({ ...nameOf(open), rows: open.rows, head, body, isInFlight: true });
+      this.#handed.set(keyOf(open), open);
+    }
+    this.#waiting = this.#waiting.filter((part) => !part.isInFlight);
+    await this.#store.handOver(this.#key, parts);
   }
 
   async run(): Promise<void> {
     const { stop, deps } = this.#context;
-    this.#report();
+    this.#rows.report();
     for (;;) {
       const news = await this.#takeNews();
       if (news.stop !== undefined) stop.request(news.stop.reason as StopReason, news.stop.detail);
       if (stop.isRequested) break;
+      // A call of this process that was long on its way has closed it, or opened another.
+      if (news.openStep !== this.#context.planned.number) await this.#open(news);
       const isAllHanded = await this.#handOver(news);
       if (isAllHanded && this.#handed.size === 0) return;
-      const isHungry = news.open < this.#handed.size / 2 && !isAllHanded;
+      const isHungry = !isAllHanded && (news.open === 0 || news.ended.length > this.#handed.size / 4);
       if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(isHungry ? SOON_MS : POLL_MS, stop.nothingNew);
     }
     await this.#end();
@@ -109,8 +139,10 @@ class StepLeader {
   /** Waits for what is under way, and takes back what is not; what is still open then stays with the store, for the next run. */
   async #end(): Promise<void> {
     const { stop, deps, journal } = this.#context;
-    await this.#store.closeStep(this.#key);
-    while (!stop.nothingMore.aborted) {
+    for (;;) {
+      // Again each time: an `openStep` may have been long on its way.
+      await this.#store.closeStep(this.#key);
+      if (stop.nothingMore.aborted) return;
       const news = await this.#takeNews();
       for (const part of await this.#store.withdraw(this.#key)) {
         // Of one in flight the intent stays open: the next run asks the service.
@@ -126,11 +158,12 @@ class StepLeader {
   }
 
   async #takeNews(): Promise<RunNews> {
+    // The news renew the lease in the store: it lasts no longer than one after the lock is lost.
+    await this.#context.lock.assertHeld();
     await this.#store.recover();
-    const news = await this.#store.readNews(this.#key, NEWS_AT_ONCE);
-    const confirmed = await this.#store.confirmLife(this.#key);
-    if (confirmed === 'lost') throw refuseLost(this.#key.run);
-    if (confirmed === 'same') await this.#compareLives(news);
+    const news = await this.#store.readNews(this.#key, { limit: NEWS_AT_ONCE, seenAtMs: this.#seenAtMs });
+    this.#seenAtMs = Math.max(this.#seenAtMs, news.atMs);
+    await this.#confirmLife(news);
     if (news.ended.length === 0) return news;
     await this.#context.lock.assertHeld();
     const late = await this.#settleLate(news.ended.filter((ended) => this.#isLate(ended)));
@@ -140,17 +173,27 @@ class StepLeader {
     // Of a process that lost the lock meanwhile they do not count, and its successor needs them.
     await this.#context.lock.assertHeld();
     await this.#store.noteTaken(this.#key, news.ended);
-    this.#report();
-    this.#guard();
+    this.#rows.report();
+    this.#rows.guard();
     return news;
   }
 
-  /** What ended before the last news was lost is taken first: then only what is not taken is left to compare. */
-  async #compareLives({ ended, life }: RunNews): Promise<void> {
-    if (this.#life === life || ended.length > 0) return;
-    await assertNothingLost(this.#key, { store: this.#store, job: this.#job, handed: this.#handed });
-    if (!this.#context.stop.isRequested) await this.#open();
-    this.#life = life;
+  /**
+   * What ended before the last news was lost is taken first: then only what is not taken is left to compare. A life is confirmed
+   * after that: if this process refuses it, or dies, the next one compares as well.
+   */
+  async #confirmLife(news: RunNews): Promise<void> {
+    const isNewLife = this.#life !== news.life;
+    if (isNewLife && this.#comparedLife !== news.life) {
+      if (news.ended.length > 0) return;
+      await assertNothingLost(this.#key, { store: this.#store, job: this.#job, handed: this.#handed });
+      this.#comparedLife = news.life;
+    }
+    const confirmed = await this.#store.confirmLife(this.#key);
+    if (confirmed === 'lost') throw refuseLost(this.#key.run);
+    if (!isNewLife || confirmed === 'waiting') return;
+    if (!this.#context.stop.isRequested) await this.#open(news);
+    this.#life = news.life;
   }
 
   /** A late answer may be to a request of an earlier step. */
@@ -167,11 +210,15 @@ class StepLeader {
     const open = this.#find(ended);
     // Taken before: this process died before it could say so.
     if (open === undefined) return [];
-    const outcome = { type: 'outcome', ...nameOf(ended), at, result } as const;
-    if (result.kind === 'again') return [outcome, this.#begin(open, at)];
+    if (result.kind === 'again') return [];
     this.#handed.delete(keyOf(ended));
-    if (result.kind === 'split') return [outcome, ...halvesOf(open).map((half) => this.#begin(half, at))];
-    if (result.kind === 'settled') this.#count(result.outcomes.rows, result.outcomes.verdicts);
+    const outcome = { type: 'outcome', ...nameOf(ended), at, result } as const;
+    if (result.kind === 'split') {
+      for (const half of halvesOf(open)) this.#handed.set(keyOf(half), { ...half, isInFlight: true });
+      // In one line: its worker has both.
+      return [{ ...outcome, result: { ...result, areHalvesInFlight: true } }];
+    }
+    if (result.kind === 'settled') this.#rows.add(result.outcomes);
     return [outcome];
   }
 
@@ -183,11 +230,9 @@ class StepLeader {
       if (ended.result.kind !== 'settled') return [];
       const entry = lateOutcome(ended, ended.result.outcomes, isSettled);
       if (ended.step === planned.number) {
-        this.#count(
-          entry.rows.map(([, verdict]) => [verdict]),
-          entry.verdicts,
-        );
-        this.#settled['in-doubt'] -= entry.rows.length;
+        const rows = entry.rows.map(([, verdict]) => [verdict] as const);
+        this.#rows.add({ rows, verdicts: ended.result.outcomes.verdicts });
+        this.#rows.takeOutOfDoubt(rows.length);
       }
       return entry.rows.length === 0 ? [] : [entry];
     });
@@ -214,50 +259,14 @@ class StepLeader {
       if (part === undefined) break;
       if (parts.length === 0) await lock.assertHeld();
       const { open, head, body } = part;
-      const { isInFlight, rows } = open;
-      if (isInFlight) this.#handed.set(keyOf(open), open);
-      else intents.push(this.#begin(open, deps.clock.now()));
-      parts.push({ ...nameOf(open), rows, head, body, isInFlight });
+      intents.push(this.#begin(open, deps.clock.now()));
+      parts.push({ ...nameOf(open), rows: open.rows, head, body, isInFlight: false });
     }
     if (parts.length === 0) return isAll;
     // Together: they stand in one write, and a disk that fails is noticed here.
     await Promise.all(intents.map((intent) => journal.append(intent)));
     await this.#store.handOver(this.#key, parts);
     return isAll;
-  }
-
-  #count(rows: readonly (readonly [number, ...string[]])[], verdicts: readonly { status: keyof RowCounts }[]): void {
-    for (const [index] of rows) {
-      const status = verdicts[index]?.status;
-      if (status !== undefined) this.#settled[status] += 1;
-    }
-  }
-
-  /** Over all workers; each has its own guard too, of what it has seen itself. */
-  #guard(): void {
-    const { maxFailedPercent, stop } = this.#context;
-    const accepted = this.#settled.accepted - this.#before.accepted;
-    const rejected = this.#settled.rejected - this.#before.rejected;
-    const answered = accepted + rejected;
-    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
-    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
-    stop.request('guard', why);
-    this.#notices.noteGuard(why);
-  }
-
-  #report(): void {
-    const { deps, planned } = this.#context;
-    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
-    const settled = accepted + rejected + inDoubt;
-    deps.onProgress({
-      step: planned.number,
-      kind: planned.kind,
-      rows: planned.counts.planned,
-      settled,
-      accepted,
-      rejected,
-      inDoubt,
-    });
   }
 }
 

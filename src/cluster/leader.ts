@@ -9,7 +9,7 @@ import type { Lock } from '../storage/lock.js';
 import { explainAway } from './explain-away.js';
 import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
-import { LeadLost, type Store, StoreLost } from './store.js';
+import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
 import { work } from './work.js';
 import { encodeWorkerJob } from './worker-job.js';
 
@@ -30,9 +30,10 @@ export function createLeader(
   options: LeaderOptions,
   deps: Pick<RunDeps, 'clock' | 'createLane'> & { readonly store: Store },
 ): StepSender & { end(isFinished: boolean): Promise<void>; forget(): Promise<void> } {
-  const { plan, settings, lock, sendHere } = options;
+  const { plan, settings, lock, sendHere, leaseMs } = options;
   const { store, clock } = deps;
   const key = { run: plan.id, epoch: lock.epoch };
+  let led: LedRun | undefined;
   let isKnown = false;
   let isEmpty = false;
   const job = encodeWorkerJob(plan.job.name, settings);
@@ -44,9 +45,20 @@ export function createLeader(
       await lock.assertHeld();
       throw refuseOtherLead(plan.id);
     });
+  const lead = async () => {
+    led ??= await explained(store.lead(key, job));
+    return led;
+  };
+  const forget = async () => {
+    await lead();
+    await explained(store.drop(key));
+  };
   return {
+    lead: async () => ({ leaseMs, lead: (await lead()).born }),
     takeOver: async (state, journal) => {
-      isKnown = await explained(takeOver(key, { store, state, journal, clock, steps: settings.steps, job }));
+      isKnown = await explained(
+        takeOver(key, { store, led: await lead(), state, journal, clock, steps: settings.steps }),
+      );
       isEmpty = !isKnown;
       return isKnown;
     },
@@ -56,7 +68,7 @@ export function createLeader(
       const sending = sendHere ? sendFromHere(options, { context, local, deps }) : undefined;
       sending?.catch(() => {});
       try {
-        await explained(leadStep(context, { store, key, job, isKnown }));
+        await explained(leadStep(context, { store, key, job, leaseMs, isKnown }));
         isEmpty = !context.stop.nothingMore.aborted;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -70,12 +82,10 @@ export function createLeader(
     },
     /** What is still under way stays with the store, for the next process that leads the run. */
     end: async (isFinished) => {
-      if (isFinished || isEmpty) await explained(store.drop(key));
+      if (isFinished || isEmpty) await forget();
     },
     /** Of a run whose process died after its end, before it said so. */
-    forget: async () => {
-      await explained(store.lead(key, job).then(() => store.drop(key)));
-    },
+    forget,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.js';
+import { ageMs, NEVER, readMoment } from '../ports/moment.js';
 import type { Held } from '../storage/lock.js';
 import type { RememberedAttempt, Store } from './store.js';
 
@@ -33,7 +34,7 @@ export class Lease implements Held {
   readonly worker: string;
   readonly #deps: LeaseDeps;
   readonly #stop = new AbortController();
-  #confirmed = { monotonicMs: Number.NEGATIVE_INFINITY, atMs: Number.NEGATIVE_INFINITY };
+  #confirmed = NEVER;
   #isLost = false;
   #renewing: Promise<void> = Promise.resolve();
 
@@ -46,6 +47,17 @@ export class Lease implements Held {
     return this.#isLost;
   }
 
+  /** Since 1970, by the clock of this process; undefined before the first confirmation. */
+  get lastBeatMs(): number | undefined {
+    const { atMs } = this.#confirmed;
+    return Number.isFinite(atMs) ? atMs : undefined;
+  }
+
+  get isFresh(): boolean {
+    const { clock, leaseMs } = this.#deps;
+    return !this.#isLost && ageMs(clock, this.#confirmed) <= leaseMs - SAFETY_MS;
+  }
+
   async start(): Promise<void> {
     await this.#beat();
     this.#renewing = this.#renew();
@@ -56,12 +68,7 @@ export class Lease implements Held {
   }
 
   assertFresh(): void {
-    const { clock, leaseMs } = this.#deps;
-    const { monotonicMs, atMs } = this.#confirmed;
-    const ageMs = Math.max(clock.monotonicMs() - monotonicMs, clock.now() - atMs);
-    if (this.#isLost || ageMs > leaseMs - SAFETY_MS) {
-      throw new LeaseLost('the worker may no longer hold what it has claimed');
-    }
+    if (!this.isFresh) throw new LeaseLost('the worker may no longer hold what it has claimed');
   }
 
   async stop(): Promise<void> {
@@ -81,7 +88,7 @@ export class Lease implements Held {
 
   async #beat(): Promise<void> {
     const { store, clock, leaseMs, name, sent, onMissing } = this.#deps;
-    const start = { monotonicMs: clock.monotonicMs(), atMs: clock.now() };
+    const start = readMoment(clock);
     const { isAlive, life } = await store.beat(this.worker, { name, leaseMs });
     if (!isAlive) this.#isLost = true;
     else this.#confirmed = start;

@@ -53,7 +53,7 @@ export function bePatient(store: Store, repeat: Repeat): Store {
     (...args: Args): Promise<T> =>
       repeat(() => method(...args));
   return {
-    readLife: repeated(store.readLife),
+    readServer: repeated(store.readServer),
     close: store.close,
     lead: repeated(store.lead),
     openStep: repeated(store.openStep),

@@ -1,7 +1,7 @@
-import pLimit from 'p-limit';
-import type { Limits } from '../job/ceilings.js';
+import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
+import { LaneSlots } from '../throttle/lane-slots.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
 import { type Cost, Rate } from '../throttle/rate.js';
 import { HORIZON_MS, type TurnsAsked } from './lane-rule.js';
@@ -57,14 +57,15 @@ export function createSharedLane(options: {
   signal: AbortSignal;
 }): Lane {
   const { store, name, limits, clock, random, signal } = options;
-  const stopping = new AbortController();
-  const slots = pLimit({ concurrency: limits.concurrency, rejectOnClear: true });
+  const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
+  const { stopped } = slots;
   /** Of a lane that nothing slows down: the store knows the share. */
   const rate = new Rate(limits);
   const server = new ServerClock();
   const waiting: Waiting[] = [];
-  const running = new Set<Promise<unknown>>();
   const said = { slowed: false, succeeded: false, pauseMs: 0 };
+  /** As the store last said. */
+  let share = 1;
   let isAsking = false;
   /** By an answer that this process got: turns that it has booked already are given up. */
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -81,18 +82,18 @@ export function createSharedLane(options: {
     if (isAsking) return;
     isAsking = true;
     try {
-      while ((waiting.length > 0 || said.slowed || said.pauseMs > 0) && !stopping.signal.aborted) {
+      while ((waiting.length > 0 || said.slowed || said.pauseMs > 0) && !stopped.aborted) {
         const againInMs = await askOnce();
         wake = new AbortController();
         // Not always in the same order: else the first would take every turn.
         const sleepMs = Math.max(BLOCK_MS, againInMs - EARLIER_MS + random() * (EARLIER_MS + LATER_MS));
-        if (againInMs > 0 && !stopping.signal.aborted) await clock.sleep(sleepMs, wake.signal);
+        if (againInMs > 0 && !stopped.aborted) await clock.sleep(sleepMs, wake.signal);
       }
     } catch (error) {
       refuseAll(error);
     } finally {
       isAsking = false;
-      if (stopping.signal.aborted) refuseAll(new LaneStopped());
+      if (stopped.aborted) refuseAll(new LaneStopped());
     }
   };
 
@@ -110,6 +111,7 @@ export function createSharedLane(options: {
     const booked = await store.book(name, asked);
     const endMs = clock.monotonicMs();
     server.note(booked.nowMs, startMs, endMs);
+    share = booked.share;
     for (const [index, inMs] of booked.inMs.entries()) {
       const one = asking[index];
       if (one === undefined) continue;
@@ -123,7 +125,7 @@ export function createSharedLane(options: {
 
   const book = (cost: Cost, isUrgent: boolean): Promise<Turn> =>
     new Promise((give, refuse) => {
-      if (stopping.signal.aborted) return refuse(new LaneStopped());
+      if (stopped.aborted) return refuse(new LaneStopped());
       waiting.push({ costMs: rate.costMs(cost), isUrgent, give, refuse });
       // Others need not ask before the time that the store gave them.
       if (isUrgent || !isAsking) void ask();
@@ -131,8 +133,8 @@ export function createSharedLane(options: {
 
   const sleepUntil = async (timeMs: number) => {
     const leftMs = timeMs - clock.monotonicMs();
-    if (leftMs > 0) await clock.sleep(leftMs, stopping.signal);
-    if (stopping.signal.aborted) throw new LaneStopped();
+    if (leftMs > 0) await clock.sleep(leftMs, stopped);
+    if (stopped.aborted) throw new LaneStopped();
   };
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
@@ -158,34 +160,13 @@ export function createSharedLane(options: {
     });
   };
 
-  const stop = () => {
-    stopping.abort();
+  stopped.addEventListener('abort', () => {
     wake.abort();
-    slots.clearQueue();
     refuseAll(new LaneStopped());
-    signal.removeEventListener('abort', stop);
-  };
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
+  });
 
   return {
-    run: async (cost, task) => {
-      if (stopping.signal.aborted) throw new LaneStopped();
-      let hasSlot = false;
-      const result = slots(() => {
-        hasSlot = true;
-        return runInSlot(cost, task);
-      });
-      running.add(result);
-      try {
-        return await result;
-      } catch (error) {
-        // Without a slot, it can only be p-limit's own error: its queue was cleared.
-        throw hasSlot ? error : new LaneStopped();
-      } finally {
-        running.delete(result);
-      }
-    },
+    run: (cost, task) => slots.run(() => runInSlot(cost, task)),
     pauseFor: (delayMs) => {
       said.pauseMs = Math.max(said.pauseMs, delayMs);
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + delayMs);
@@ -198,9 +179,9 @@ export function createSharedLane(options: {
     noteSuccess: () => {
       said.succeeded = true;
     },
-    close: async () => {
-      stop();
-      await Promise.allSettled(running);
+    close: () => slots.close(),
+    get state() {
+      return { share };
     },
   };
 }

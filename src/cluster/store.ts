@@ -18,9 +18,15 @@ import type { BookedTurns, TurnsAsked } from './lane-rule.js';
  * Times are the store's own clock: those of workers may be wrong.
  */
 export interface Store extends LeaderStore, WorkerStore, LaneStore {
-  /** This life of the server: differs after a restart, a promotion of a standby, and a restored backup. */
-  readLife(): Promise<string>;
+  readServer(): Promise<ServerMoment>;
   close(): Promise<void>;
+}
+
+export interface ServerMoment {
+  /** This life of the server: differs after a restart, a promotion of a standby, and a restored backup. */
+  readonly life: string;
+  /** Its clock, in milliseconds since 1970. */
+  readonly atMs: number;
 }
 
 /** The connection broke: the call may or may not have taken effect. */
@@ -75,6 +81,10 @@ export interface OpenStep {
   readonly step: number;
   readonly provisionedIds: readonly string[];
   readonly onLost: OnLost;
+  /** Of the leader: from `seenAtMs` on. */
+  readonly leaseMs: number;
+  /** The last moment of the store's clock that the leader has seen: so a call that arrives late is no sign of life. */
+  readonly seenAtMs: number;
 }
 
 /** What ended since the leader last took it, in an order in which a split comes before what its halves became. */
@@ -88,8 +98,10 @@ export interface EndedAttempt extends AttemptKey {
   readonly version: number;
 }
 
-export interface RunNews {
+export interface RunNews extends ServerMoment {
   readonly ended: readonly EndedAttempt[];
+  /** The step that is open; undefined where none is. */
+  readonly openStep: number | undefined;
   /** Parts of the run by state. */
   readonly open: number;
   readonly claimed: number;
@@ -98,24 +110,28 @@ export interface RunNews {
   readonly workers: number;
   /** Why a worker wants the run to stop; undefined where none does. */
   readonly stop: { readonly reason: string; readonly detail: string } | undefined;
-  readonly life: string;
+}
+
+export interface LedRun {
+  readonly born: string;
+  readonly isNew: boolean;
+  readonly isNewLife: boolean;
+  readonly parts: readonly LedPart[];
 }
 
 export interface LeaderStore {
   /**
    * Becomes the leader of a run, or takes over from one of a lower epoch. `job` is what workers need to send (JSON).
-   * `isNew`: the store did not know the run. `isNewLife`: the server has another life than when the run was led last.
-   * Nothing is claimed until `openStep`; what the last leader withdrew is open.
+   * `isNew`: the store did not know the run. `isNewLife`: the server has another life than the one last confirmed.
+   * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`; what the last leader withdrew is open.
    */
-  lead(
-    key: LeadKey,
-    job: string,
-  ): Promise<{ readonly isNew: boolean; readonly isNewLife: boolean; readonly parts: readonly LedPart[] }>;
-  /** From now on parts of this step are claimed, in this life of the server. */
+  lead(key: LeadKey, job: string): Promise<LedRun>;
+  /** From now on parts of this step are claimed, in this life of the server, while the lease of the leader lasts. */
   openStep(key: LeadKey, step: OpenStep): Promise<void>;
   /** A part that is there stays as it is. */
   handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
-  readNews(key: LeadKey, limit: number): Promise<RunNews>;
+  /** Renews the lease of the leader, from `seenAtMs` on as in `openStep`. */
+  readNews(key: LeadKey, ask: { readonly limit: number; readonly seenAtMs: number }): Promise<RunNews>;
   /** Bodies of requests whose parts are all done are deleted with it. */
   noteTaken(key: LeadKey, taken: readonly (AttemptKey & { readonly version: number })[]): Promise<void>;
   /** Nothing more is claimed or begun; what is under way ends. */
@@ -212,8 +228,8 @@ export interface WorkerStore {
   ): Promise<{ readonly parts: readonly ClaimedPart[]; readonly isOpen: boolean }>;
   /**
    * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,
-   * because the lease has ended, the part is not this worker's, its step is closed, the server has a new life, or the
-   * attempt was begun before. The end of an attempt with another nonce, or with an outcome, has no effect.
+   * because the lease of the worker or of the leader has ended, the part is not this worker's, its step is closed, the server has
+   * a new life, or the attempt was begun before. The end of an attempt with another nonce, or with an outcome, has no effect.
    */
   append(key: WorkerKey, entries: readonly WorkerEntry[]): Promise<{ readonly refused: readonly number[] }>;
   /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */

@@ -9,6 +9,14 @@ import { LeaseLost } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
 import { rowStepOf, type WorkerJob } from './worker-job.js';
 
+/** Watches a worker, for metrics. */
+export interface WorkObserver {
+  /** A lease begins; the one before it has ended. */
+  onLease(lease: Pick<Lease, 'isFresh' | 'lastBeatMs'>): void;
+  /** What is claimed under the lease from now on. */
+  onHeld(held: Pick<HeldParts, 'count'>): void;
+}
+
 export interface WorkContext {
   readonly store: Store;
   readonly lease: Lease;
@@ -16,6 +24,7 @@ export interface WorkContext {
   readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
   /** Of the process. */
   readonly stop: StopSwitch;
+  readonly observer: WorkObserver | undefined;
 }
 
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
@@ -32,9 +41,10 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const key = { worker: lease.worker, run: run.run, step: run.step };
   const held = new HeldParts(
     { ...key, born: run.born, epoch: run.epoch },
-    { store, clock: deps.clock, remember: sent.remember },
+    { store, lease, clock: deps.clock, remember: sent.remember },
     { claimAtOnce: step.limits.concurrency },
   );
+  context.observer?.onHeld(held);
   const ended = new AbortController();
   const stop = followStop(context.stop, ended.signal);
   const lane = deps.createLane({
@@ -46,7 +56,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const runner = new StepRunner(
     {
       ...{ planId: run.run, kind: kind.forRun?.() ?? kind, step, provisionedIds: run.provisionedIds },
-      ...{ service: job.service, deps, journal: held, lock: lease, stop },
+      ...{ service: job.service, deps, journal: held, lock: held, stop },
       planned: { number: run.step, kind: step.kind, counts: { planned: 0 } },
       progress: { settledRows: NOTHING_SETTLED },
       maxFailedPercent: job.maxFailedPercent,

@@ -4,7 +4,7 @@ import type { StopSwitch } from '../run/stop.js';
 import { SentAttempts } from './held-parts.js';
 import { Lease } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
-import { workOnRun } from './work-on-run.js';
+import { type WorkObserver, workOnRun } from './work-on-run.js';
 import { decodeWorkerJob, type WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
@@ -27,9 +27,12 @@ export interface WorkOptions {
   /** Undefined where this worker cannot work on it. `job` is undefined where another version wrote it. The last few are kept open. */
   readonly openService: (run: WorkingRun, job: WorkerJob | undefined) => Promise<WorkerService | undefined>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
+  readonly observer?: WorkObserver | undefined;
 }
 
-type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onNotice'> & { readonly store: Store };
+type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> & {
+  readonly store: Store;
+};
 
 /**
  * Claims requests and sends them, until `stop` or `isOver`; as many workers as wanted do so at once. Returns why it can go on no
@@ -48,6 +51,7 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
         onMissing: (count) =>
           onNotice(`the database had lost ${count} attempts of this worker; they are in it again`, { lost: count }),
       });
+      options.observer?.onLease(lease);
       await lease.start();
       try {
         const end = await workUnder(lease, { options, stop, deps, sent, services });
@@ -102,7 +106,7 @@ async function workUnder(
     options.onWork?.(run, service.job);
     const { job, transport, authorize, createLane } = service;
     const reason = await workOnRun(run, job, {
-      ...{ store, lease, sent, stop },
+      ...{ store, lease, sent, stop, observer: options.observer },
       deps: { ...deps, transport, authorize, createLane },
     });
     if (reason?.reason === 'unavailable') return reason;

@@ -1,8 +1,8 @@
 import { CAMPAIGN_CHANGES, type CampaignTarget } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
-import { defaultLimits } from '../job/ceilings.js';
 import type { CampaignStep } from '../job/job.js';
+import { defaultLimits } from '../job/limits.js';
 import type { RunFigures } from '../kinds/action-kind.js';
 import { campaignKind } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';

@@ -1,6 +1,6 @@
 /**
  * Defaults of a job, and the most that it may ask for. One place for every such number, with its source; limits of
- * rate stand in job/ceilings.ts, addresses in regions.ts, what the service's reference leaves open in
+ * rate stand in job/limits.ts, addresses in regions.ts, what the service's reference leaves open in
  * domain/documented.ts.
  */
 

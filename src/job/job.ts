@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/documented.js';
 import type { PriceSettings } from '../prices/price-settings.js';
-import type { Limits } from './ceilings.js';
+import type { Limits } from './limits.js';
 import type { keyCredentials, tokenCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';
 import type { timeouts } from './schema/service.js';
 import type { campaignStep } from './schema/steps/campaign.js';

@@ -58,6 +58,14 @@ export function readLocalTime(at: string, timeZone: string): LocalTimeReading {
   return { kind: distinct.length === 0 ? 'none' : 'two', readings: [earlier, later] };
 }
 
+/** Of a local time that clocks skip, or show twice: what is so, and both readings. */
+export function findLocalTimeFault(at: string, timeZone: string): string | undefined {
+  const reading = readLocalTime(at, timeZone);
+  if (reading.kind === 'one') return undefined;
+  const so = reading.kind === 'none' ? 'does not exist' : 'exists twice';
+  return `${at} ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`;
+}
+
 /** As if it were a time in UTC. */
 function readAsUtc(text: string): number | undefined {
   const match = LOCAL_TIME.exec(text);

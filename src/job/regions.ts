@@ -1,3 +1,4 @@
+import { GATEWAY_BASE } from '../domain/documented.js';
 import { trimEndOf } from '../domain/trim-end.js';
 
 /**
@@ -37,6 +38,16 @@ export const basesByRegion: Readonly<Record<Region, Readonly<Record<RegionalArea
     verification: 'https://verify.us.8x8.com',
   },
 };
+
+const SERVICE_ORIGINS: ReadonlySet<string> = new Set([
+  ...Object.values(basesByRegion).flatMap((bases) => Object.values(bases)),
+  GATEWAY_BASE,
+]);
+
+/** Whether requests with rows go there by default, in any region. */
+export function isServiceOrigin(origin: string): boolean {
+  return SERVICE_ORIGINS.has(origin);
+}
 
 /** Placeholder until the sandbox reports its address: nothing can listen on port 0, so nothing can be sent by mistake. */
 export const NO_BASE = 'http://127.0.0.1:0';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { PriceSettings } from '../prices/price-settings.js';
-import { defaultLimits, type Limits } from './ceilings.js';
 import { DEFAULT_READ_LIMITS } from './defaults.js';
 import type { ContactsStep, Input, Job, Step } from './job.js';
+import { defaultLimits, type Limits } from './limits.js';
 import { resolveSecret, resolveService } from './resolve-service.js';
 import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job.js';
 

@@ -42,6 +42,10 @@ export interface OpenEntry {
   readonly at: number;
   readonly host: string;
   readonly pid: number;
+  /** Workers of a database send for it: its lease there lasts so long. */
+  readonly leaseMs?: number;
+  /** Of the run in that database (`born` in store.ts): where its intents are handed over to. */
+  readonly lead?: string;
 }
 
 /** Provisioning of something that a step needs begins. Durable before the first byte of the call leaves. */
@@ -99,8 +103,8 @@ export interface OutcomeEntry extends RequestKey {
 export type Result =
   /** It was not processed, for certain: it is sent again. */
   | { readonly kind: 'again'; readonly why: string }
-  /** Refused as a whole: its two halves take its place. */
-  | { readonly kind: 'split'; readonly why: string }
+  /** Refused as a whole: its two halves take its place. They are in flight where a worker of a database has them. */
+  | { readonly kind: 'split'; readonly why: string; readonly areHalvesInFlight?: true }
   /** Every row has its verdict. */
   | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }
   /**

@@ -16,6 +16,8 @@ export interface OpenRequest extends RequestKey {
   readonly rows: readonly [first: number, count: number];
   /** True between intent and outcome: after a crash it may or may not have been processed. */
   readonly isInFlight: boolean;
+  /** Whose intent it is, as in `OpenEntry`; absent where its process sent it itself. */
+  readonly lead?: string;
 }
 
 export type RowCounts = Record<RowStatus | NotSent['status'], number>;
@@ -56,6 +58,8 @@ export interface StateSnapshot {
   readonly lastClose: CloseEntry | undefined;
   readonly lastHost: string | undefined;
   readonly lastSentAt: number | undefined;
+  readonly leaseMs?: number | undefined;
+  readonly lead?: string | undefined;
   readonly events: number;
 }
 
@@ -80,7 +84,7 @@ export interface ActionProgress {
  * The state of a run, from the entries of its journal in their order. Pure.
  *
  *   (none) ─intent→ in flight ─outcome again→ waiting ─intent→ in flight
- *                             ─outcome split→ its two halves, waiting
+ *                             ─outcome split→ its two halves, waiting, or in flight
  *                             ─outcome settled, given up→ (none)
  *
  * A request before `nextRequest`, or in `begunAhead`, that is not open is settled; every other one was never begun.
@@ -91,17 +95,17 @@ export class RunState {
   lastClose: CloseEntry | undefined;
   /** The host of the runner that wrote last. */
   lastHost: string | undefined;
-  /**
-   * By the clock of that host: no request with an outcome left later. Outcomes count as well as intents, since a
-   * request may wait long for its turn in between.
-   */
+  /** By the clock of that host: no request with an outcome left later. One may wait long for its turn behind its intent. */
   lastSentAt: number | undefined;
+  /** Workers of a database were given requests of it: the longest lease that one of its runners had there. */
+  leaseMs: number | undefined;
+  /** As in the last `OpenEntry`. */
+  lead: string | undefined;
   #openParts = new Map<string, number>();
   #events = 0;
 
-  static restore({ steps, firstOpen, lastClose, lastHost, lastSentAt, events }: StateSnapshot): RunState {
-    const state = new RunState();
-    Object.assign(state, { firstOpen, lastClose, lastHost, lastSentAt });
+  static restore({ steps, events, version: _, ...about }: StateSnapshot): RunState {
+    const state = Object.assign(new RunState(), about);
     state.#events = events;
     for (const { number, progress, begunAhead, open } of steps) {
       const parts = new Map(open.map((part) => [keyOf(part), part]));
@@ -116,8 +120,9 @@ export class RunState {
     const steps = [...this.steps].map(([number, { begunAhead, open, ...progress }]) => {
       return { number, progress: structuredClone(progress), begunAhead: [...begunAhead], open: [...open.values()] };
     });
-    const { firstOpen, lastClose, lastHost, lastSentAt } = this;
-    return { version: SNAPSHOT_VERSION, steps, firstOpen, lastClose, lastHost, lastSentAt, events: this.#events };
+    const { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead } = this;
+    const about = { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead };
+    return { version: SNAPSHOT_VERSION, steps, ...about, events: this.#events };
   }
 
   step(number: number): StepProgress {
@@ -162,8 +167,8 @@ export class RunState {
     switch (entry.type) {
       case 'open':
         this.firstOpen ??= entry;
-        this.lastHost = entry.host;
-        this.lastClose = undefined;
+        this.leaseMs = Math.max(this.leaseMs ?? 0, entry.leaseMs ?? 0) || undefined;
+        Object.assign(this, { lastHost: entry.host, lead: entry.lead, lastClose: undefined });
         return;
       case 'intent':
         this.#begin(entry);
@@ -182,11 +187,7 @@ export class RunState {
         endPreparing(entry, this.step(entry.step));
         return;
       case 'action':
-        this.step(entry.step).action = {
-          isOpen: true,
-          wasBegun: true,
-          verdict: this.step(entry.step).action?.verdict,
-        };
+        this.step(entry.step).action = { isOpen: true, wasBegun: true, verdict: this.step(entry.step).action?.verdict };
         return;
       case 'acted':
         this.step(entry.step).action = {
@@ -214,7 +215,8 @@ export class RunState {
     const progress = this.step(step);
     const key = keyOf(entry);
     if (!progress.open.has(key)) this.#countParts(entry, 1);
-    progress.open.set(key, { step, request, part, line, rows, isInFlight: true });
+    const led = this.lead && { lead: this.lead };
+    progress.open.set(key, { step, request, part, line, rows, isInFlight: true, ...led });
     advance(progress, request, line[0] + line[1]);
   }
 
@@ -228,7 +230,8 @@ export class RunState {
       return;
     }
     if (entry.result.kind === 'split') {
-      for (const half of halvesOf(open)) progress.open.set(keyOf(half), half);
+      const isInFlight = entry.result.areHalvesInFlight === true;
+      for (const half of halvesOf(open)) progress.open.set(keyOf(half), { ...half, isInFlight });
       this.#countParts(entry, 1);
       return;
     }

@@ -12,26 +12,8 @@ export interface MetricFacts {
   readonly buckets?: readonly number[];
 }
 
-/** Of `run` and `apply`. */
-export const RUN_METRICS = {
-  rows: {
-    type: 'counter',
-    name: 'volley_rows_total',
-    help: 'Rows of the runs that this command worked on, by outcome: accepted, rejected, skipped or in_doubt. Those of earlier processes of a run count.',
-    labelNames: ['job_name', 'step', 'kind', 'outcome'],
-  },
-  unprocessed: {
-    type: 'gauge',
-    name: 'volley_unprocessed_rows',
-    help: 'Rows that are planned and have no outcome yet.',
-    labelNames: ['job_name', 'step', 'kind'],
-  },
-  inDoubt: {
-    type: 'gauge',
-    name: 'volley_in_doubt_rows',
-    help: 'Rows in doubt in all runs of the job, this one and earlier ones.',
-    labelNames: ['job_name'],
-  },
+/** Of all that send the rows of jobs: `run`, `apply` and `work`. */
+export const SEND_METRICS = {
   requests: {
     type: 'counter',
     name: 'volley_requests_total',
@@ -81,6 +63,28 @@ export const RUN_METRICS = {
     help: 'Limit of the lane in messages a second, where it has one.',
     labelNames: ['job_name', 'area'],
   },
+} as const satisfies Record<string, MetricFacts>;
+
+/** Of `run` and `apply` alone. */
+export const RUN_METRICS = {
+  rows: {
+    type: 'counter',
+    name: 'volley_rows_total',
+    help: 'Rows of the runs that this command worked on, by outcome: accepted, rejected, skipped or in_doubt. Those of earlier processes of a run count.',
+    labelNames: ['job_name', 'step', 'kind', 'outcome'],
+  },
+  unprocessed: {
+    type: 'gauge',
+    name: 'volley_unprocessed_rows',
+    help: 'Rows that are planned and have no outcome yet.',
+    labelNames: ['job_name', 'step', 'kind'],
+  },
+  inDoubt: {
+    type: 'gauge',
+    name: 'volley_in_doubt_rows',
+    help: 'Rows in doubt in all runs of the job, this one and earlier ones.',
+    labelNames: ['job_name'],
+  },
   planRows: {
     type: 'counter',
     name: 'volley_plan_rows_total',
@@ -127,6 +131,34 @@ export const RUN_METRICS = {
     type: 'gauge',
     name: 'volley_last_success_timestamp_seconds',
     help: 'When a command last ended with exit code 0.',
+    labelNames: ['job_name'],
+  },
+} as const satisfies Record<string, MetricFacts>;
+
+/** Of `work` alone. */
+export const WORK_METRICS = {
+  running: {
+    type: 'gauge',
+    name: 'volley_worker_running',
+    help: '1 while the worker works, 0 when it has ended.',
+    labelNames: [],
+  },
+  leaseHeld: {
+    type: 'gauge',
+    name: 'volley_worker_lease_held',
+    help: '1 while the database has confirmed the lease of the worker in time; else 0, and it sends nothing.',
+    labelNames: [],
+  },
+  lastBeat: {
+    type: 'gauge',
+    name: 'volley_worker_last_beat_timestamp_seconds',
+    help: 'When the worker last asked for what the database then confirmed: its lease.',
+    labelNames: [],
+  },
+  claimed: {
+    type: 'gauge',
+    name: 'volley_worker_claimed_requests',
+    help: 'Requests that the worker has claimed, and that have no outcome yet.',
     labelNames: ['job_name'],
   },
 } as const satisfies Record<string, MetricFacts>;

@@ -46,6 +46,8 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   if (lostBytes !== undefined) {
     faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
   }
+  // What the next owner of the lock has written since is no fault.
+  if (faults.length > 0) await lock.assertHeld();
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
   if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
   if (state.version < REGISTRY_VERSION) await makeRegistry(registry, deps, options);

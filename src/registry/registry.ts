@@ -106,6 +106,8 @@ export class Registry {
     if (run === undefined) return;
     const faults = await this.#findFaults(run);
     if (faults.length === 0) return;
+    // What the next owner of the lock has written since is no fault.
+    await this.#lock.assertHeld();
     const found = await identifyRun(this.#deps.files, this.directories.of(plan));
     const adopted = { ...run, directory: found.directory ?? undefined, journal: found.journal ?? run.journal };
     const left = await this.#findFaults(adopted);

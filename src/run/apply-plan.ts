@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { type CloseReason, JOURNAL_VERSION } from '../journal/entry-format.js';
+import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
@@ -14,6 +14,7 @@ import { endInFlight, RUN_ENDED } from '../registry/in-flight/end-in-flight.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
+import { awaitWorkers } from './await-workers.js';
 import { hasWork } from './has-work.js';
 import type { RunSettings } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
@@ -40,6 +41,8 @@ export interface ApplyPlanOptions {
 
 /** Another way to send the requests of steps. */
 export interface StepSender {
+  /** Called first. For the journal: how long others may begin requests of the run after this process has died, and where. */
+  lead(): Promise<Required<Pick<OpenEntry, 'leaseMs' | 'lead'>>>;
   /** What was in flight when the process before this one ended; called before any step. False: nothing knows of it any more. */
   takeOver(state: RunState, journal: Journal): Promise<boolean>;
   sendStep(context: StepContext): Promise<void>;
@@ -72,6 +75,9 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   if (end.tornBytes > 0) {
     deps.onNotice(`The last ${end.tornBytes} bytes of the journal are incomplete and ignored (a crash while writing)`);
   }
+  const { leaseMs, isInFlight } = state;
+  const { lastRenewedAt, lastWrittenMsAgo } = lock;
+  const before = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
   const areas = new AreaUse(deps.clock, { state, host: deps.owner.host, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
   const journal = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch, state, snapshotEveryBytes });
@@ -79,10 +85,12 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   try {
     await assertInPlace(deps.files, directory, plan);
     const { host, pid } = deps.owner;
-    await journal.append({ type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid });
+    const opened = { type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid } as const;
+    await journal.append({ ...opened, ...(await options.sender?.lead()) });
     await options.announce(journal);
     const isKnown = (await options.sender?.takeOver(state, journal)) === true;
-    await closeInFlight(state, journal, { plan, deps, isKnown });
+    const areWorkersDone = isKnown || (await awaitWorkers(before, { ...deps, signal: stop.nothingNew }));
+    await closeInFlight(state, journal, { plan, deps, areWorkersAtIt: isKnown || !areWorkersDone });
     await applySteps(options, deps, { state, journal, areas });
     const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
     await lock.assertHeld();
@@ -161,12 +169,12 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
 async function closeInFlight(
   state: RunState,
   journal: Journal,
-  { plan, deps, isKnown }: { plan: Plan; deps: RunDeps; isKnown: boolean },
+  { plan, deps, areWorkersAtIt }: { plan: Plan; deps: RunDeps; areWorkersAtIt: boolean },
 ): Promise<void> {
   for (const planned of plan.steps) {
     const { number } = planned;
     // Workers have the requests of rows; what a step without rows does, it does in this process.
-    if (isKnown && isRowStep(stepOf(plan.job.steps, planned))) continue;
+    if (areWorkersAtIt && isRowStep(stepOf(plan.job.steps, planned))) continue;
     const { entries, inDoubt } = endInFlight(plan, state, { number, at: deps.clock.now(), mayQuery: true });
     for (const entry of entries) await journal.append(entry);
     if (entries.length > 0 && inDoubt !== 0) new StepNotices(deps, planned).noteInDoubt(inDoubt, RUN_ENDED);

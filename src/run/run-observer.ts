@@ -1,7 +1,8 @@
 import type { Job } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
-import type { AttemptNote } from './run-deps.js';
+import type { Lane } from '../throttle/lane.js';
+import type { AttemptNote, RunLaneOptions } from './run-deps.js';
 
 /** Watches the runs of one command, for metrics. It throws nothing, and changes nothing. */
 export interface RunObserver {
@@ -13,6 +14,8 @@ export interface RunObserver {
   onPlan(plan: Plan, seconds: number): void;
   /** Called before anything of a run is sent. */
   onRun(run: { readonly directory: string; readonly plan: Plan }): Promise<void>;
+  /** Requests are sent through this lane from now on. */
+  onLane(options: RunLaneOptions, lane: Lane): void;
   onAttempt(attempt: AttemptNote): void;
   /** A run has its outputs. */
   onReport(summary: Summary): void;

@@ -1,16 +1,16 @@
-import { countOf } from '../domain/count-of.js';
-import type { RowOutcomes, RowStatus } from '../domain/row.js';
+import type { RowOutcomes } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
 import { wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
 import type { Cost } from '../throttle/rate.js';
 import { Breaker } from './send/breaker.js';
-import { Caution, type Clearance, GUARD_FROM_ROWS } from './send/caution.js';
+import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
 import type { PartSource, PartToSend } from './send/request-reader.js';
 import type { RunnerContext } from './send/send-context.js';
 import { type Attempt, sendPart } from './send/send-part.js';
 import { StepNotices } from './step-notices.js';
+import { StepTally } from './step-tally.js';
 
 /** Sends the parts of a step, until none is left or the run is to stop. */
 export class StepRunner {
@@ -19,9 +19,7 @@ export class StepRunner {
   readonly #lane: Lane;
   readonly #breaker: Breaker;
   readonly #notices: StepNotices;
-  readonly #settled: Record<RowStatus, number>;
-  /** Outcomes before this process: a person who resumes a guarded run has reviewed those. */
-  readonly #before: Readonly<Record<RowStatus, number>>;
+  readonly #rows: StepTally;
   readonly #caution: Caution;
   readonly #queue: PartQueue;
   /** Parts in the lane, waiting or in flight. */
@@ -38,9 +36,8 @@ export class StepRunner {
     this.#queue = new PartQueue(context, source);
     this.#caution = new Caution({ isRepeatable: context.kind.isRepeatable(context.step) });
     this.#lane = lane;
-    this.#before = { ...context.progress.settledRows };
-    this.#settled = { ...this.#before };
     this.#notices = new StepNotices(context.deps, context.planned);
+    this.#rows = new StepTally(context, this.#notices);
     const { clock, random } = context.deps;
     this.#breaker = new Breaker({ clock, random, giveUpAfterMs: context.service.giveUpAfterSeconds * 1000 });
   }
@@ -48,7 +45,7 @@ export class StepRunner {
   /** `begun`: those that were begun before. */
   async run(begun: readonly PartToSend[] = []): Promise<void> {
     this.#queue.push(...begun);
-    this.#report();
+    this.#rows.report();
     // Twice what may be in flight: the next requests are read while the lane is full.
     const window = this.#context.step.limits.concurrency * 2;
     while (!this.#context.stop.isRequested && this.#failure === undefined) {
@@ -178,15 +175,11 @@ export class StepRunner {
 
   #count(outcomes: RowOutcomes): void {
     const { rows, verdicts } = outcomes;
-    for (const [index] of rows) {
-      const verdict = verdicts[index];
-      if (verdict === undefined) continue;
-      this.#settled[verdict.status] += 1;
-      if (verdict.status !== 'in-doubt') this.#caution.noteAnswered(1);
-    }
+    this.#rows.add(outcomes);
+    this.#caution.noteAnswered(rows.filter(([index]) => verdicts[index]?.status !== 'in-doubt').length);
     this.#noteInDoubt(outcomes);
-    this.#report();
-    this.#guard();
+    this.#rows.report();
+    this.#rows.guard();
   }
 
   #takeAgain(part: PartToSend, decision: NonNullable<Attempt>['decision'], deferMs: number | undefined): void {
@@ -223,32 +216,6 @@ export class StepRunner {
       this.#notices.noteThrottled(why, retryAfterMs ?? pauseMs);
     } else if (!isInDoubt) this.#notices.noteOutage(why);
     if (this.#breaker.isOpen) this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
-  }
-
-  /** Stops a run that mostly fails: the job, not the rows, is wrong then. */
-  #guard(): void {
-    const { maxFailedPercent, stop } = this.#context;
-    const accepted = this.#settled.accepted - this.#before.accepted;
-    const rejected = this.#settled.rejected - this.#before.rejected;
-    const answered = accepted + rejected;
-    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
-    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
-    stop.request('guard', why);
-    this.#notices.noteGuard(why);
-  }
-
-  #report(): void {
-    const { deps, planned } = this.#context;
-    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
-    deps.onProgress({
-      step: planned.number,
-      kind: planned.kind,
-      rows: planned.counts.planned,
-      settled: accepted + rejected + inDoubt,
-      accepted,
-      rejected,
-      inDoubt,
-    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
+import { ageMs, type Moment, readMoment } from '../ports/moment.js';
 import { coalesce } from './coalesce.js';
 import {
   freeInMs,
@@ -32,6 +33,8 @@ export interface Lock extends Held {
   readonly lastOwnedMsAgo: number | undefined;
   /** When the last owner last wrote its file, by its clock; undefined where there was none. */
   readonly lastRenewedAt: number | undefined;
+  /** How long before it was taken the last owner last wrote its file, by the file system's clock; undefined if unknown. */
+  readonly lastWrittenMsAgo?: number | undefined;
   /** Lengths of files by path in the directory, as the last owner recorded them; empty if none did. */
   readonly lastKnown: Readonly<Record<string, number>>;
   /** How far the file system's clock was ahead of the last owner's; undefined if unknown. */
@@ -48,12 +51,6 @@ export interface Held {
   assertHeld(): Promise<void>;
   /** The part of `assertHeld` that needs no disk, for the last moment before a request leaves. */
   assertFresh(): void;
-}
-
-/** On both clocks: the monotonic one stands still while a machine sleeps, the wall clock may be set back. */
-interface Moment {
-  readonly monotonicMs: number;
-  readonly atMs: number;
 }
 
 /** Renewals between two lease ends; one may fail or be late without harm. */
@@ -73,7 +70,8 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state, ...about })}\n`;
   const carried = { known: lastKnown, diskAheadMs: current?.diskAheadMs };
   const path = pathOf(directory, epoch);
-  const taken = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
+  const lastChangedMs = current && (await deps.files.stat(pathOf(directory, current.epoch)))?.changedMs;
+  const taken = readMoment(deps.clock);
   if (!(await deps.files.createExclusive(path, content('held', carried)))) {
     throw describeTakeover(path);
   }
@@ -99,6 +97,7 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     content,
     lastOwnedMsAgo,
     lastRenewedAt: current?.renewedAt,
+    lastWrittenMsAgo: changedMs && lastChangedMs ? Math.max(0, changedMs - lastChangedMs) : undefined,
     lastKnown,
     lastDiskAheadMs: current?.diskAheadMs,
     diskAheadMs,
@@ -113,7 +112,10 @@ export async function readLockOwner(deps: LockDeps, directory: string): Promise<
 
 function holdLock(
   deps: LockDeps,
-  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastKnown' | 'lastDiskAheadMs'> & {
+  own: Pick<
+    Lock,
+    'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastWrittenMsAgo' | 'lastKnown' | 'lastDiskAheadMs'
+  > & {
     directory: string;
     taken: Moment;
     diskAheadMs: number | undefined;
@@ -131,9 +133,7 @@ function holdLock(
   let measure = () => noted;
 
   const assertFresh = () => {
-    const { clock } = deps;
-    const ageMs = Math.max(clock.monotonicMs() - renewed.monotonicMs, clock.now() - renewed.atMs);
-    if (isLost || ageMs > LEASE_MS - SAFETY_MS) throw lostLock();
+    if (isLost || ageMs(deps.clock, renewed) > LEASE_MS - SAFETY_MS) throw lostLock();
   };
   /** Whether our file exists, and none of a higher epoch. */
   const isHighest = async () => {
@@ -180,9 +180,9 @@ function holdLock(
     while (!stop.signal.aborted) {
       await deps.clock.sleep(NOTE_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
-      const ageMs = deps.clock.monotonicMs() - renewed.monotonicMs;
-      if (ageMs < RENEW_EVERY_MS && isDeepStrictEqual(measure(), noted)) continue;
-      const start: Moment = { monotonicMs: deps.clock.monotonicMs(), atMs: deps.clock.now() };
+      const passedMs = deps.clock.monotonicMs() - renewed.monotonicMs;
+      if (passedMs < RENEW_EVERY_MS && isDeepStrictEqual(measure(), noted)) continue;
+      const start = readMoment(deps.clock);
       try {
         assertFresh();
         await write('held');
@@ -198,6 +198,7 @@ function holdLock(
     epoch: own.epoch,
     lastOwnedMsAgo: own.lastOwnedMsAgo,
     lastRenewedAt: own.lastRenewedAt,
+    lastWrittenMsAgo: own.lastWrittenMsAgo,
     lastKnown: own.lastKnown,
     lastDiskAheadMs: own.lastDiskAheadMs,
     assertHeld,

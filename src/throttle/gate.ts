@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.js';
 import { LaneStopped } from './lane-stopped.js';
 import type { Cost, Rate } from './rate.js';
-import type { Timeline } from './timeline.js';
+import type { SlidingSecond } from './sliding-second.js';
 
 /** Longest sleep before a wait is computed again, since limits and pauses may change. */
 export const MAX_SLEEP_MS = 250;
@@ -23,15 +23,15 @@ interface Waiting {
 /** The last stage before the network: releases requests in order of arrival, each at its turn. */
 export class Gate {
   readonly #clock: Clock;
-  readonly #timeline: Timeline;
+  readonly #slidingSecond: SlidingSecond;
   readonly #rate: Rate;
   readonly #signal: AbortSignal;
   readonly #queue: Waiting[] = [];
   #isPumping = false;
 
-  constructor(deps: { clock: Clock; timeline: Timeline; rate: Rate; signal: AbortSignal }) {
+  constructor(deps: { clock: Clock; slidingSecond: SlidingSecond; rate: Rate; signal: AbortSignal }) {
     this.#clock = deps.clock;
-    this.#timeline = deps.timeline;
+    this.#slidingSecond = deps.slidingSecond;
     this.#rate = deps.rate;
     this.#signal = deps.signal;
   }
@@ -55,7 +55,7 @@ export class Gate {
     let checkedFor = 0;
     for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
       const nowMs = this.#clock.monotonicMs();
-      const waitMs = this.#timeline.nextMs(nowMs) - nowMs;
+      const waitMs = this.#slidingSecond.nextMs(nowMs) - nowMs;
       if (this.#signal.aborted) {
         this.#queue.shift();
         head.refuse(new LaneStopped());
@@ -70,7 +70,7 @@ export class Gate {
           head.refuse(reason);
         });
       } else {
-        this.#timeline.pass(nowMs, head.askedMs, this.#rate.costMs(head.cost));
+        this.#slidingSecond.pass(nowMs, head.askedMs, this.#rate.costMs(head.cost));
         this.#rate.noteSent();
         this.#queue.shift();
         checkedFor = Math.max(0, checkedFor - 1);

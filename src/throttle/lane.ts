@@ -1,11 +1,10 @@
-import pLimit from 'p-limit';
-import type { Limits } from '../job/ceilings.js';
+import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
 import { Gate, type PreSendCheck } from './gate.js';
-import { LaneStopped } from './lane-stopped.js';
+import { LaneSlots } from './lane-slots.js';
 import { Pacer } from './pacer.js';
 import { type Cost, Rate } from './rate.js';
-import { PERIOD_MS, Timeline } from './timeline.js';
+import { PERIOD_MS, SlidingSecond } from './sliding-second.js';
 
 /**
  * One rate-limited path to the service: an area with its credentials. A request goes through it in this order:
@@ -16,7 +15,7 @@ import { PERIOD_MS, Timeline } from './timeline.js';
  * - In any second, at most as many requests, messages and segments pass the gate as the limits say. What comes together
  *   in a request can't be parted: a second may hold one request more than fits when requests are of different size.
  * - A request costs the time that the limit it uses up most of gives it; the next one passes after that time.
- *   Time without requests is not saved up (timeline.ts). A lane starts by waiting out the second after the last send of a process before it.
+ *   Time without requests is not saved up (sliding-second.ts). A lane starts by waiting out the second after the last send of a process before it.
  * - A pause holds the gate for everything that waits; what has passed is not touched.
  * - A refusal halves the rate, success wins it back at 5 % a second (rate.ts).
  * - Stopped, by `close` or by its signal, the lane rejects with LaneStopped whatever has not passed the gate, and nothing else.
@@ -36,7 +35,7 @@ export interface Lane {
   /** Stops the lane; resolves when the tasks that have passed the gate have ended. */
   close(): Promise<void>;
   /** What the lane does just now; absent where a stand-in does not say. */
-  readonly state?: LaneState;
+  readonly state?: Pick<LaneState, 'share'>;
 }
 
 /** A lane whose limits may change while it is open. */
@@ -78,16 +77,14 @@ const MAX_JITTER_SHARE = 0.25;
 const MAX_JITTER_MS = 5000;
 
 export function createLane({ limits, clock, random, lastSentMsAgo, signal }: LaneOptions): AdjustableLane {
-  const stopping = new AbortController();
-  const slots = pLimit({ concurrency: limits.concurrency, rejectOnClear: true });
+  const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
   const rate = new Rate(limits);
   const startMs = clock.monotonicMs();
-  const timeline = new Timeline(startMs);
-  if (lastSentMsAgo !== undefined) timeline.holdUntil(startMs + PERIOD_MS - Math.max(0, lastSentMsAgo));
-  const deps = { clock, timeline, rate, signal: stopping.signal };
+  const slidingSecond = new SlidingSecond(startMs);
+  if (lastSentMsAgo !== undefined) slidingSecond.holdUntil(startMs + PERIOD_MS - Math.max(0, lastSentMsAgo));
+  const deps = { clock, slidingSecond, rate, signal: slots.stopped };
   const pace = new Pacer(deps);
   const gate = new Gate(deps);
-  const running = new Set<Promise<unknown>>();
   let pausedUntilMs = startMs;
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
@@ -102,45 +99,20 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
         if (!hasLeft) pace.noteReady(begun);
         await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, preSendCheck);
         leave(true);
-        return (connectDelayMs) => timeline.reportConnectDelay(clock.monotonicMs(), connectDelayMs, rate.costMs(cost));
+        return (connectDelayMs) =>
+          slidingSecond.reportConnectDelay(clock.monotonicMs(), connectDelayMs, rate.costMs(cost));
       });
     } finally {
       leave(false);
     }
   };
 
-  const run: Lane['run'] = async (cost, task) => {
-    if (stopping.signal.aborted) throw new LaneStopped();
-    let hasSlot = false;
-    const result = slots(() => {
-      hasSlot = true;
-      return runInSlot(cost, task);
-    });
-    running.add(result);
-    try {
-      return await result;
-    } catch (error) {
-      // Without a slot, it can only be p-limit's own error: its queue was cleared.
-      throw hasSlot ? error : new LaneStopped();
-    } finally {
-      running.delete(result);
-    }
-  };
-
-  const stop = () => {
-    stopping.abort();
-    slots.clearQueue();
-    signal?.removeEventListener('abort', stop);
-  };
-  if (signal?.aborted) stop();
-  else signal?.addEventListener('abort', stop, { once: true });
-
   return {
-    run,
+    run: (cost, task) => slots.run(() => runInSlot(cost, task)),
     pauseFor: (delayMs) => {
       const jitterMs = random() * Math.min(delayMs * MAX_JITTER_SHARE, MAX_JITTER_MS);
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + delayMs + jitterMs);
-      timeline.holdUntil(pausedUntilMs);
+      slidingSecond.holdUntil(pausedUntilMs);
     },
     slowDown: () => rate.slowDown(clock.monotonicMs()),
     noteSuccess: () => rate.noteSuccess(clock.monotonicMs()),
@@ -149,16 +121,13 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
       pace.restart();
       slots.concurrency = changed.concurrency;
     },
-    close: async () => {
-      stop();
-      await Promise.allSettled(running);
-    },
+    close: () => slots.close(),
     get state() {
-      const waiting = slots.pendingCount + pace.waiting;
+      const waiting = slots.waiting + pace.waiting;
       return {
         requestsPerSecond: rate.requestsPerSecond,
         share: rate.share,
-        inFlight: slots.activeCount - pace.waiting,
+        inFlight: slots.inUse - pace.waiting,
         waiting,
         pausedForMs: Math.max(0, pausedUntilMs - clock.monotonicMs()),
       };

@@ -3,14 +3,14 @@ import type { Clock } from '../ports/clock.js';
 import { MAX_SLEEP_MS } from './gate.js';
 import { LaneStopped } from './lane-stopped.js';
 import type { Cost, Rate } from './rate.js';
-import type { Timeline } from './timeline.js';
+import type { SlidingSecond } from './sliding-second.js';
 
 /**
  * Spreads requests over the second: says when each task begins, which then makes its intent durable and asks the gate.
  *
  * bottleneck does the pacing. Its `minTime` is the time that the limits give a request, and each of its jobs hands out that time:
  * a task begins when there is some, and takes what its request costs. `updateSettings` follows the lane's share of its limits.
- * The gate behind it proves the limit (timeline.ts), and seldom holds a request that began in time.
+ * The gate behind it proves the limit (sliding-second.ts), and seldom holds a request that began in time.
  *
  * Where a plain use of the library is not exact enough:
  * - It runs 443 jobs a second at most, so a job hands out a block of 10 ms where requests come faster than that.
@@ -53,7 +53,7 @@ interface Waiting {
 
 export class Pacer {
   readonly #clock: Clock;
-  readonly #timeline: Timeline;
+  readonly #slidingSecond: SlidingSecond;
   readonly #rate: Rate;
   readonly #signal: AbortSignal;
   readonly #queue: Waiting[] = [];
@@ -70,9 +70,9 @@ export class Pacer {
   #begunMs = 0;
   #preparationMs = FIRST_PREPARATION_MS;
 
-  constructor(deps: { clock: Clock; timeline: Timeline; rate: Rate; signal: AbortSignal }) {
+  constructor(deps: { clock: Clock; slidingSecond: SlidingSecond; rate: Rate; signal: AbortSignal }) {
     this.#clock = deps.clock;
-    this.#timeline = deps.timeline;
+    this.#slidingSecond = deps.slidingSecond;
     this.#rate = deps.rate;
     this.#signal = deps.signal;
     this.#signal.addEventListener('abort', () => this.#stopLimiter(), { once: true });
@@ -145,7 +145,7 @@ export class Pacer {
   /** How long until the next turn at the gate that no task has begun for. */
   #turnMs(): number {
     const nowMs = this.#clock.monotonicMs();
-    return Math.max(this.#timeline.nextMs(nowMs) - nowMs, 0) + this.#begunMs;
+    return Math.max(this.#slidingSecond.nextMs(nowMs) - nowMs, 0) + this.#begunMs;
   }
 
   /** Tasks whose cost is less than their preparation begin ahead, so that uneven preparations come in time to an even gate. */

@@ -1,5 +1,5 @@
-import type { Limits } from '../job/ceilings.js';
-import { PERIOD_MS } from './timeline.js';
+import type { Limits } from '../job/limits.js';
+import { PERIOD_MS } from './sliding-second.js';
 
 /** What a request costs beside being one request. */
 export interface Cost {

@@ -18,6 +18,7 @@ import {
   readPlan,
   requestsFile,
 } from '../../src/plan/format/plan-file.js';
+import { REGISTRY_FILE } from '../../src/registry/registry-entry.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { COMMAND } from './bench.js';
 import { writeRecipients } from './input.js';
@@ -112,13 +113,16 @@ export function keepRun({ directory }: PlannedJob, name: string): void {
   renameSync(join(directory, OUT), join(directory, name));
 }
 
+/** Appended to by every run. */
+const GROWING: readonly string[] = [JOURNAL_FILE, REGISTRY_FILE];
+
 /** What a run never changes is linked: bytes on their way to the disk would slow down the syncs that are measured. */
 function copyTree(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isDirectory()) copyTree(source, target);
-    else if (entry.name.endsWith('.ndjson') && entry.name !== JOURNAL_FILE) linkSync(source, target);
+    else if (entry.name.endsWith('.ndjson') && !GROWING.includes(entry.name)) linkSync(source, target);
     else copyFileSync(source, target);
   }
 }

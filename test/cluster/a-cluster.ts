@@ -17,7 +17,10 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     VOLLEY_DATABASE_URL: address,
   });
   /** Beside the key that all have, one that is the leader's alone. */
-  const envOfLeader = (address: string) => ({ ...env(address), LEADER_KEY: workspace.sandbox.credentials.apiKey });
+  const envOfLeader = (address: string) => ({
+    ...env(address),
+    VOLLEY_LEADER_KEY: workspace.sandbox.credentials.apiKey,
+  });
   return {
     /** `volley run job.yaml` */
     run: async (runtime: Partial<Runtime> = {}, address = url) => {
@@ -35,7 +38,16 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     work: (runtime: Partial<Runtime> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
       const { terminal, signal, said } = aTerminal({ env: env(address), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
-      const all = { ...CLUSTER, run: undefined, untilDone: true, untilIdleMs: undefined, leaseSeconds: 30, json: true };
+      const all = {
+        ...CLUSTER,
+        run: undefined,
+        untilDone: true,
+        untilIdleMs: undefined,
+        leaseSeconds: 30,
+        allowUrls: [],
+        allowSecrets: [],
+        json: true,
+      };
       return { ended: workForRuns({ ...all, ...flags }, host), stop: () => signal('SIGTERM'), said };
     },
   };
@@ -50,6 +62,6 @@ export function aClusterInMemory(workspace: Workspace) {
     cluster,
     run: (breakCall?: BreakCall) => run(through(breakCall)),
     lead: (breakCall?: BreakCall) => lead(through(breakCall)),
-    work: (breakCall?: BreakCall) => work(through(breakCall)),
+    work: (breakCall?: BreakCall, flags?: Partial<WorkFlags>) => work(through(breakCall), flags),
   };
 }

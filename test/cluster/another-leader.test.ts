@@ -6,6 +6,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
+import { openStep } from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 test('a worker takes up the job of a new leader, whose limits may be lower', async () => {
@@ -16,7 +17,7 @@ test('a worker takes up the job of a new leader, whose limits may be lower', asy
     workspace.writeJob(aJob(workspace, { steps }));
     const job = await loadJob(workspace.path('job.yaml'));
     await store.lead({ run: 'run-a', epoch }, encodeWorkerJob(job.name, job));
-    await store.openStep({ run: 'run-a', epoch }, { step: 1, provisionedIds: [], onLost: 'in-doubt' });
+    await openStep(store, { run: 'run-a', epoch });
   };
   const stop = new StopSwitch();
   const limits: (number | undefined)[] = [];

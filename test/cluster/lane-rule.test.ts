@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bookTurns, HORIZON_MS, type LaneRow, type TurnsAsked } from '../../src/cluster/lane-rule.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
-import { PERIOD_MS } from '../../src/throttle/timeline.js';
+import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 
 const START_MS = 1_795_000_000_000;
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
+import { until } from '../e2e/command.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
 
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
@@ -68,13 +69,51 @@ test('a leader that gets SIGTERM takes back what its workers have not sent; they
 test('a worker leaves a run whose secrets it lacks to the others', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(200));
-  const service = { credentials: { apiKey: { env: 'LEADER_KEY' } } };
+  const service = { credentials: { apiKey: { env: 'VOLLEY_LEADER_KEY' } } };
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS, service }));
   const { run, work } = aClusterInMemory(workspace);
   const worker = work();
 
   expect(await run()).toBe(0);
   expect(await worker.ended).toBe(0);
-  expect(worker.said.stderr).toContain('LEADER_KEY');
+  expect(worker.said.stderr).toContain('VOLLEY_LEADER_KEY');
   expect(await workspace.destinations()).toEqual(numbersOf(200));
+});
+
+test('a worker reads a key from where it was allowed to, and from nowhere else', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(200));
+  workspace.write('key.txt', workspace.sandbox.credentials.apiKey);
+  const service = { credentials: { apiKey: { file: 'key.txt' } } };
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS, service }));
+  const { lead, work } = aClusterInMemory(workspace);
+  const leader = lead();
+  const other = work();
+  await until(() => other.said.stderr.includes('start the worker with --allow-secret-file'));
+  expect(await workspace.destinations()).toEqual([]);
+
+  const allowed = work(undefined, { allowSecrets: [workspace.path('key.txt')] });
+
+  expect([await leader.ended, await allowed.ended, await other.ended]).toEqual([0, 0, 0]);
+  expect(await workspace.destinations()).toEqual(numbersOf(200));
+});
+
+test('a worker that is for one run ends with 2 where that sends elsewhere; one for any leaves it to others', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(200));
+  const service = { bases: { sms: 'https://sms.example.com' } };
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS, service }));
+  const { lead, work } = aClusterInMemory(workspace);
+  const leader = lead();
+  const any = work();
+  const why = 'it sends to \\"https://sms.example.com\\", expected an address of the service, or of this machine';
+  await until(() => any.said.stderr.includes(why));
+
+  await expect(work(undefined, { run: workspace.plans()[0] }).ended).rejects.toMatchObject({
+    code: 'unsafe-environment',
+    hint: 'If that is meant, start the worker with --allow-url https://sms.example.com',
+  });
+  any.stop();
+  leader.stop();
+  expect([await any.ended, await leader.ended]).toEqual([75, 75]);
 });

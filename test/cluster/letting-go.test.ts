@@ -1,23 +1,148 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Store } from '../../src/cluster/store.js';
 import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../commands/a-terminal.js';
-import { aJob, people } from '../e2e/a-job.js';
+import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
+import { MemoryCluster } from './memory-store.js';
 
-test('who abandons a run of workers learns that they may still send what they were given', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(10));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false } }));
-  const { run } = aClusterInMemory(workspace);
-  const dies = run((method) => {
-    if (method === 'readNews') throw new Error('the leader dies');
-    return undefined;
-  });
-  expect(await dies.catch(() => 'died')).not.toBe(0);
+const STEPS = [anSmsStep({ batchSize: 1 })];
+const LEASE_MS = 40_000;
+/** A request that had begun by the end of the lease leaves within this time. */
+const AFTER_LEASE_MS = 20_000;
+
+test('a run that its leader left is abandoned when no worker can begin any more of it, or send what it has begun', async () => {
+  const { directory, clock, slept, aHand } = await aLeftRun();
+  const early = await aHand();
+  expect(await early.begin()).toEqual({ refused: [] });
+  const late = await aHand();
 
   const { terminal, said } = aTerminal({ env: {}, isStderrTerminal: false });
-  const directory = workspace.path(`out/sale/${workspace.runs()[0]}`);
-  expect(await abandonNamedRun({ run: directory, json: true, dryRun: false }, terminal)).toBe(0);
-  expect(said.stderr).toContain(`volley cluster drop ${workspace.plans()[0]}`);
+  const host = { ...terminal, runtime: { ...nodeRuntime, clock } };
+  expect(await abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).toBe(0);
+
+  expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
+  expect(said.stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
+  expect(said.stderr).toMatch(/volley cluster drop [0-9a-z]{12} deletes them/);
+  expect(await late.begin()).toEqual({ refused: [0] });
+  expect(await late.findRun()).toBeUndefined();
+
+  // Now no one is at work, and nothing is under way: it is said at once.
+  await expect(abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).resolves.toBe(0);
+  expect(slept).toHaveLength(1);
 });
+
+test('the clock of the machine that it was led on may be an hour behind', async () => {
+  const { workspace, directory, clock, slept, aHand } = await aLeftRun();
+  const late = await aHand();
+  const jobDirectory = workspace.path('out/sale');
+  const lock = join(jobDirectory, readdirSync(jobDirectory).find((name) => /^lock-/.test(name)) ?? '');
+  const written = JSON.parse(readFileSync(lock, 'utf8'));
+  writeFileSync(lock, JSON.stringify({ ...written, renewedAt: written.renewedAt - 3_600_000 }));
+
+  const { terminal } = aTerminal({ env: {}, isStderrTerminal: false });
+  const host = { ...terminal, runtime: { ...nodeRuntime, clock } };
+  expect(await abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).toBe(0);
+
+  expect(slept).toHaveLength(1);
+  expect(await late.begin()).toEqual({ refused: [0] });
+});
+
+test('a run that its leader left is finished without the database when no worker can begin any more of it', async () => {
+  const { workspace, run, slept, aHand } = await aLeftRun();
+  const late = await aHand();
+  workspace.writeJob(aJob(workspace, { steps: STEPS }));
+
+  expect(await run()).toBe(3);
+
+  expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
+  expect(await late.begin()).toEqual({ refused: [0] });
+  expect(await workspace.destinations()).toEqual([]);
+});
+
+test('over another database, which does not know the run, it waits as well', async () => {
+  const { run, slept, clock, aHand } = await aLeftRun();
+  const late = await aHand();
+  const other = new MemoryCluster(clock);
+
+  expect(await run(other.connect())).toBe(3);
+
+  expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
+  expect(await late.begin()).toEqual({ refused: [0] });
+});
+
+test('who stops such a wait leaves the run as it was', async () => {
+  const { workspace, lead, slept } = await aLeftRun({ isSleepLong: true });
+  workspace.writeJob(aJob(workspace, { steps: STEPS }));
+  const waiting = lead();
+  while (slept.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  waiting.stop();
+
+  expect(await waiting.ended).toBe(75);
+  const journal = workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
+  expect(journal).not.toContain('run-ended');
+});
+
+test('over its own database a run continues at once, and each row is sent once', async () => {
+  const { workspace, run, store, slept } = await aLeftRun();
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: true }, steps: STEPS }));
+
+  expect(await run(store)).toBe(0);
+
+  expect(slept).toEqual([]);
+  expect(await workspace.destinations()).toEqual(numbersOf(10));
+});
+
+/** Its leader has handed over all of it, and died; nothing of it is sent. */
+async function aLeftRun({ isSleepLong = false } = {}) {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(10));
+  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: LEASE_MS / 1000 };
+  workspace.writeJob(aJob(workspace, { cluster, steps: STEPS }));
+  const slept: number[] = [];
+  let passedMs = 0;
+  /** Long sleeps are over at once; the clock of the database passes. */
+  const clock: Clock = {
+    ...systemClock,
+    sleep: async (delayMs, signal) => {
+      if (delayMs < LEASE_MS) return systemClock.sleep(delayMs, signal);
+      slept.push(delayMs);
+      if (isSleepLong) return systemClock.sleep(delayMs, signal);
+      passedMs += delayMs;
+    },
+  };
+  const serverClock = { ...systemClock, now: () => systemClock.now() + passedMs };
+  const memory = new MemoryCluster(serverClock);
+  const store = memory.connect();
+  const commands = aCluster(workspace);
+  let isHanded = false;
+  const dies = memory.connect((method) => {
+    if (isHanded && method === 'readNews') throw new Error('the leader dies');
+    isHanded ||= method === 'handOver reply';
+    return undefined;
+  });
+  expect(await commands.run({ clock, loadStore: async () => dies }).catch(() => 'died')).not.toBe(0);
+  let hands = 0;
+  return {
+    ...{ workspace, clock, store, slept },
+    directory: () => workspace.path(`out/sale/${workspace.runs()[0]}`),
+    run: (over: Store = store) => commands.run({ clock, loadStore: async () => over }),
+    lead: () => commands.lead({ clock, loadStore: async () => store }),
+    /** A worker that has claimed one request. */
+    aHand: async () => {
+      const worker = `w${++hands}`;
+      const run = await store.findRun({});
+      const key = { worker, run: run?.run ?? '', step: 1 };
+      await store.beat(worker, { name: worker, leaseMs: 600_000 });
+      const [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
+      const { request = 0, part: path = '' } = part ?? {};
+      const begin = { type: 'begin', step: 1, request, part: path, attempt: 1, nonce: worker } as const;
+      return { begin: () => store.append(key, [begin]), findRun: () => store.findRun({}) };
+    },
+  };
+}

@@ -2,13 +2,18 @@ import { describe } from 'vitest';
 import type { AttemptKey } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testLeading } from './contract/leading.js';
+import { testLeaderLease } from './contract/leases.js';
 import { testLosing } from './contract/losing.js';
 import { testWorking } from './contract/working.js';
 import { MemoryCluster } from './memory-store.js';
 
 const openInMemory: OpenCluster = async () => {
   let nowMs = 1_800_000_000_000;
-  const clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
+  const clock = {
+    now: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  };
   const cluster = new MemoryCluster(clock);
   return {
     connect: async () => cluster.connect(),
@@ -33,4 +38,5 @@ describe.each([
   testLeading(open);
   testWorking(open);
   testLosing(open);
+  testLeaderLease(open);
 });

@@ -50,6 +50,9 @@ interface Run {
   job: string;
   step: OpenStep | undefined;
   isOpen: boolean;
+  /** Of its leader. */
+  leaseUntil: number;
+  isDropped: boolean;
   life: string;
   lost: boolean;
   stop: { reason: string; detail: string } | undefined;
@@ -136,9 +139,18 @@ export class MemoryCluster {
     );
   }
 
-  /** As `volley cluster drop` does. */
-  dropAll(): void {
-    this.#runs.clear();
+  /** As `volley cluster drop` does: false while workers send some of it; nothing begins from then on. */
+  dropAll(): boolean {
+    for (const id of [...this.#runs.keys()]) this.#drop(id);
+    return this.#runs.size === 0;
+  }
+
+  #drop(id: string): boolean {
+    const run = this.#runs.get(id);
+    if (run === undefined) return true;
+    Object.assign(run, { isOpen: false, isDropped: true });
+    if ([...run.parts.values()].some(({ state, owner }) => state === 'under-way' && this.#isAlive(owner))) return false;
+    return this.#runs.delete(id);
   }
 
   /** All parts and bodies that are kept, for tests. */
@@ -153,32 +165,36 @@ export class MemoryCluster {
 
   connect(breakCall: BreakCall = () => undefined): Store {
     const call =
-      <Args extends unknown[], T>(name: string, task: (...args: Args) => T) =>
+      <Args extends unknown[], T>(name: string, task: (...args: Args) => T | Promise<T>) =>
       async (...args: Args): Promise<T> => {
         const fault = await breakCall(name);
         if (fault === 'before') throw new StoreLost('the connection broke');
-        const result = deserialize(serialize(task(...args))) as T;
+        const result = deserialize(serialize(await task(...args))) as T;
         if (fault === 'after' || (await breakCall(`${name} reply`)) !== undefined) {
           throw new StoreLost('the connection broke');
         }
         return result;
       };
     return {
-      readLife: call('readLife', () => this.#life),
+      readServer: call('readServer', () => ({ life: this.#life, atMs: this.#clock.now() })),
       close: async () => {},
-      lead: call('lead', (key, job) => this.#lead(key, job)),
+      lead: call('lead', async (key, job) => {
+        const known = this.#runs.get(key.run);
+        if (known?.isDropped === true && known.epoch <= key.epoch) await this.#dropWhole(key.run);
+        return this.#lead(key, job);
+      }),
       openStep: call('openStep', (key, step) => this.#openStep(key, step)),
       handOver: call('handOver', (key, parts) => this.#handOver(key, parts)),
-      readNews: call('readNews', (key, limit) => this.#readNews(key, limit)),
+      readNews: call('readNews', (key, ask) => this.#readNews(key, ask)),
       noteTaken: call('noteTaken', (key, taken) => this.#noteTaken(key, taken)),
       closeStep: call('closeStep', (key) => {
         this.#led(key).isOpen = false;
       }),
       withdraw: call('withdraw', (key) => this.#withdraw(key)),
       confirmLife: call('confirmLife', (key) => this.#confirmLife(key)),
-      drop: call('drop', (key) => {
-        if (this.#runs.has(key.run)) this.#led(key);
-        this.#runs.delete(key.run);
+      drop: call('drop', async (key) => {
+        if (this.#runs.get(key.run)?.isDropped === false) this.#led(key);
+        await this.#dropWhole(key.run);
       }),
       beat: call('beat', (worker, { leaseMs }) => this.#beat(worker, leaseMs)),
       findRun: call('findRun', ({ only }) => this.#findRun(only)),
@@ -207,9 +223,14 @@ export class MemoryCluster {
     };
   }
 
+  async #dropWhole(id: string): Promise<void> {
+    while (!this.#drop(id)) await this.#clock.sleep(200);
+  }
+
   #led({ run, epoch }: LeadKey): Run {
     const found = this.#runs.get(run);
-    if (found === undefined || found.epoch !== epoch) throw new LeadLost(`another process leads run ${run}`);
+    if (found === undefined || found.isDropped || found.epoch !== epoch)
+      throw new LeadLost(`another process leads run ${run}`);
     return found;
   }
 
@@ -225,6 +246,8 @@ export class MemoryCluster {
       job,
       step: undefined,
       isOpen: false,
+      leaseUntil: Number.NEGATIVE_INFINITY,
+      isDropped: false,
       life: this.#life,
       lost: false,
       stop: undefined,
@@ -237,6 +260,7 @@ export class MemoryCluster {
     Object.assign(run, { epoch, job, isOpen: false, stop: undefined });
     this.#runs.set(id, run);
     return {
+      born: run.born,
       isNew,
       isNewLife: run.life !== this.#life,
       parts: [...run.parts.values()].map(({ step, request, part, state, attempt }) => {
@@ -248,7 +272,12 @@ export class MemoryCluster {
   }
 
   #openStep(key: LeadKey, step: OpenStep): void {
-    Object.assign(this.#led(key), { step, isOpen: true, withdrawn: [] });
+    const leaseUntil = this.#leaseEnd(step);
+    Object.assign(this.#led(key), { step, isOpen: true, leaseUntil, withdrawn: [] });
+  }
+
+  #leaseEnd({ leaseMs, seenAtMs }: Pick<OpenStep, 'leaseMs' | 'seenAtMs'>): number {
+    return Math.min(seenAtMs, this.#clock.now()) + leaseMs;
   }
 
   #handOver(key: LeadKey, parts: readonly HandedPart[]): void {
@@ -270,8 +299,10 @@ export class MemoryCluster {
     });
   }
 
-  #readNews(key: LeadKey, limit: number) {
+  #readNews(key: LeadKey, { limit, seenAtMs }: Parameters<Store['readNews']>[1]) {
     const run = this.#led(key);
+    const { leaseMs } = run.step ?? { leaseMs: 0 };
+    run.leaseUntil = Math.max(run.leaseUntil, this.#leaseEnd({ leaseMs, seenAtMs }));
     const untaken = [...run.attempts.values()].filter((attempt) => attempt.untaken).slice(0, limit);
     const ended = untaken.flatMap(({ step, request, part, attempt, result, at, isLate, version }) => {
       const rows = run.parts.get(partName({ step, request, part }))?.rows;
@@ -282,12 +313,14 @@ export class MemoryCluster {
     const count = (wanted: Part['state']) => states.filter((state) => state === wanted).length;
     return {
       ended,
+      openStep: run.isOpen ? run.step?.step : undefined,
       open: count('open'),
       claimed: count('claimed'),
       underWay: count('under-way'),
       workers: [...this.#workers.values()].filter(({ leaseUntil }) => leaseUntil > this.#clock.now()).length,
       stop: run.stop,
       life: this.#life,
+      atMs: this.#clock.now(),
     };
   }
 
@@ -342,7 +375,7 @@ export class MemoryCluster {
 
   #findRun(only: string | undefined) {
     for (const [id, run] of this.#runs) {
-      if (!run.isOpen || run.step === undefined || run.life !== this.#life || run.stop !== undefined) continue;
+      if (run.step === undefined || !this.#isClaimable(run)) continue;
       if (only !== undefined && only !== id) continue;
       const { step, provisionedIds } = run.step;
       return { run: id, born: run.born, epoch: run.epoch, job: run.job, step, provisionedIds };
@@ -371,8 +404,12 @@ export class MemoryCluster {
   }
 
   #isWorking(run: Run, { worker, step }: { worker: string; step: number }): boolean {
-    const isOpen = run.isOpen && run.stop === undefined && run.step?.step === step && run.life === this.#life;
+    const isOpen = this.#isClaimable(run) && run.step?.step === step;
     return isOpen && this.#isAlive(worker) && this.#workers.get(worker)?.life === this.#life;
+  }
+
+  #isClaimable({ isOpen, leaseUntil, stop, lost, life }: Run): boolean {
+    return isOpen && leaseUntil > this.#clock.now() && stop === undefined && !lost && life === this.#life;
   }
 
   #isAlive(worker: string | undefined): boolean {

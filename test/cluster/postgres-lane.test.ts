@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookTurns, HORIZON_MS, type LaneRow, type TurnsAsked } from '../../src/cluster/lane-rule.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
-import { PERIOD_MS } from '../../src/throttle/timeline.js';
+import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;

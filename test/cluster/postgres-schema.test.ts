@@ -4,7 +4,15 @@ import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { LeadLost } from '../../src/cluster/store.js';
-import { aPart, aRun, aWorker, type ClusterUnderTest, SETTLED } from './contract/cluster-under-test.js';
+import {
+  aPart,
+  aRun,
+  aWorker,
+  type ClusterUnderTest,
+  openStep,
+  readNews,
+  SETTLED,
+} from './contract/cluster-under-test.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -44,6 +52,15 @@ test('a database without the schema, or with the one of another build, is refuse
   await expect(initSchema(database)).rejects.toMatchObject(newer);
 });
 
+test('a server older than PostgreSQL 14 is refused', async () => {
+  const server = { version: 130_023, encoding: 'UTF8' };
+  const older = { query: async () => [server], transaction: () => Promise.reject(new Error()), close: async () => {} };
+  await expect(initSchema(older)).rejects.toMatchObject({
+    name: 'UserError',
+    message: 'Cannot use the database: PostgreSQL 13, expected 14 or newer',
+  });
+});
+
 test('a schema that cannot be created leaves nothing', async () => {
   await database.query('create schema volley');
   await expect(initSchema(database)).rejects.toThrow('The database refused a statement of Volley (42P06)');
@@ -70,7 +87,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   const ask = { costsMs: [1], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
   await store.book('lane', ask);
   await worker.store.checkIn('w', []);
-  await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+  await store.noteTaken(lead, (await readNews(store, lead)).ended);
   await store.drop(lead);
   await worker.store.leave('w');
   await Promise.all([store.close(), worker.store.close()]);
@@ -96,13 +113,13 @@ test('bodies are deleted when all parts of their request are done and taken, and
     (await database.query('select request from volley.request order by 1')).map((row) => row.request);
   await worker.begin({ request: 1 });
   await worker.end({ kind: 'split', why: '' }, { request: 1 });
-  await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+  await store.noteTaken(lead, (await readNews(store, lead)).ended);
   expect(await bodies()).toEqual([1, 2]);
   for (const part of ['0', '1']) {
     await worker.begin({ request: 1, part });
     await worker.end(SETTLED, { request: 1, part });
   }
-  await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+  await store.noteTaken(lead, (await readNews(store, lead)).ended);
   expect(await bodies()).toEqual([2]);
   expect(await database.query('select * from volley.attempt where result is not null')).toEqual([]);
   await store.handOver(lead, [aPart(1), aPart(2)]);
@@ -155,10 +172,10 @@ test('a run whose drop was cut short is as one that the database does not know: 
   };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
   await database.query('select volley.drop_run($1, $2, 1)', [lead.run, lead.epoch]);
-  await expect(store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' })).rejects.toThrow(LeadLost);
+  await expect(openStep(store, lead, { onLost: 'again' })).rejects.toThrow(LeadLost);
   for (const epoch of [1, 2]) {
     expect(await store.lead({ ...lead, epoch }, '{}')).toMatchObject({ isNew: true, isNewLife: false, parts: [] });
-    await store.openStep({ ...lead, epoch }, { step: 1, provisionedIds: [], onLost: 'again' });
+    await openStep(store, { ...lead, epoch }, { onLost: 'again' });
     await store.handOver({ ...lead, epoch }, [aPart(1), aPart(2)]);
     await database.query('select volley.drop_run($1, $2, 1)', [lead.run, epoch]);
   }

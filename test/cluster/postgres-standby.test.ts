@@ -3,7 +3,17 @@ import { checkDurability } from '../../src/cluster/postgres/check-durability.js'
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { StoreLost } from '../../src/cluster/store.js';
-import { aBegin, anEnd, aPart, aRun, aWorker, type ClusterUnderTest, SETTLED } from './contract/cluster-under-test.js';
+import {
+  aBegin,
+  anEnd,
+  aPart,
+  aRun,
+  aWorker,
+  type ClusterUnderTest,
+  readLife,
+  readNews,
+  SETTLED,
+} from './contract/cluster-under-test.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let primary: PostgresServer;
@@ -42,10 +52,10 @@ test('a standby is lost until it is promoted; then attempts that it lacks are pu
   const worker = await aWorker(connected, 'w');
   await worker.claim(2);
   await worker.begin({ request: 1 });
-  const life = await store.readLife();
+  const life = await readLife(store);
   const following = openTestDatabase(standby.url(name));
   await untilTrue(following, 'exists (select from volley.attempt where request = 1)');
-  await expect(createPostgresStore({ url: standby.url(name) }).then((open) => open.readLife())).rejects.toThrow(
+  await expect(createPostgresStore({ url: standby.url(name) }).then((open) => readLife(open))).rejects.toThrow(
     StoreLost,
   );
 
@@ -59,8 +69,8 @@ test('a standby is lost until it is promoted; then attempts that it lacks are pu
   await standby.promote();
 
   const after = await createPostgresStore({ url: standby.url(name) });
-  expect(await after.readLife()).not.toBe(life);
-  expect(await after.readNews(lead, 10)).toMatchObject({ claimed: 1, underWay: 1, ended: [] });
+  expect(await readLife(after)).not.toBe(life);
+  expect(await readNews(after, lead)).toMatchObject({ claimed: 1, underWay: 1, ended: [] });
   expect(await after.confirmLife(lead)).toBe('waiting');
   // Also when no worker of before is known: one may have begun right before the promotion.
   await following.query('delete from volley.worker');
@@ -71,6 +81,6 @@ test('a standby is lost until it is promoted; then attempts that it lacks are pu
   ];
   expect(await after.checkIn('w', remembered)).toBe(2);
   expect(await after.confirmLife(lead)).toBe('lost');
-  expect(await after.readNews(lead, 10)).toMatchObject({ claimed: 0, underWay: 1, ended: [{ request: 1 }] });
+  expect(await readNews(after, lead)).toMatchObject({ claimed: 0, underWay: 1, ended: [{ request: 1 }] });
   await Promise.all([after.close(), following.close()]);
 });

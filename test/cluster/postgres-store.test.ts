@@ -3,6 +3,7 @@ import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.j
 import type { Store } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testLeading } from './contract/leading.js';
+import { testLeaderLease } from './contract/leases.js';
 import { testLosing } from './contract/losing.js';
 import { testWorking } from './contract/working.js';
 import { type Databases, openPostgres, openTestDatabase } from './postgres-server.js';
@@ -30,7 +31,9 @@ const openOnServer: OpenCluster = async () => {
     return store;
   };
   const passTime = async (ms: number) => {
-    await database.query(`update volley.worker set lease_until = lease_until - $1 * interval '1 ms'`, [ms]);
+    for (const table of ['worker', 'run']) {
+      await database.query(`update volley.${table} set lease_until = lease_until - $1 * interval '1 ms'`, [ms]);
+    }
   };
   opened.push(database);
   return {
@@ -62,4 +65,5 @@ describe.each([
   testLeading(open);
   testWorking(open);
   testLosing(open);
+  testLeaderLease(open);
 });

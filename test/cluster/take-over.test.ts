@@ -6,7 +6,7 @@ import { RunState } from '../../src/journal/replay.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aJob } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { AGAIN, aPart, aRun, aWorker, PART, SETTLED, SPLIT } from './contract/cluster-under-test.js';
+import { AGAIN, aPart, aRun, aWorker, PART, readNews, SETTLED, SPLIT } from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 const AT = 1_800_000_000_000;
@@ -56,16 +56,15 @@ async function aLedRequest() {
   let { epoch } = lead;
   return {
     worker,
-    take: async () => store.noteTaken({ ...lead, epoch }, (await store.readNews({ ...lead, epoch }, 10)).ended),
+    take: async () => store.noteTaken({ ...lead, epoch }, (await readNews(store, { ...lead, epoch })).ended),
     resume: async (entries: readonly JournalEntry[]) => {
       const state = new RunState();
-      for (const entry of entries) state.apply(entry);
-      const journal = { append: async (entry: JournalEntry) => state.apply(entry) };
       epoch += 1;
-      const isKnown = await takeOver(
-        { ...lead, epoch },
-        { store, state, journal, clock: systemClock, steps, job: '{}' },
-      );
+      const led = await store.lead({ ...lead, epoch }, '{}');
+      const opened = { type: 'open', version: 3, plan: lead.run, at: AT, host: 'h', pid: 1, leaseMs: 30_000 } as const;
+      for (const entry of [{ ...opened, lead: led.born }, ...entries]) state.apply(entry);
+      const journal = { append: async (entry: JournalEntry) => state.apply(entry) };
+      const isKnown = await takeOver({ ...lead, epoch }, { store, led, state, journal, clock: systemClock, steps });
       expect(isKnown).toBe(true);
       return state;
     },

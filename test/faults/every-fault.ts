@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import { ALL, oneIn } from '../one-in.js';
 import { withScene } from './a-fault-run.js';
 import { SINGLE_FAULTS, STATUS_FAULTS, SUCCESS_FAULTS } from './answer-faults.js';
 import type { Fault } from './fault.js';
@@ -9,9 +10,6 @@ import { BROKEN_BODIES, WIRE_FAULTS } from './wire-faults.js';
 
 const FAULTS = [...WIRE_FAULTS, ...BROKEN_BODIES, ...STATUS_FAULTS, ...SUCCESS_FAULTS, ...SINGLE_FAULTS];
 
-/** `VOLLEY_FAULTS=all npx vitest run test/faults` does all there is; without it what hardly differs from the rest is left out. */
-export const ALL = process.env.VOLLEY_FAULTS === 'all';
-
 export type Choice = (fault: Fault) => boolean;
 
 /** Where two differ only in whether the request was processed, the one in which it was. */
@@ -20,9 +18,15 @@ export const isNoTwin: Choice = ({ hasTwin }) => hasTwin !== true;
 /** The kind of the step decides what the answer means. */
 export const isRead: Choice = ({ means }) => means === 'unread' || means === 'answered';
 
-/** Faults that the kind can meet; in the short form those of the choice. */
+/**
+ * Faults that the kind can meet; in the short form those of the choice: what hardly differs from the rest is left out, and of the
+ * rest one in three is done with each commit. `VOLLEY_TESTS=all npx vitest run test/faults` does all there is.
+ */
 export function faultsOf({ name }: Kind, isChosen: Choice): Fault[] {
-  return FAULTS.filter((fault) => fault.kinds?.includes(name) !== false && (ALL || isChosen(fault)));
+  return oneIn(
+    3,
+    FAULTS.filter((fault) => fault.kinds?.includes(name) !== false && (ALL || isChosen(fault))),
+  );
 }
 
 /** An answer that is whole is the same on every connection. */

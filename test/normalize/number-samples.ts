@@ -40,7 +40,7 @@ interface Parts {
   readonly lengths: readonly number[];
 }
 
-const PER_PATTERN = 12;
+const PER_PATTERN = 5;
 
 /** Numbers in all writings for all countries in turn: valid ones, nearly valid ones, and digits at random. */
 export function createNumberSampler(seed: number): () => NumberSample {

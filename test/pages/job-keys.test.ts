@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ceilings, defaultLimits } from '../../src/job/ceilings.js';
+import { ceilings, defaultLimits } from '../../src/job/limits.js';
 import { jobJsonSchema } from '../../src/job/schema/json-schema.js';
 import { listNames, REFERENCE_PAGES, readPage, readSection, readTables, type Table } from './page.js';
 import { listSchemaKeys } from './schema-keys.js';

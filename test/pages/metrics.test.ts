@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest';
-import { LISTEN_METRICS, type MetricFacts, RUN_METRICS, SANDBOX_METRICS } from '../../src/metrics/metric-list.js';
+import {
+  LISTEN_METRICS,
+  type MetricFacts,
+  RUN_METRICS,
+  SANDBOX_METRICS,
+  SEND_METRICS,
+  WORK_METRICS,
+} from '../../src/metrics/metric-list.js';
 import { listNames, readPage, readRows, readSection } from './page.js';
 
 const page = readPage('jobs/reference/metrics.md');
 
 test.each<[string, Record<string, MetricFacts>]>([
+  ['Of what is sent', SEND_METRICS],
   ['Of a run', RUN_METRICS],
+  ['Of a worker', WORK_METRICS],
   ['Of the listener', LISTEN_METRICS],
   ['Of the sandbox', SANDBOX_METRICS],
 ])('the reference lists every metric, its type and its labels: %s', (heading, metrics) => {
@@ -20,7 +29,9 @@ test.each<[string, Record<string, MetricFacts>]>([
 });
 
 test('names follow Prometheus: a prefix, base units, and _total for counters alone', () => {
-  const all: MetricFacts[] = [RUN_METRICS, LISTEN_METRICS, SANDBOX_METRICS].flatMap((table) => Object.values(table));
+  const all: MetricFacts[] = [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS, SANDBOX_METRICS].flatMap(
+    (table) => Object.values(table),
+  );
 
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { name, type, help } of all) {

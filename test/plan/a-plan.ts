@@ -9,7 +9,6 @@ import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
-import type { Limits } from '../../src/job/ceilings.js';
 import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
 import {
   type ContactsStep,
@@ -20,6 +19,7 @@ import {
   type SmsStep,
   type SmsTemplate,
 } from '../../src/job/job.js';
+import type { Limits } from '../../src/job/limits.js';
 import {
   decodeRequestLine,
   type Plan,

@@ -1,6 +1,6 @@
 import type { PlantedBug } from './planted-bug.js';
 
-const SIMULATION = 'test/simulation/simulation.test.ts';
+const SIMULATION = 'test/simulation/simulation.long.test.ts';
 
 /** Of the journal, the lock, and the disk below them. */
 export const JOURNAL_BUGS: readonly PlantedBug[] = [
@@ -81,6 +81,8 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
     find: '(line.epoch < this.#lastEpoch || this.#isUnread(line))',
     replace: 'line.epoch < 0',
     tests: ['test/journal'],
+    title:
+      'the state of a run is read from an earlier snapshot where the last is of a runner that the next one did not read any more',
   },
   {
     name: 'lines that the next runner had not read count',
@@ -88,6 +90,8 @@ export const JOURNAL_BUGS: readonly PlantedBug[] = [
     find: '(line.epoch < this.#lastEpoch || this.#isUnread(line))',
     replace: 'line.epoch < this.#lastEpoch',
     tests: ['test/journal'],
+    title:
+      'the state of a run is read from an earlier snapshot where the last is of a runner that the next one did not read any more',
   },
   {
     name: 'the directory of a renamed file is not synced',

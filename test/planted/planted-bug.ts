@@ -6,4 +6,6 @@ export interface PlantedBug {
   readonly find: string;
   readonly replace: string;
   readonly tests: readonly string[];
+  /** Of the one test of those that runs, where all of them take long. */
+  readonly title?: string;
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code
 import type { PlantedBug } from './planted-bug.js';
 
-const SIMULATION = 'test/simulation/simulation.test.ts';
+const SIMULATION = 'test/simulation/simulation.long.test.ts';
 
 export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
@@ -64,7 +64,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'the lane does not wait as long as Retry-After says',
     file: 'src/throttle/lane.ts',
-    find: '      timeline.holdUntil(pausedUntilMs);\n',
+    find: '      slidingSecond.holdUntil(pausedUntilMs);\n',
     replace: '',
     tests: ['test/throttle'],
   },
@@ -95,6 +95,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     find: '  await lock.assertHeld();\n  if (end.tornBytes > 0) {',
     replace: '  if (end.tornBytes > 0) {',
     tests: ['test/storage/lock.test.ts', 'test/run'],
+    title:
+      'two runners, of which one has clocks that stood still send no row twice, and lose none: overtaken after look 2',
   },
   {
     name: 'a run that cannot be read is taken for none',
@@ -109,6 +111,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     find: 'row.line, row.row] as const;',
     replace: 'row.line, row.row + 1] as const;',
     tests: ['test/report'],
+    title: 'outputs of a step hold every row of the input exactly once, by what came of it',
   },
   {
     name: 'a cell that a spreadsheet would run is written as it is',
@@ -165,6 +168,7 @@ class Agent extends Plain {
     find: '      await file.sync();\n',
     replace: '',
     tests: ['test/listen/event-writer.test.ts'],
+    title: 'event writer says that a line is durable only after it was written and synced',
   },
   {
     name: 'what a step makes is asked for before the journal says so',
@@ -207,5 +211,7 @@ class Agent extends Plain {
     find: '    if (inDoubt !== 0) runs.push(',
     replace: '    if (inDoubt === null) runs.push(',
     tests: ['test/registry/open-doubt.test.ts'],
+    title:
+      'rows in doubt of an earlier run are named by every command of its job, and keep its exit code at 3, until they are settled',
   },
 ];

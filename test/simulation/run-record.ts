@@ -85,7 +85,7 @@ export class RunRecord {
     this.#epoch = epoch;
     const name = `${epoch}/${line.seq}`;
     if (entry.type === 'intent') this.#begin(entry, name, fail);
-    else if (entry.type === 'outcome') return this.#end(entry, fail);
+    else if (entry.type === 'outcome') return this.#end(entry, name, fail);
     else if (entry.type === 'action' || entry.type === 'acted') {
       const { entry: open, verdict } = this.actionOf(entry.step);
       if (entry.type === 'action' && open !== undefined) throw fail('it was begun, and has no outcome');
@@ -121,7 +121,7 @@ export class RunRecord {
     this.#parts.set(keyOf(entry), { step, rows, intent: name });
   }
 
-  #end(entry: OutcomeEntry, fail: Fail): readonly number[] {
+  #end(entry: OutcomeEntry, name: string, fail: Fail): readonly number[] {
     const { step, result } = entry;
     const part = this.#parts.get(keyOf(entry));
     if (part?.intent === undefined) throw fail('there is no intent before it');
@@ -131,8 +131,9 @@ export class RunRecord {
     else if (result.kind === 'split') {
       const half = Math.ceil(count / 2);
       if (half === count) throw fail('one row cannot be split');
-      this.#parts.set(`${keyOf(entry)}0`, { step, rows: [first, half], intent: undefined });
-      this.#parts.set(`${keyOf(entry)}1`, { step, rows: [first + half, count - half], intent: undefined });
+      const intent = result.areHalvesInFlight === true ? name : undefined;
+      this.#parts.set(`${keyOf(entry)}0`, { step, rows: [first, half], intent });
+      this.#parts.set(`${keyOf(entry)}1`, { step, rows: [first + half, count - half], intent });
     } else if (result.kind === 'settled') {
       const { rows, verdicts } = result.outcomes;
       if (rows.length !== count) throw fail(`${rows.length} verdicts for ${count} rows`);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, vi } from 'vitest';
-import type { Limits } from '../../src/job/ceilings.js';
+import type { Limits } from '../../src/job/limits.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type AdjustableLane, createLane, type LaneOptions } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Limits } from '../../src/job/ceilings.js';
+import type { Limits } from '../../src/job/limits.js';
 import { Rate } from '../../src/throttle/rate.js';
-import { PERIOD_MS } from '../../src/throttle/timeline.js';
+import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 
 function aRate(limits: Partial<Limits> = {}): Rate {
   return new Rate({

@@ -3,29 +3,22 @@ import { sameVerdictForAll } from '../../kinds/outcomes.js';
 import { RUN_ENDED } from '../../registry/in-flight/end-in-flight.js';
 import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, WithdrawnPart } from '../store.js';
 import type { Database } from './database.js';
+import { dropRun } from './drop-run.js';
 
 /** A call carries no more than this of parts, so that none takes long. */
 const MAX_PARTS = 1000;
 const MAX_BYTES = 8_000_000;
-const DROPPED_AT_ONCE = 20_000;
 
 export function createLeaderStore(database: Database): LeaderStore {
   const call = async (name: string, key: LeadKey, values: readonly unknown[] = []) => {
     const places = [key.run, key.epoch, ...values].map((_, index) => `$${index + 1}`);
     return database.query(`select * from volley.${name}(${places})`, [key.run, key.epoch, ...values]);
   };
-  const drop: LeaderStore['drop'] = async (key) => {
-    let isDropped = false;
-    while (!isDropped) {
-      const [row] = await call('drop_run', key, [DROPPED_AT_ONCE]);
-      isDropped = row?.drop_run === true;
-    }
-  };
   return {
     lead: async (key, job) => {
       let [led] = await call('lead', key, [job]);
       if (led?.is_dropped === true) {
-        await drop(key);
+        await dropRun(database, key);
         [led] = await call('lead', key, [job]);
       }
       const parts = await database.query(
@@ -37,13 +30,14 @@ export function createLeaderStore(database: Database): LeaderStore {
         [key.run],
       );
       return {
+        born: led?.born as string,
         isNew: led?.is_new === true,
         isNewLife: led?.is_new_life === true,
         parts: parts as unknown as LedPart[],
       };
     },
-    openStep: async (key, { step, provisionedIds, onLost }) => {
-      await call('open_step', key, [step, provisionedIds, onLost]);
+    openStep: async (key, { step, provisionedIds, onLost, leaseMs, seenAtMs }) => {
+      await call('open_step', key, [step, provisionedIds, onLost, leaseMs, seenAtMs]);
     },
     handOver: async (key, parts) => {
       for (const piece of inPieces(parts)) {
@@ -57,9 +51,9 @@ export function createLeaderStore(database: Database): LeaderStore {
         ]);
       }
     },
-    readNews: async (key, limit) => {
+    readNews: async (key, { limit, seenAtMs }) => {
       // The figures first: what ends between the two calls is then still under way in them.
-      const [state] = await call('read_state', key);
+      const [state] = await call('read_state', key, [seenAtMs]);
       const ended = await database.query(
         `select step, request, part, a.attempt, first_row, row_count, outcome, result, is_recovered, is_late, version,
            extract(epoch from ended_at)::float8 * 1000 as at
@@ -69,6 +63,7 @@ export function createLeaderStore(database: Database): LeaderStore {
       );
       return {
         ended: ended.map((row) => readEnded(row as unknown as EndedRow)),
+        openStep: (state?.open_step ?? undefined) as number | undefined,
         open: Number(state?.open),
         claimed: Number(state?.claimed),
         underWay: Number(state?.under_way),
@@ -78,6 +73,7 @@ export function createLeaderStore(database: Database): LeaderStore {
             ? { reason: state.stop_reason, detail: state.stop_detail as string }
             : undefined,
         life: state?.life as string,
+        atMs: state?.now_ms as number,
       };
     },
     noteTaken: async (key, taken) => {
@@ -98,7 +94,7 @@ export function createLeaderStore(database: Database): LeaderStore {
       const [row] = await call('confirm_life', key);
       return row?.confirm_life as 'same' | 'waiting' | 'lost';
     },
-    drop,
+    drop: (key) => dropRun(database, key),
   };
 }
 

@@ -27,9 +27,9 @@ export async function createPostgresStore({ url, onNotice, mayForget = false }: 
   return {
     ...createLeaderStore(database),
     ...createWorkerStore(database),
-    readLife: async () => {
-      const [row] = await database.query('select volley.present_life() as life');
-      return row?.life as string;
+    readServer: async () => {
+      const [row] = await database.query('select volley.present_life() as life, volley.now_ms() as now_ms');
+      return { life: row?.life as string, atMs: row?.now_ms as number };
     },
     book: async (lane, { costsMs, isUrgent, slowed, succeeded, leastShare, pauseMs }) => {
       const [row] = await database.query('select * from volley.book($1, $2, $3, $4, $5, $6, $7)', [

@@ -8,6 +8,8 @@ export interface ClusterStatus {
     readonly step: number | undefined;
     /** Its leader has opened the step. */
     readonly isOpen: boolean;
+    /** When its leader was last there (ISO 8601), where requests of an open step wait for it; a leader between two steps has no lease. */
+    readonly noLeaderSince: string | undefined;
     /** Requests by state: of them, or of their parts. */
     readonly open: number;
     readonly claimed: number;
@@ -25,6 +27,9 @@ export interface ClusterStatus {
 export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
   const runs = await database.query(`
     select r.id as run, r.job::json #>> '{job,name}' as job, r.step, r.is_open, r.stop_detail as stop,
+        case when r.is_open and r.lease_until <= clock_timestamp()
+            and exists (select from volley.part p where p.run = r.id and p.state in ('open', 'claimed'))
+          then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as no_leader_since_ms,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'open') as open,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'claimed') as claimed,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'under-way') as under_way,
@@ -48,6 +53,8 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
       job: String(row.job),
       step: row.step === null ? undefined : Number(row.step),
       isOpen: row.is_open === true,
+      noLeaderSince:
+        row.no_leader_since_ms === null ? undefined : new Date(Number(row.no_leader_since_ms)).toISOString(),
       open: Number(row.open),
       claimed: Number(row.claimed),
       underWay: Number(row.under_way),
@@ -66,15 +73,4 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
     })),
     standbys: mayRead?.may_read === true ? { synchronous, asynchronous: standbys.length - synchronous } : undefined,
   };
-}
-
-/** Deletes all of a run, without being its leader. False where the database does not know it. */
-export async function dropRun(database: Database, run: string): Promise<boolean> {
-  const [led] = await database.query('select epoch from volley.run where id = $1', [run]);
-  if (led === undefined) return false;
-  for (let isAll = false; !isAll; ) {
-    const [row] = await database.query('select volley.drop_run($1, $2, 10000) as is_all', [run, led.epoch]);
-    isAll = row?.is_all === true;
-  }
-  return true;
 }

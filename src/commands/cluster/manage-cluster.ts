@@ -7,10 +7,10 @@ import type { ClusterSettings } from '../../job/job.js';
 import { readSecret } from '../../job/secrets.js';
 import { EXIT } from '../../report/exit-code.js';
 import { nodeFiles } from '../../storage/files.js';
-import type { Host } from '../support/deps.js';
+import { type Host, openLog } from '../support/deps.js';
 import { type CommandEnd, logCommand } from '../support/log-command.js';
 import { printResult } from '../terminal/print.js';
-import { escapeText } from '../terminal/terminal.js';
+import { escapeText, SecretKeeper } from '../terminal/terminal.js';
 
 export interface ClusterFlags {
   readonly database: ClusterSettings['database'];
@@ -48,8 +48,11 @@ export function showCluster(flags: ClusterFlags, host: Host): Promise<number> {
 export function dropFromCluster(flags: ClusterFlags & { readonly run: string }, host: Host): Promise<number> {
   return manage('cluster drop', flags, host, async (database) => {
     await assertSchema(database);
-    const { dropRun } = await import('../../cluster/postgres/read-status.js');
-    if (!(await dropRun(database, flags.run))) {
+    const { dropNamedRun } = await import('../../cluster/postgres/drop-run.js');
+    const log = openLog(host, new SecretKeeper());
+    const onWaiting = (underWay: number) =>
+      log.warn(`waits for ${countOf(underWay, 'request')} that workers are sending; nothing more of the run begins`);
+    if (!(await dropNamedRun(database, flags.run, onWaiting))) {
       throw new UserError(
         'bad-flag',
         `Cannot drop run ${flags.run}: the database does not know it, expected one of its runs`,
@@ -105,8 +108,8 @@ async function manage(
 function formatStatus({ runs, workers, lanes, standbys }: ClusterStatus): string {
   const lines = [
     runs.length === 0 ? 'No runs: nothing of people is in the database.' : 'Runs',
-    ...runs.map(({ run, job, step, isOpen, open, claimed, underWay, bodies, stop }) => {
-      const state = stop === undefined ? (isOpen ? `step ${step}` : 'waits for its leader') : `stops: ${stop}`;
+    ...runs.map(({ run, job, open, claimed, underWay, bodies, ...about }) => {
+      const state = describeState(about);
       const counts = `${format(open)} open, ${format(claimed)} claimed, ${format(underWay)} under way`;
       return `  ${run}  ${job}: ${state}; ${counts}; ${countOf(bodies, 'request')} with rows of people`;
     }),
@@ -123,6 +126,17 @@ function formatStatus({ runs, workers, lanes, standbys }: ClusterStatus): string
     describeStandbys(standbys),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function describeState({
+  step,
+  isOpen,
+  noLeaderSince,
+  stop,
+}: Pick<ClusterStatus['runs'][number], 'step' | 'isOpen' | 'noLeaderSince' | 'stop'>): string {
+  if (noLeaderSince !== undefined) return `no leader since ${noLeaderSince}, nothing of it begins`;
+  if (stop !== undefined) return `stops: ${stop}`;
+  return isOpen ? `step ${step}` : 'waits for its leader';
 }
 
 function describeStandbys(standbys: ClusterStatus['standbys']): string {

@@ -9,6 +9,7 @@ import type { Plan } from '../../plan/format/plan-file.js';
 import type { Log } from '../../ports/log.js';
 import type { RunSettings } from '../../run/resume.js';
 import type { RunDeps } from '../../run/run-deps.js';
+import type { RunObserver } from '../../run/run-observer.js';
 import type { StopSwitch } from '../../run/stop.js';
 import { nodeFiles } from '../../storage/files.js';
 import { type Host, runtimeOf } from '../support/deps.js';
@@ -36,12 +37,14 @@ export async function openCluster(
     log,
     stop,
     giveUpAfterSeconds,
+    onLane,
   }: {
     host: Host;
     secrets: SecretKeeper;
     log: Log;
     stop: StopSwitch;
     giveUpAfterSeconds: number;
+    onLane: RunObserver['onLane'] | undefined;
   },
 ): Promise<OpenCluster> {
   const runtime = runtimeOf(host);
@@ -70,8 +73,12 @@ export async function openCluster(
   const store = bePatient(direct, repeat);
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>
-    ({ area, limits, signal }) =>
-      createSharedLane({ store, name: nameLane(service, area), limits, clock, random, signal });
+    (options) => {
+      const { area, limits, signal } = options;
+      const lane = createSharedLane({ store, name: nameLane(service, area), limits, clock, random, signal });
+      onLane?.(options, lane);
+      return lane;
+    };
   return {
     store,
     settings,

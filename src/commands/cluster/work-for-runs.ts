@@ -1,15 +1,19 @@
 import { StoreLost, type WorkingRun } from '../../cluster/store.js';
 import { type WorkerService, work } from '../../cluster/work.js';
-import type { WorkerJob } from '../../cluster/worker-job.js';
+import { rowStepOf, type WorkerJob } from '../../cluster/worker-job.js';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
-import type { ClusterSettings } from '../../job/job.js';
+import { type ClusterSettings, isRowStep } from '../../job/job.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { withFields } from '../../ports/log.js';
 import { EXIT } from '../../report/exit-code.js';
 import { StopSwitch } from '../../run/stop.js';
 import { createAuthorize } from '../../service/authorize.js';
 import { scrubAnswers } from '../../service/scrub-answers.js';
+import { meterWork } from '../metrics/meter-command.js';
+import { meterTransport } from '../metrics/meter-host.js';
+import type { MetricsFlags } from '../metrics/metrics-flags.js';
+import type { WorkMeter } from '../metrics/work-meter.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { type CommandEnd, logCommand } from '../support/log-command.js';
 import { assertSafeEnvironment } from '../support/open-service.js';
@@ -19,6 +23,7 @@ import { printResult } from '../terminal/print.js';
 import { SecretKeeper } from '../terminal/terminal.js';
 import { openCluster } from './open-cluster.js';
 import { SentRows } from './sent-rows.js';
+import { assertTrusted, readTrust, type WorkerTrust } from './worker-trust.js';
 
 export interface WorkFlags {
   readonly database: ClusterSettings['database'];
@@ -27,7 +32,11 @@ export interface WorkFlags {
   readonly untilDone: boolean;
   readonly untilIdleMs: number | undefined;
   readonly leaseSeconds: number;
+  /** Beside the service and this machine, and variables that begin with VOLLEY_ (worker-trust.ts). */
+  readonly allowUrls: readonly string[];
+  readonly allowSecrets: readonly string[];
   readonly json: boolean | undefined;
+  readonly metrics?: MetricsFlags | undefined;
 }
 
 /** How long a worker waits for a database, or a service, that does not answer. */
@@ -35,11 +44,14 @@ const GIVE_UP_AFTER_SECONDS = 300;
 
 /** `volley work`: claims and sends requests of runs that others lead. Returns the exit code. */
 export function workForRuns(flags: WorkFlags, host: Host): Promise<number> {
-  return logCommand(host, { command: 'work', run: flags.run }, () => workNamed(flags, host));
+  return logCommand(host, { command: 'work', run: flags.run }, () =>
+    meterWork(host, flags.metrics, (meter) => workNamed(flags, host, meter)),
+  );
 }
 
-async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
+async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefined): Promise<CommandEnd> {
   assertSafeEnvironment(host);
+  const trust = readTrust(flags);
   const secrets = new SecretKeeper();
   const runtime = runtimeOf(host);
   const { clock, random } = runtime;
@@ -53,7 +65,7 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
     leaseSeconds: flags.leaseSeconds,
     sendHere: true,
   } as const;
-  const opening = { host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS };
+  const opening = { host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS, onLane: meter?.onLane };
   try {
     const cluster = await openCluster(settings, opening);
     const rows = new SentRows();
@@ -70,17 +82,20 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
             return flags.untilDone && hasSeenRun && !hasRuns;
           },
           openService: async (working, job) => {
-            const opened = openWorkerService(working, job, { host, secrets });
-            // Where any run will do, one whose secrets are not here is for other workers.
+            const opened = openWorkerService(working, job, { host, secrets, trust });
+            // Where any run will do, one that this worker may not or cannot send is for others.
             const service = await (flags.run === undefined ? opened.catch(explainUserError) : opened);
             if (typeof service === 'string') {
-              log.warn(`${service}; this worker leaves the run to others`, { run: working.run });
+              log.warn(`This worker leaves run ${working.run} to others. ${service}`, { run: working.run });
               return undefined;
             }
-            return { ...service, createLane: cluster.laneFor(service.job.service) };
+            const transport = meter === undefined ? service.transport : meterTransport(service.transport, clock, meter);
+            return { ...service, transport, createLane: cluster.laneFor(service.job.service) };
           },
+          observer: meter,
           onWork: (working, job) => {
             hasSeenRun = true;
+            meter?.noteStep(job.name, { step: working.step, kind: rowStepOf(job, working.step).kind });
             if (run === working.run) return;
             run = working.run;
             log.info(`works on run ${working.run} of job ${job.name}, step ${working.step}`, {
@@ -95,6 +110,7 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
           clock,
           random,
           onProgress: rows.note,
+          onAttempt: meter?.onAttempt,
           onNotice: (notice, fields) => log.warn(notice, fields),
         },
       );
@@ -126,20 +142,21 @@ async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
 }
 
 function explainUserError(error: unknown): string {
-  if (error instanceof UserError) return error.message;
-  throw error;
+  if (!(error instanceof UserError)) throw error;
+  return `${error.message}. ${error.hint ?? ''}`.trimEnd();
 }
 
 /** A text says why this worker cannot: an embedded sandbox serves its own process alone. */
 async function openWorkerService(
   { run }: WorkingRun,
   job: WorkerJob | undefined,
-  { host, secrets }: { host: Host; secrets: SecretKeeper },
+  { host, secrets, trust }: { host: Host; secrets: SecretKeeper; trust: WorkerTrust },
 ): Promise<Omit<WorkerService, 'createLane'> | string> {
-  if (job === undefined) return `run ${run} was begun by another version of Volley`;
+  if (job === undefined) return `It was begun by another version of Volley.`;
   const { service, steps, name } = job;
-  if (service.sandbox) return `run ${run} of job ${name} is sent to a sandbox within its leader`;
-  const read = readSecrets(service.credentials, areasOf(steps), { terminal: host, secrets });
+  if (service.sandbox) return `Job ${name} is sent to a sandbox within its leader.`;
+  assertTrusted(run, job, trust);
+  const read = readSecrets(service.credentials, areasOf(steps.filter(isRowStep)), { terminal: host, secrets });
   const found = await read.catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(error.code, `Cannot work on run ${run} of job ${name}: ${error.message}`, {

@@ -2,6 +2,7 @@ import type { Host } from '../support/deps.js';
 import type { CommandEnd } from '../support/log-command.js';
 import { describeFailure } from '../terminal/print-error.js';
 import type { MetricsFlags } from './metrics-flags.js';
+import type { WorkMeter } from './work-meter.js';
 
 /**
  * Runs a command with a meter on it, where the flags ask for one; else nothing of it is loaded. A port that cannot be had is refused
@@ -24,4 +25,16 @@ export async function meterCommand(
     await metrics.end(exitCode, failure.code);
     throw error;
   }
+}
+
+/** The same for a worker, which watches itself by what it is handed. */
+export async function meterWork(
+  host: Host,
+  flags: MetricsFlags | undefined,
+  task: (meter: WorkMeter | undefined) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  if (flags === undefined) return task(undefined);
+  const { openWorkMetrics } = await import('./open-work-metrics.js');
+  const { meter, end } = await openWorkMetrics(host, flags);
+  return task(meter).finally(end);
 }

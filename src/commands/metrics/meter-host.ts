@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Transport } from '../../service/transport.js';
 import { type Host, runtimeOf } from '../support/deps.js';
 import type { RunMeter } from './run-meter.js';
+import type { SendMeter } from './send-meter.js';
 
 /** The host, with a meter on what is planned and sent. */
 export function meterHost(host: Host, meter: RunMeter): Host {
@@ -22,13 +23,13 @@ export function meterHost(host: Host, meter: RunMeter): Host {
         const createLane = await runtime.loadLane();
         return (options) => {
           const lane = createLane(options);
-          meter.noteLane(options, lane);
+          meter.onLane(options, lane);
           return lane;
         };
       },
       loadTransport: async () => {
         const createTransport = await runtime.loadTransport();
-        return (timeouts) => meterTransport(createTransport(timeouts), meter, runtime.clock);
+        return (timeouts) => meterTransport(createTransport(timeouts), runtime.clock, meter);
       },
     },
   };
@@ -37,13 +38,17 @@ export function meterHost(host: Host, meter: RunMeter): Host {
 }
 
 /** Calls to an address outside of the service, such as that of a hook, do not count. */
-function meterTransport(transport: Transport, meter: RunMeter, clock: Clock): Transport {
+export function meterTransport(
+  transport: Transport,
+  clock: Clock,
+  { noteRequest }: Pick<SendMeter, 'noteRequest'>,
+): Transport {
   return {
     ...transport,
     send: async (call, signal) => {
       if (call.area === undefined) return transport.send(call, signal);
       const startMs = clock.monotonicMs();
-      const end = meter.noteRequest(call.area);
+      const end = noteRequest(call.area);
       const answer = await transport.send(call, signal);
       end(answer, (clock.monotonicMs() - startMs) / 1000);
       return answer;

@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
-import { createMetricsFile, type MetricsFile, readMetricsFile } from '../../metrics/metrics-file.js';
+import { readMetricsFile } from '../../metrics/metrics-file.js';
 import { withFields } from '../../ports/log.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { SecretKeeper } from '../terminal/terminal.js';
 import { meterHost } from './meter-host.js';
 import type { MetricsFlags } from './metrics-flags.js';
-import { openMetricsPort, warnOfMetrics } from './open-metrics-port.js';
+import { openOutlets } from './open-outlets.js';
 import { readLastEnd } from './read-last-end.js';
 import { RunMeter } from './run-meter.js';
 
@@ -24,9 +23,8 @@ const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
 export async function openMetrics(host: Host, flags: MetricsFlags): Promise<OpenMetrics> {
   const { files, clock } = runtimeOf(host);
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ event: 'metrics', job: meter.job }));
-  const path = flags.file === undefined ? undefined : resolve(flags.file);
   const readLast = async (job: string) => {
-    if (path !== undefined) meter.noteEnd(readLastEnd(await readMetricsFile(path), job));
+    if (file !== undefined) meter.noteEnd(readLastEnd(await readMetricsFile(file.path), job));
   };
   const meter: RunMeter = new RunMeter({
     files,
@@ -35,12 +33,7 @@ export async function openMetrics(host: Host, flags: MetricsFlags): Promise<Open
       file?.begin();
     },
   });
-  const render = () => meter.render();
-  const file: MetricsFile | undefined =
-    path === undefined
-      ? undefined
-      : createMetricsFile(path, { clock, render, warn: (error) => warnOfMetrics(log, `write ${path}`, error) });
-  const server = await openMetricsPort(flags, { render, log });
+  const { file, server } = await openOutlets(flags, { render: () => meter.render(), clock, log });
   return {
     host: meterHost(host, meter),
     end: async (exitCode, failure) => {

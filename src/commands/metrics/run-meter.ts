@@ -4,17 +4,16 @@ import { ROW_KIND_NAMES } from '../../domain/areas.js';
 import type { Balance } from '../../domain/row.js';
 import type { Job } from '../../job/job.js';
 import { readRunState } from '../../journal/state-reader.js';
-import { RUN_METRICS } from '../../metrics/metric-list.js';
+import { RUN_METRICS, SEND_METRICS } from '../../metrics/metric-list.js';
 import { createMetricSet } from '../../metrics/metric-set.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import { readOpenDoubt } from '../../registry/open-doubt.js';
 import { balanceOf } from '../../report/row-balance.js';
 import { addBalances, type OpenDoubt, type Summary } from '../../report/summary.js';
-import type { AttemptNote, Progress, RunLaneOptions } from '../../run/run-deps.js';
+import type { Progress } from '../../run/run-deps.js';
 import type { RunObserver } from '../../run/run-observer.js';
-import type { Answer } from '../../service/answer.js';
 import type { Files } from '../../storage/files.js';
-import type { Lane } from '../../throttle/lane.js';
+import { SendMeter } from './send-meter.js';
 
 /** How a command on the job ended, in seconds since 1970; carried from one file to the next. */
 export interface LastEnd {
@@ -38,14 +37,14 @@ export class RunMeter implements RunObserver {
   readonly #files: Files;
   readonly #onBegun: (job: string) => Promise<void>;
   readonly #shared = { job_name: '' };
-  readonly #set = createMetricSet(RUN_METRICS, this.#shared);
+  readonly #set = createMetricSet({ ...RUN_METRICS, ...SEND_METRICS }, this.#shared);
+  readonly #sending = new SendMeter(this.#set.metrics);
   #job: Job | undefined;
   /** By the id of their plan. */
   readonly #runs = new Map<string, readonly StepRows[]>();
   #inDoubt = new Map<string, number>();
   #current: { readonly plan: string; readonly directory: string } | undefined;
   #jobDirectory: string | undefined;
-  readonly #lanes = new Map<string, { readonly options: RunLaneOptions; readonly lane: Lane }>();
 
   /** `onBegun` is called once the job is this command's alone. */
   constructor({ files, onBegun }: { files: Files; onBegun: (job: string) => Promise<void> }) {
@@ -97,10 +96,7 @@ export class RunMeter implements RunObserver {
       return { number, kind, balance, atStart: { balance, settled: { accepted, rejected, inDoubt } } };
     });
     this.#runs.set(plan.id, steps);
-    for (const { number: step, kind } of steps) {
-      this.#set.metrics.retries.add(0, { step, kind });
-      this.#set.metrics.breakerOpen.set(0, { step, kind });
-    }
+    for (const { number: step, kind } of steps) this.#sending.noteStep({ step, kind });
   };
 
   readonly onSent = (progress: Progress): void => {
@@ -120,11 +116,11 @@ export class RunMeter implements RunObserver {
     this.#inDoubt.set(plan, addBalances(steps.map((each) => each.balance)).inDoubt);
   };
 
-  readonly onAttempt = ({ step, kind, isAgain, isBreakerOpen }: AttemptNote): void => {
-    const { retries, breakerOpen } = this.#set.metrics;
-    if (isAgain) retries.add(1, { step, kind });
-    breakerOpen.set(isBreakerOpen ? 1 : 0, { step, kind });
-  };
+  readonly onLane = this.#sending.noteLane;
+
+  readonly onAttempt = this.#sending.noteAttempt;
+
+  readonly noteRequest = this.#sending.noteRequest;
 
   readonly onReport = ({ plan, balance, steps }: Summary): void => {
     this.#runs.set(plan, steps.filter(hasRows));
@@ -134,21 +130,6 @@ export class RunMeter implements RunObserver {
   readonly onOpenDoubt = ({ runs }: OpenDoubt): void => {
     this.#inDoubt = new Map(runs.map(({ run, inDoubt }) => [run, inDoubt ?? 0]));
   };
-
-  noteLane(options: RunLaneOptions, lane: Lane): void {
-    this.#lanes.set(options.area, { options, lane });
-  }
-
-  /** A request leaves. Call what is returned with its answer. */
-  noteRequest(area: string): (answer: Answer, seconds: number) => void {
-    const { requests, requestDuration, inFlight } = this.#set.metrics;
-    inFlight.add(1, { area });
-    return (answer, seconds) => {
-      inFlight.add(-1, { area });
-      requestDuration.add(seconds, { area });
-      requests.add(1, { area, status: statusOf(answer) });
-    };
-  }
 
   /** How an earlier command ended, or this one. */
   noteEnd({ exitCode, endSeconds, successSeconds }: LastEnd): void {
@@ -160,16 +141,15 @@ export class RunMeter implements RunObserver {
 
   /** Nothing is sent any more. */
   close(): void {
-    const { running, breakerOpen } = this.#set.metrics;
-    running.set(0);
-    for (const { number: step, kind } of [...this.#runs.values()].flat()) breakerOpen.set(0, { step, kind });
+    this.#set.metrics.running.set(0);
+    this.#sending.close();
   }
 
   /** The text for Prometheus. */
   async render(): Promise<string> {
     if (this.#jobDirectory !== undefined) {
       this.#setRows();
-      this.#setLanes();
+      this.#sending.readLanes();
       await this.#setDisk(this.#jobDirectory).catch(() => {});
     }
     return this.#set.render();
@@ -189,16 +169,6 @@ export class RunMeter implements RunObserver {
     metrics.inDoubt.set([...this.#inDoubt.values()].reduce((sum, rows) => sum + rows, 0));
   }
 
-  #setLanes(): void {
-    const { laneShare, requestLimit, messageLimit } = this.#set.metrics;
-    for (const [area, { options, lane }] of this.#lanes) {
-      const { requestsPerSecond, messagesPerSecond } = options.limits;
-      laneShare.set(lane.state?.share ?? 1, { area });
-      requestLimit.set(requestsPerSecond, { area });
-      if (messagesPerSecond !== undefined) messageLimit.set(messagesPerSecond, { area });
-    }
-  }
-
   async #setDisk(jobDirectory: string): Promise<void> {
     const { diskAvailable, runBytes } = this.#set.metrics;
     const { bavail, bsize } = await statfs(jobDirectory);
@@ -215,9 +185,4 @@ export class RunMeter implements RunObserver {
 
 function hasRows({ kind }: { readonly kind: string }): boolean {
   return ROW_KIND_NAMES.includes(kind);
-}
-
-function statusOf(answer: Answer): string {
-  if (answer.kind === 'response') return String(answer.status);
-  return answer.mayHaveBeenProcessed ? 'no_answer' : 'not_sent';
 }

@@ -10,6 +10,7 @@ import { checkNames } from '../../report/name-check.js';
 import { readRunRows } from '../../report/read-run-rows.js';
 import { balanceOf } from '../../report/row-balance.js';
 import { addBalances } from '../../report/summary.js';
+import { awaitWorkers } from '../../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../../settle/abandon-run.js';
 import { acquireLock } from '../../storage/lock.js';
 import { formatNextStep } from '../account/account-lines.js';
@@ -77,12 +78,20 @@ async function abandonBehindLock(
     await registry.assertOwn(plan.id);
     await assertPlanWhole(files, directory, plan);
     const run = { directory, plan, lock, registry };
-    if (flags.dryRun) await assertUnfinished(run, { files, clock, owner });
-    else await abandonRun(run, namePerson(runtime), { files, clock, owner });
-    if (plan.job.cluster?.share === 'requests') {
-      log.warn(`workers may still send what they were given of it: volley cluster drop ${plan.id} takes it from them`);
+    await assertUnfinished(run, { files, clock, owner });
+    if (!flags.dryRun) {
+      const { leaseMs, isInFlight } = (await readRunRows(files, run)).state;
+      const { lastRenewedAt, lastWrittenMsAgo } = lock;
+      await awaitWorkers(
+        { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo },
+        { clock, onNotice: (notice) => log.warn(notice) },
+      );
+      await abandonRun(run, namePerson(runtime), { files, clock, owner });
     }
     const { state } = await readRunRows(files, run);
+    if (state.leaseMs !== undefined) {
+      log.warn(`its database may still hold rows of people of this run: volley cluster drop ${plan.id} deletes them`);
+    }
     const isHolder = holdsRows(run);
     if (flags.dryRun || !isHolder) {
       return { isHolder, balance: addBalances(plan.steps.map((step) => balanceOf(step, state))) };

@@ -1,9 +1,9 @@
 import { basename, join, resolve } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
+import { parseAge } from '../../job/age.js';
 import { loadJob } from '../../job/load.js';
 import { withFields } from '../../ports/log.js';
-import { readAge } from '../../prune/prune-age.js';
 import { type PruneEnd, pruneRuns } from '../../prune/prune-runs.js';
 import { REGISTRY_FILE } from '../../registry/registry-entry.js';
 import { EXIT } from '../../report/exit-code.js';
@@ -112,4 +112,13 @@ function formatEnd(
     ...(kept === 0 ? [] : [`Kept, as too young or among the last: ${countOf(kept, 'run')}.`]),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function readAge(text: string): number {
+  const ageMs = parseAge(text);
+  if (ageMs !== undefined) return ageMs;
+  throw new UserError(
+    'bad-flag',
+    `Cannot prune: --older-than is ${JSON.stringify(text)}, expected a number of hours, days or weeks, such as 90d`,
+  );
 }

@@ -208,7 +208,8 @@ async function openJobCluster(
 ): Promise<OpenCluster | undefined> {
   if (cluster === undefined) return undefined;
   const { openCluster } = await import('../cluster/open-cluster.js');
-  return openCluster(cluster, { ...context, giveUpAfterSeconds: service.giveUpAfterSeconds });
+  const { giveUpAfterSeconds } = service;
+  return openCluster(cluster, { ...context, giveUpAfterSeconds, onLane: context.host.observer?.onLane });
 }
 
 /** The job's memory, behind its lock. */

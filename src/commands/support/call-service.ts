@@ -1,6 +1,6 @@
 import { ServiceError, UserError } from '../../domain/errors.js';
-import { defaultLimitsOfArea } from '../../job/ceilings.js';
 import type { Job } from '../../job/job.js';
+import { defaultLimitsOfArea } from '../../job/limits.js';
 import { loadJob } from '../../job/load.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import { systemClock } from '../../ports/clock.js';

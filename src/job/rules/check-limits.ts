@@ -1,7 +1,7 @@
 import { AREA_OF_KIND, ROW_KIND_NAMES } from '../../domain/areas.js';
-import { ceilings } from '../ceilings.js';
 import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';
+import { ceilings } from '../limits.js';
 
 const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
 

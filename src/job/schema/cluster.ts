@@ -18,7 +18,7 @@ export const writtenCluster = z
       .min(LEAST_LEASE_SECONDS)
       .max(3600)
       .default(30)
-      .describe('Time after which the requests of a worker that died are free for others.'),
+      .describe('Time after the death of the leader from which workers begin no more requests of its run.'),
     sendHere: z
       .boolean()
       .default(true)

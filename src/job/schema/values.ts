@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDecimal } from '../../prices/decimal.js';
 import { parseAge } from '../age.js';
 import { findEncodingName } from '../encoding-name.js';
-import { isLocalTime, isTimeZone, readLocalTime } from '../local-time.js';
+import { findLocalTimeFault, isLocalTime, isTimeZone, readLocalTime } from '../local-time.js';
 import { isLoopback } from '../regions.js';
 
 /**
@@ -124,13 +124,8 @@ const zonedTime = z
   })
   .superRefine(({ at, timeZone }, context) => {
     if (!isLocalTime(at) || !isTimeZone(timeZone)) return;
-    const reading = readLocalTime(at, timeZone);
-    if (reading.kind === 'one') return;
-    const so = reading.kind === 'none' ? 'does not exist' : 'exists twice';
-    context.addIssue({
-      code: 'custom',
-      message: `${at} ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`,
-    });
+    const fault = findLocalTimeFault(at, timeZone);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   })
   .transform(({ at, timeZone }) => {
     const reading = readLocalTime(at, timeZone);

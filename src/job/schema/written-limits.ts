@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Area } from '../../domain/areas.js';
-import { ceilings, type Limits } from '../ceilings.js';
+import { ceilings, type Limits } from '../limits.js';
 import { count, perSecond } from './values.js';
 
 const RATE_HELP = 'A fraction means one in several seconds.';

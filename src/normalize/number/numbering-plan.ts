@@ -4,7 +4,7 @@ import { NationalPrefix } from './national-prefix.js';
 
 /**
  * The library's metadata, compiled once per country that is asked for. Its layout is internal to libphonenumber-js
- * (version 4 of it, METADATA.md in its repository): the dependency is pinned, and `number-fast.test.ts` compares the
+ * (version 4 of it, METADATA.md in its repository): the dependency is pinned, and `number-fast.long.test.ts` compares the
  * fast path with the library in every country.
  */
 type RawType = readonly [pattern: string, lengths?: readonly number[]] | 0 | undefined;

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
-import type { Limits } from '../../job/ceilings.js';
+import type { Limits } from '../../job/limits.js';
 import type { PlannedRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
 import type { Files, WholeFile } from '../../storage/files.js';
 import { WriteBehind } from '../../storage/write-behind.js';

@@ -1,6 +1,6 @@
 import type { Area } from '../../domain/areas.js';
-import type { Limits } from '../../job/ceilings.js';
 import type { ServiceSettings } from '../../job/job.js';
+import type { Limits } from '../../job/limits.js';
 import { type CallLane, createCaller } from '../../service/caller.js';
 import type { CallService, Endpoint } from '../../service/endpoint.js';
 import { isLockLost, type Lock } from '../../storage/lock.js';

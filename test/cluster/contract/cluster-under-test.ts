@@ -1,4 +1,13 @@
-import type { AttemptKey, HandedPart, LeadKey, OnLost, Store, WorkerKey } from '../../../src/cluster/store.js';
+import type {
+  AttemptKey,
+  HandedPart,
+  LeadKey,
+  OnLost,
+  OpenStep,
+  RunNews,
+  Store,
+  WorkerKey,
+} from '../../../src/cluster/store.js';
 import type { Result } from '../../../src/journal/entry-format.js';
 
 /** A store with its server, as the contract needs it. Each test has one of its own. */
@@ -37,6 +46,9 @@ function repeatCalls(store: Store): Store {
 }
 
 export const LEASE_MS = 600_000;
+/** So long that only tests of it see its end. */
+export const LEADER_LEASE_MS = 100 * LEASE_MS;
+const A_STEP = { step: 1, provisionedIds: [], onLost: 'in-doubt', leaseMs: LEADER_LEASE_MS } as const;
 
 export const PART = { step: 1, request: 1, part: '' } as const;
 export const AGAIN: Result = { kind: 'again', why: 'refused for its rate' };
@@ -67,9 +79,25 @@ export async function aRun(
   const store = await cluster.connect();
   const lead = { run, epoch: 1 };
   await store.lead(lead, `{"of":"${run}"}`);
-  await store.openStep(lead, { step: 1, provisionedIds: ['id "1"', ''], onLost });
+  await openStep(store, lead, { provisionedIds: ['id "1"', ''], onLost });
   await store.handOver(lead, parts);
   return { store, lead };
+}
+
+/** Opens a step as a leader does that is well. */
+export async function openStep(store: Store, lead: LeadKey, over: Partial<OpenStep> = {}): Promise<void> {
+  const { atMs: seenAtMs } = await store.readServer();
+  await store.openStep(lead, { ...A_STEP, seenAtMs, ...over });
+}
+
+export async function readLife(store: Store): Promise<string> {
+  return (await store.readServer()).life;
+}
+
+/** What a leader does as long as it is there. */
+export async function readNews(store: Store, lead: LeadKey, limit = 10): Promise<RunNews> {
+  const { atMs: seenAtMs } = await store.readServer();
+  return store.readNews(lead, { limit, seenAtMs });
 }
 
 /** A worker with a connection of its own. */

@@ -1,18 +1,31 @@
 import { expect, test } from 'vitest';
 import { LeadLost, type Store } from '../../../src/cluster/store.js';
-import { AGAIN, aPart, aRun, aWorker, type OpenCluster, PART, SETTLED, SPLIT } from './cluster-under-test.js';
+import {
+  AGAIN,
+  aPart,
+  aRun,
+  aWorker,
+  type OpenCluster,
+  openStep,
+  PART,
+  readNews,
+  SETTLED,
+  SPLIT,
+} from './cluster-under-test.js';
 
 /** What `LeaderStore` promises. */
 export function testLeading(open: OpenCluster): void {
   test('a run is new until a step of it was opened, also to a repeated call and to the next leader', async () => {
     const cluster = await open();
     const store = await cluster.connect();
-    const led = { isNew: true, isNewLife: false, parts: [] };
-    expect(await store.lead({ run: 'run-a', epoch: 1 }, '{}')).toEqual(led);
+    const { born } = await store.lead({ run: 'run-a', epoch: 1 }, '{}');
+    const led = { born, isNew: true, isNewLife: false, parts: [] };
     expect(await store.lead({ run: 'run-a', epoch: 1 }, '{}')).toEqual(led);
     expect(await store.lead({ run: 'run-a', epoch: 2 }, '{}')).toEqual(led);
-    await store.openStep({ run: 'run-a', epoch: 2 }, { step: 1, provisionedIds: [], onLost: 'again' });
-    expect(await store.lead({ run: 'run-a', epoch: 3 }, '{}')).toMatchObject({ isNew: false });
+    await openStep(store, { run: 'run-a', epoch: 2 }, { onLost: 'again' });
+    expect(await store.lead({ run: 'run-a', epoch: 3 }, '{}')).toMatchObject({ born, isNew: false });
+    await store.drop({ run: 'run-a', epoch: 3 });
+    expect((await store.lead({ run: 'run-a', epoch: 4 }, '{}')).born).not.toBe(born);
   });
 
   test('who takes over gets the parts with their states; nothing is claimed until it opens a step', async () => {
@@ -31,11 +44,11 @@ export function testLeading(open: OpenCluster): void {
       [3, 'claimed', false],
       [4, 'open', false],
     ]);
-    await store.noteTaken(lead, (await store.readNews(lead, 1)).ended);
+    await store.noteTaken(lead, (await readNews(store, lead, 1)).ended);
     expect((await store.lead(lead, '{"new":true}')).parts[1]).toMatchObject({ request: 2, isTaken: true });
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
-    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
+    await openStep(store, lead, { onLost: 'again' });
     expect(await store.findRun({})).toMatchObject({ job: '{"new":true}', epoch: 2 });
     // Who knows the job of the leader before gets nothing more under it: its limits may be lower now.
     const claim = (epoch: number) => worker.store.claim(worker.key, { count: 1, holding: [], epoch });
@@ -61,9 +74,9 @@ export function testLeading(open: OpenCluster): void {
     await worker.begin({ request: 1 });
     await worker.begin({ request: 2 });
     await worker.end(SETTLED, { request: 2 });
-    await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+    await store.noteTaken(lead, (await readNews(store, lead)).ended);
     await store.handOver(lead, [aPart(1), aPart(2), aPart(3)]);
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 1, claimed: 0, underWay: 1, ended: [] });
+    expect(await readNews(store, lead)).toMatchObject({ open: 1, claimed: 0, underWay: 1, ended: [] });
   });
 
   test('results come back as they were written, in order, at most as many as asked for, until they are taken', async () => {
@@ -81,7 +94,7 @@ export function testLeading(open: OpenCluster): void {
     });
     await worker.begin({ part: '0' });
     await worker.end(SETTLED, { part: '0' });
-    const { ended, workers } = await store.readNews(lead, 10);
+    const { ended, workers } = await readNews(store, lead);
     expect(workers).toBe(1);
     expect(ended.map(({ part, attempt, rows, result }) => [part, attempt, rows, result.kind])).toEqual([
       ['', 1, [2, 2], 'again'],
@@ -90,13 +103,13 @@ export function testLeading(open: OpenCluster): void {
       ['0', 1, [2, 1], 'settled'],
     ]);
     expect(ended[3]).toMatchObject({ result: SETTLED, isLate: false });
-    expect((await store.readNews(lead, 2)).ended).toEqual(ended.slice(0, 2));
-    expect((await store.readNews(lead, 2)).ended).toEqual(ended.slice(0, 2));
+    expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
+    expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
     for (let repeat = 0; repeat < 2; repeat += 1) await store.noteTaken(lead, ended.slice(0, 3));
-    expect((await store.readNews(lead, 10)).ended).toEqual(ended.slice(3));
+    expect((await readNews(store, lead)).ended).toEqual(ended.slice(3));
     const [last] = ended.slice(3);
     await store.noteTaken(lead, [{ ...last!, version: last!.version + 1 }]);
-    expect((await store.readNews(lead, 10)).ended).toHaveLength(1);
+    expect((await readNews(store, lead)).ended).toHaveLength(1);
   });
 
   test('of a closed step nothing is claimed or begun, and what is under way ends', async () => {
@@ -110,7 +123,7 @@ export function testLeading(open: OpenCluster): void {
     expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
     expect(await worker.begin({ request: 1 })).toEqual({ refused: [] });
     await worker.end(SETTLED, { request: 1 });
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 1, claimed: 1, underWay: 0, ended: [{ request: 1 }] });
+    expect(await readNews(store, lead)).toMatchObject({ open: 1, claimed: 1, underWay: 0, ended: [{ request: 1 }] });
     expect(await store.findRun({})).toBeUndefined();
   });
 
@@ -126,8 +139,8 @@ export function testLeading(open: OpenCluster): void {
       expect(inOrder(await store.withdraw(lead))).toEqual(withdrawn);
     }
     expect(await worker.begin({ request: 1 })).toEqual({ refused: [0] });
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 0, claimed: 0 });
-    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
+    expect(await readNews(store, lead)).toMatchObject({ open: 0, claimed: 0 });
+    await openStep(store, lead, { onLost: 'again' });
     await store.closeStep(lead);
     expect(await store.withdraw(lead)).toEqual([]);
   });
@@ -142,7 +155,7 @@ export function testLeading(open: OpenCluster): void {
     await store.closeStep(lead);
     await worker.store.leave('w');
     expect(await store.withdraw(lead)).toHaveLength(1);
-    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' });
+    await openStep(store, lead, { onLost: 'again' });
     await store.handOver(lead, [aPart(1)]);
     const next = await aWorker(cluster, 'next');
     expect(await next.claim(1)).toMatchObject([{ request: 1, attempt: 1, body: aPart(1).body }]);
@@ -184,7 +197,7 @@ export function testLeading(open: OpenCluster): void {
         { request: 2, state: 'open' },
       ],
     });
-    await store.openStep(next, { step: 1, provisionedIds: [], onLost: 'query' });
+    await openStep(store, next, { onLost: 'query' });
     const other = await aWorker(cluster, 'other');
     expect(await other.claim(2)).toMatchObject([
       { request: 1, isInFlight: true, attempt: 1, nonce: 'of w', body: aPart(1).body },
@@ -199,6 +212,7 @@ export function testLeading(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(1);
     await worker.begin();
+    await worker.store.leave('w');
     for (let repeat = 0; repeat < 2; repeat += 1) await store.drop(lead);
     expect(await worker.end(SETTLED)).toEqual({ refused: [] });
     expect(await worker.begin()).toEqual({ refused: [0] });
@@ -210,9 +224,9 @@ export function testLeading(open: OpenCluster): void {
 
 async function expectLeadLost(store: Store, lead: { run: string; epoch: number }): Promise<void> {
   const calls = [
-    () => store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'again' }),
+    () => openStep(store, lead, { onLost: 'again' }),
     () => store.handOver(lead, [aPart(9)]),
-    () => store.readNews(lead, 1),
+    () => readNews(store, lead, 1),
     () => store.noteTaken(lead, []),
     () => store.closeStep(lead),
     () => store.withdraw(lead),

@@ -10,7 +10,10 @@ import {
   aWorker,
   LEASE_MS,
   type OpenCluster,
+  openStep,
   PART,
+  readLife,
+  readNews,
   SETTLED,
   SPLIT,
 } from './cluster-under-test.js';
@@ -28,7 +31,7 @@ export function testLosing(open: OpenCluster): void {
     await cluster.passTime(LEASE_MS);
     const next = await aWorker(cluster, 'next');
     expect([await next.store.recover(), await store.recover()]).toEqual([2, 0]);
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 2, claimed: 0, ended: [], workers: 1 });
+    expect(await readNews(store, lead)).toMatchObject({ open: 2, claimed: 0, ended: [], workers: 1 });
     expect(await next.claim(2)).toMatchObject([{ attempt: 0 }, { attempt: 0 }]);
   });
 
@@ -44,7 +47,7 @@ export function testLosing(open: OpenCluster): void {
     await lost.begin();
     await cluster.passTime(LEASE_MS);
     await store.recover();
-    expect(await store.readNews(lead, 10)).toMatchObject({ ...news, claimed: 0, underWay: 0 });
+    expect(await readNews(store, lead)).toMatchObject({ ...news, claimed: 0, underWay: 0 });
     expect(await lost.begin({ attempt: 2 })).toEqual({ refused: [0] });
   });
 
@@ -63,7 +66,7 @@ export function testLosing(open: OpenCluster): void {
     expect(await next.begin({ attempt: 2 })).toEqual({ refused: [] });
     // What the lost one writes now comes too late.
     await lost.end(SETTLED);
-    expect(await store.readNews(lead, 10)).toMatchObject({ underWay: 1, ended: [{ attempt: 1, result: AGAIN }] });
+    expect(await readNews(store, lead)).toMatchObject({ underWay: 1, ended: [{ attempt: 1, result: AGAIN }] });
   });
 
   test('the answer of a worker that was taken for lost counts, where no one has asked the service yet', async () => {
@@ -77,7 +80,7 @@ export function testLosing(open: OpenCluster): void {
     await lost.end(SPLIT, { request: 1 });
     await lost.end(AGAIN, { request: 2 });
     await store.recover();
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 3, claimed: 0, underWay: 0 });
+    expect(await readNews(store, lead)).toMatchObject({ open: 3, claimed: 0, underWay: 0 });
     const parts = await (await aWorker(cluster, 'next')).claim(3);
     expect(parts.map(({ request, part, attempt, isInFlight }) => [request, part, attempt, isInFlight])).toEqual([
       [1, '0', 0, false],
@@ -94,20 +97,20 @@ export function testLosing(open: OpenCluster): void {
     await lost.begin();
     await cluster.passTime(LEASE_MS);
     await store.recover();
-    const { ended: before } = await store.readNews(lead, 10);
+    const { ended: before } = await readNews(store, lead);
     expect(before).toMatchObject([{ result: LOST_IN_DOUBT, isLate: false }]);
     await lost.end(SETTLED, {}, 'of another');
     await lost.end(AGAIN);
     await lost.end(SPLIT);
-    expect((await store.readNews(lead, 10)).ended).toEqual(before);
+    expect((await readNews(store, lead)).ended).toEqual(before);
     for (let repeat = 0; repeat < 2; repeat += 1) await lost.end(SETTLED);
     await store.noteTaken(lead, before);
-    const { ended, ...counts } = await store.readNews(lead, 10);
+    const { ended, ...counts } = await readNews(store, lead);
     expect(ended).toMatchObject([{ attempt: 1, rows: [2, 2], result: SETTLED, isLate: true }]);
     expect(counts).toMatchObject({ open: 0, claimed: 0, underWay: 0 });
     await store.noteTaken(lead, ended);
     await lost.end(SETTLED);
-    expect((await store.readNews(lead, 10)).ended).toEqual([]);
+    expect((await readNews(store, lead)).ended).toEqual([]);
   });
 
   test('a late answer comes also after the leader took in doubt, and never changes what is sent again', async () => {
@@ -118,9 +121,9 @@ export function testLosing(open: OpenCluster): void {
     await lost.begin();
     await cluster.passTime(LEASE_MS);
     await store.recover();
-    await store.noteTaken(lead, (await store.readNews(lead, 10)).ended);
+    await store.noteTaken(lead, (await readNews(store, lead)).ended);
     await lost.end(SETTLED);
-    expect((await store.readNews(lead, 10)).ended).toMatchObject([{ result: SETTLED, isLate: true }]);
+    expect((await readNews(store, lead)).ended).toMatchObject([{ result: SETTLED, isLate: true }]);
     const other = await aRun(cluster, { run: 'run-b', onLost: 'again' });
     const again = await aWorker(cluster, 'again', 'run-b');
     await again.claim(1);
@@ -128,7 +131,7 @@ export function testLosing(open: OpenCluster): void {
     await cluster.passTime(LEASE_MS);
     await store.recover();
     await again.end(SETTLED);
-    expect(await store.readNews(other.lead, 10)).toMatchObject({ open: 1, ended: [{ result: LOST_AGAIN }] });
+    expect(await readNews(store, other.lead)).toMatchObject({ open: 1, ended: [{ result: LOST_AGAIN }] });
   });
 
   test('a worker that was paused beyond its lease begins nothing, whether or not another has its parts', async () => {
@@ -146,7 +149,7 @@ export function testLosing(open: OpenCluster): void {
     await next.begin({ request: 2 });
     expect(await paused.begin({ request: 2 })).toEqual({ refused: [0] });
     await paused.end(SETTLED, { request: 2 });
-    expect((await store.readNews({ run: 'run-a', epoch: 1 }, 10)).underWay).toBe(1);
+    expect((await readNews(store, { run: 'run-a', epoch: 1 })).underWay).toBe(1);
   });
 
   test('in a new life nothing is claimed or begun until each worker with a lease has checked in', async () => {
@@ -155,11 +158,11 @@ export function testLosing(open: OpenCluster): void {
     const [one, other] = [await aWorker(cluster, 'one'), await aWorker(cluster, 'other')];
     await one.claim(2);
     await one.begin();
-    const before = await store.readLife();
+    const before = await readLife(store);
     expect(await store.confirmLife(lead)).toBe('same');
     await cluster.restart();
-    const after = await store.readLife();
-    expect([after === before, (await store.readNews(lead, 1)).life]).toEqual([false, after]);
+    const after = await readLife(store);
+    expect([after === before, (await readNews(store, lead, 1)).life]).toEqual([false, after]);
     expect(await one.begin({ request: 2 })).toEqual({ refused: [0] });
     expect(await other.store.claim(other.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     expect(await store.findRun({})).toBeUndefined();
@@ -171,7 +174,7 @@ export function testLosing(open: OpenCluster): void {
     expect(await store.confirmLife(lead)).toBe('waiting');
     await other.store.leave('other');
     for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('same');
-    await store.openStep(lead, { step: 1, provisionedIds: [], onLost: 'in-doubt' });
+    await openStep(store, lead, { onLost: 'in-doubt' });
     expect(await one.begin({ request: 2 })).toEqual({ refused: [] });
     expect(await store.lead(lead, '{}')).toMatchObject({ isNewLife: false });
   });
@@ -183,7 +186,7 @@ export function testLosing(open: OpenCluster): void {
     await silent.claim(1);
     await cluster.restart();
     await store.lead({ run: 'run-b', epoch: 1 }, '{}');
-    await store.openStep({ run: 'run-b', epoch: 1 }, { step: 1, provisionedIds: [], onLost: 'again' });
+    await openStep(store, { run: 'run-b', epoch: 1 }, { onLost: 'again' });
     await store.handOver({ run: 'run-b', epoch: 1 }, [aPart(1)]);
     const ofB = { worker: 'silent', run: 'run-b', step: 1 };
     expect(await store.claim(ofB, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
@@ -216,7 +219,7 @@ export function testLosing(open: OpenCluster): void {
     for (const request of [1, 2]) await worker.begin({ request });
     await worker.end(SETTLED, { request: 2 });
     await cluster.restart({ lose: [1, 2].map((request) => ({ ...PART, request, attempt: 1 })) });
-    expect(await store.readNews(lead, 10)).toMatchObject({ ended: [], underWay: 0 });
+    expect(await readNews(store, lead)).toMatchObject({ ended: [], underWay: 0 });
     const remembered = [
       { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
       { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: anEnd(SETTLED, { request: 2 }, 'of w') },
@@ -224,14 +227,14 @@ export function testLosing(open: OpenCluster): void {
     ];
     for (let repeat = 0; repeat < 2; repeat += 1) expect(await worker.store.checkIn('w', remembered)).toBe(2);
     for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('lost');
-    expect(await store.readNews(lead, 10)).toMatchObject({
+    expect(await readNews(store, lead)).toMatchObject({
       underWay: 1,
       open: 1,
       ended: [{ request: 2, attempt: 1, result: SETTLED }],
     });
     expect(await (await aWorker(cluster, 'next')).claim(3)).toEqual([]);
     await worker.end(SETTLED, { request: 1 });
-    expect((await store.readNews(lead, 10)).ended).toHaveLength(2);
+    expect((await readNews(store, lead)).ended).toHaveLength(2);
     // A person must look: the next leader learns it too.
     const next = { ...lead, epoch: 2 };
     await store.lead(next, '{}');
@@ -248,7 +251,7 @@ export function testLosing(open: OpenCluster): void {
     const remembered = [{ run: 'run-a', begin: aBegin({}, 'sent'), end: anEnd(SETTLED, {}, 'sent') }];
     expect(await worker.store.checkIn('w', remembered)).toBe(1);
     expect(await store.confirmLife(lead)).toBe('lost');
-    expect(await store.readNews(lead, 1)).toMatchObject({ underWay: 1, ended: [] });
+    expect(await readNews(store, lead, 1)).toMatchObject({ underWay: 1, ended: [] });
   });
 
   test('who remembers nothing but what the server has finds it so', async () => {

@@ -9,7 +9,10 @@ import {
   type ClusterUnderTest,
   LEASE_MS,
   type OpenCluster,
+  openStep,
   PART,
+  readLife,
+  readNews,
   SETTLED,
   SPLIT,
 } from './cluster-under-test.js';
@@ -97,7 +100,7 @@ export function testWorking(open: OpenCluster): void {
     const cluster = await open();
     const { store } = await aWorker(cluster, 'w');
     const beat = () => store.beat('w', { name: 'host', leaseMs: LEASE_MS });
-    const life = await store.readLife();
+    const life = await readLife(store);
     for (let repeat = 0; repeat < 2; repeat += 1) {
       await cluster.passTime(LEASE_MS - 100_000);
       expect(await beat()).toEqual({ isAlive: true, life });
@@ -127,12 +130,12 @@ export function testWorking(open: OpenCluster): void {
     for (let repeat = 0; repeat < 2; repeat += 1) {
       expect(await worker.begin(entry)).toEqual({ refused: [0] });
     }
-    expect(await store.readNews(lead, 10)).toMatchObject({ underWay: 0, ended: [] });
+    expect(await readNews(store, lead)).toMatchObject({ underWay: 0, ended: [] });
     for (const one of ['w', 'other']) await store.leave(one);
     await store.recover();
     await store.lead({ ...lead, epoch: 2 }, '{}');
     await store.confirmLife({ ...lead, epoch: 2 });
-    await store.openStep({ ...lead, epoch: 2 }, { step: 1, provisionedIds: [], onLost: 'again' });
+    await openStep(store, { ...lead, epoch: 2 }, { onLost: 'again' });
     const next = await aWorker(cluster, 'next');
     expect((await next.claim(3)).map(({ attempt }) => attempt)).toEqual([0, 0, 0]);
     for (const request of [1, 2, 3]) expect(await next.begin({ request })).toEqual({ refused: [] });
@@ -147,7 +150,7 @@ export function testWorking(open: OpenCluster): void {
     expect(await worker.begin({}, 'mine')).toEqual({ refused: [] });
     expect(await worker.begin({}, 'of another')).toEqual({ refused: [0] });
     expect(await (await aWorker(cluster, 'other')).begin({}, 'mine')).toEqual({ refused: [0] });
-    expect(await store.readNews(lead, 10)).toMatchObject({ underWay: 1 });
+    expect(await readNews(store, lead)).toMatchObject({ underWay: 1 });
     await worker.end(SETTLED, {}, 'mine');
     expect(await worker.begin({}, 'mine')).toEqual({ refused: [0] });
   });
@@ -170,10 +173,10 @@ export function testWorking(open: OpenCluster): void {
     await worker.end(SETTLED);
     await worker.begin({}, 'mine');
     await worker.end(SETTLED, {}, 'of another');
-    expect(await store.readNews(lead, 10)).toMatchObject({ underWay: 1, ended: [] });
+    expect(await readNews(store, lead)).toMatchObject({ underWay: 1, ended: [] });
     for (let repeat = 0; repeat < 2; repeat += 1) await worker.end(SETTLED, {}, 'mine');
     await worker.end(AGAIN, {}, 'mine');
-    const { ended, ...counts } = await store.readNews(lead, 10);
+    const { ended, ...counts } = await readNews(store, lead);
     expect(ended).toMatchObject([{ result: SETTLED, isLate: false }]);
     expect(counts).toMatchObject({ open: 0, claimed: 0, underWay: 0 });
   });
@@ -185,10 +188,10 @@ export function testWorking(open: OpenCluster): void {
     await worker.claim(1);
     await worker.begin();
     await worker.end(AGAIN);
-    expect(await store.readNews(lead, 10)).toMatchObject({ claimed: 1 });
+    expect(await readNews(store, lead)).toMatchObject({ claimed: 1 });
     await worker.begin({ attempt: 2 });
     for (let repeat = 0; repeat < 2; repeat += 1) await worker.end(SPLIT, { attempt: 2 });
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 0, claimed: 2, underWay: 0 });
+    expect(await readNews(store, lead)).toMatchObject({ open: 0, claimed: 2, underWay: 0 });
     expect(await worker.claim(2)).toMatchObject([
       { part: '0', rows: [2, 1], attempt: 0, body: aPart(1).body },
       { part: '1', rows: [3, 1], attempt: 0 },
@@ -211,7 +214,7 @@ export function testWorking(open: OpenCluster): void {
       aBegin({ request: 2 }),
     ];
     expect(await worker.store.append(worker.key, ends)).toEqual({ refused: [2] });
-    const { ended, ...counts } = await store.readNews(lead, 10);
+    const { ended, ...counts } = await readNews(store, lead);
     expect(ended.map(({ part }) => part)).toEqual(['']);
     expect(counts).toMatchObject({ open: 0, claimed: 1, underWay: 2 });
     expect(await worker.store.append(worker.key, [])).toEqual({ refused: [] });
@@ -224,7 +227,7 @@ export function testWorking(open: OpenCluster): void {
     await worker.claim(2);
     await worker.begin();
     for (let repeat = 0; repeat < 2; repeat += 1) await worker.store.leave('w');
-    expect(await store.readNews(lead, 10)).toMatchObject({ open: 1, claimed: 0, underWay: 1, workers: 0 });
+    expect(await readNews(store, lead)).toMatchObject({ open: 1, claimed: 0, underWay: 1, workers: 0 });
     expect(await store.beat('w', { name: 'host', leaseMs: LEASE_MS })).toMatchObject({ isAlive: false });
     expect(await store.recover()).toBe(1);
   });
@@ -235,19 +238,19 @@ export function testWorking(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(2);
     await worker.begin();
-    expect((await store.readNews(lead, 1)).stop).toBeUndefined();
+    expect((await readNews(store, lead, 1)).stop).toBeUndefined();
     const first = { reason: 'unauthorized', detail: 'the service answered 401' };
     await worker.store.askToStop(worker.key, { ...first, detail: 'the service answered\u0000 401' });
     await store.askToStop({ ...worker.key, worker: 'other' }, { reason: 'guard', detail: 'later' });
-    expect((await store.readNews(lead, 1)).stop).toEqual(first);
+    expect((await readNews(store, lead, 1)).stop).toEqual(first);
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
     await worker.end(SETTLED);
-    expect((await store.readNews(lead, 1)).ended).toHaveLength(1);
+    expect((await readNews(store, lead, 1)).ended).toHaveLength(1);
     const next = { ...lead, epoch: 2 };
     await store.lead(next, '{}');
-    expect((await store.readNews(next, 1)).stop).toBeUndefined();
+    expect((await readNews(store, next, 1)).stop).toBeUndefined();
   });
 
   test('workers of one lane never get the same turn, and all learn of a slowdown and of a pause', async () => {

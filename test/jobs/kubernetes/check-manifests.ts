@@ -1,5 +1,6 @@
 import { checkFields } from './check-fields.js';
 import { checkJobs } from './check-jobs.js';
+import { checkMetrics } from './check-metrics.js';
 import { checkNames } from './check-names.js';
 import { checkPods } from './check-pods.js';
 import { checkScaling } from './check-scaling.js';
@@ -16,5 +17,6 @@ export function checkManifests(manifests: readonly Manifest[]): string[] {
     ...checkPods(manifests),
     ...checkJobs(manifests),
     ...checkScaling(manifests),
+    ...checkMetrics(manifests),
   ];
 }

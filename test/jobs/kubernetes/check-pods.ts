@@ -198,7 +198,10 @@ function checkProbes(workload: Workload): string[] {
     ...probes.flatMap(({ httpGet }) =>
       complain(!hasPort(workload, httpGet?.port), 'a probe asks a port that it has not'),
     ),
-    ...complain((container.ports ?? []).length > 0 && probes.length < 2, 'a server without probes'),
+    ...complain(
+      (container.ports ?? []).some(({ name }) => name !== 'metrics') && probes.length < 2,
+      'a server without probes',
+    ),
   ];
 }
 

@@ -43,6 +43,7 @@ export interface Workload {
   readonly job: IJobSpec | undefined;
   readonly deployment: IDeploymentSpec | undefined;
   readonly labels: Labels;
+  readonly annotations: Labels;
   readonly pod: IPodSpec;
   readonly container: IContainer;
 }
@@ -66,7 +67,8 @@ export function listWorkloads(manifests: readonly Manifest[]): Workload[] {
     const pod = template?.spec;
     if (pod === undefined || pod.containers[0] === undefined) return [];
     const labels = (template?.metadata?.labels ?? {}) as Labels;
-    return [{ manifest, cron, job, deployment, labels, pod, container: pod.containers[0] }];
+    const annotations = (template?.metadata?.annotations ?? {}) as Labels;
+    return [{ manifest, cron, job, deployment, labels, annotations, pod, container: pod.containers[0] }];
   });
 }
 

@@ -5,7 +5,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { LISTEN_METRICS, type MetricFacts, RUN_METRICS, SANDBOX_METRICS } from '../../../src/metrics/metric-list.js';
+import {
+  LISTEN_METRICS,
+  type MetricFacts,
+  RUN_METRICS,
+  SANDBOX_METRICS,
+  SEND_METRICS,
+  WORK_METRICS,
+} from '../../../src/metrics/metric-list.js';
 import { needPromtool } from '../../e2e/of-the-machine.js';
 
 const KIT = fileURLToPath(new URL('../../../jobs/kubernetes/', import.meta.url));
@@ -26,7 +33,7 @@ const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) =>
 
 /** Names of samples, those of a histogram included. */
 const SAMPLES = new Set(
-  [RUN_METRICS, LISTEN_METRICS, SANDBOX_METRICS]
+  [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS, SANDBOX_METRICS]
     .flatMap((table): MetricFacts[] => Object.values(table))
     .flatMap(({ name, type }) => (type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name])),
 );
@@ -53,12 +60,13 @@ test('there is an alert for each of what must not go unseen', () => {
     'VolleyNoSuccess',
     'VolleyBreakerOpen',
     'VolleyDiskAlmostFull',
+    'VolleyWorkerCutOff',
     'VolleyListenerNotAccepting',
   ]);
 });
 
 test.skipIf(promtool.isMissing)(promtool.title('promtool accepts the alerts, and each fires when it should'), () => {
-  expect(runPromtool('check', 'rules', `${KIT}alerts.yaml`)).toContain('7 rules found');
+  expect(runPromtool('check', 'rules', `${KIT}alerts.yaml`)).toContain('8 rules found');
   expect(runPromtool('test', 'rules', CASES)).toContain('SUCCESS');
 });
 

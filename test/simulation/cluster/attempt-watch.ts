@@ -8,8 +8,12 @@ interface Begun {
   readonly step: number;
   readonly rows: readonly [first: number, count: number];
   readonly runner: Runner;
+  readonly worker: string;
   wasUsed: boolean;
 }
+
+/** A request that was begun leaves at most so much later. */
+const BEGUN_FOR_MS = 10_000;
 
 /** Every begin that the database made durable, by which process, and what left under it. */
 export class AttemptWatch {
@@ -17,9 +21,31 @@ export class AttemptWatch {
   /** By the nonce. */
   readonly #begun = new Map<string, Begun>();
   readonly #recovered = new Set<string>();
+  readonly #left = new Set<string>();
+  readonly #leaseMs: number;
+  readonly #now: () => number;
+  /** When a leader last made a call: it was alive. */
+  #ledAtMs = Number.NEGATIVE_INFINITY;
+  /** When a worker's lease ends, by the beats that took effect. */
+  readonly #leaseUntilMs = new Map<string, number>();
 
-  constructor(database: SimDatabase) {
+  /** `leaseMs`: of leaders and workers. */
+  constructor(database: SimDatabase, { leaseMs, now }: { leaseMs: number; now: () => number }) {
     this.#database = database;
+    this.#leaseMs = leaseMs;
+    this.#now = now;
+  }
+
+  noteLed(): void {
+    this.#ledAtMs = this.#now();
+  }
+
+  noteBeat(worker: string): void {
+    this.#leaseUntilMs.set(worker, this.#now() + this.#leaseMs);
+  }
+
+  noteLeave(worker: string): void {
+    this.#left.add(worker);
   }
 
   noteAppended(key: WorkerKey, entries: readonly WorkerEntry[], runner: Runner): void {
@@ -27,12 +53,14 @@ export class AttemptWatch {
     for (const { nonce, type } of entries) {
       const attempt = attempts.find((one) => one.nonce === nonce);
       if (type !== 'begin' || attempt === undefined || this.#begun.has(nonce)) continue;
+      this.#checkLed(`request ${attempt.request} of step ${attempt.step} begins`, 0);
       const name = `${key.run}/${attempt.step}/${attempt.request}/${attempt.part}/${attempt.attempt}`;
       this.#begun.set(nonce, {
         name: `${name}/${nonce}`,
         step: attempt.step,
         rows: attempt.rows,
         runner,
+        worker: key.worker,
         wasUsed: false,
       });
     }
@@ -40,14 +68,26 @@ export class AttemptWatch {
 
   /** The attempt that `runner` may make for just these rows; undefined where there is none that was not made. */
   take(step: number, rows: readonly number[], runner: Runner): string | undefined {
-    for (const begun of this.#begun.values()) {
+    // An earlier one of the same rows may have ended without being sent.
+    for (const begun of [...this.#begun.values()].reverse()) {
       const [first, count] = begun.rows;
       const isIt = begun.step === step && count === rows.length && rows.every((row, at) => row === first + at);
       if (!isIt || begun.runner !== runner || begun.wasUsed) continue;
       begun.wasUsed = true;
+      this.#checkLed(`${begun.name} leaves`, BEGUN_FOR_MS);
+      if ((this.#leaseUntilMs.get(begun.worker) ?? 0) <= this.#now()) {
+        throw new Violation(`${begun.name} leaves, and the lease of its worker has ended`);
+      }
       return begun.name;
     }
     return undefined;
+  }
+
+  #checkLed(what: string, afterMs: number): void {
+    const agoMs = this.#now() - this.#ledAtMs;
+    if (agoMs > this.#leaseMs + afterMs) {
+      throw new Violation(`${what}, and its leader was last alive ${Math.round(agoMs)} ms ago`);
+    }
   }
 
   /** Attempts whose rows were put in doubt by now because their worker was lost: those that are new. */
@@ -56,10 +96,13 @@ export class AttemptWatch {
       .attempts()
       .filter(({ byRecovery, isQueried, result }) => isQueried || (byRecovery && result?.kind === 'settled'));
     const fresh = found.filter(({ nonce }) => !this.#recovered.has(nonce));
-    for (const { nonce, step, request } of fresh) {
+    for (const { nonce, step, request, isQueried } of fresh) {
       this.#recovered.add(nonce);
-      const runner = this.#begun.get(nonce)?.runner;
-      const hasCause = runner === undefined || !runner.isAlive || runner.wasStopped || this.#database.wasAway;
+      const begun = this.#begun.get(nonce);
+      // One that leaves a run which stops leaves what the service could not be asked about, for the next run to ask.
+      if (begun === undefined || (isQueried && this.#left.has(begun.worker))) continue;
+      const { runner } = begun;
+      const hasCause = !runner.isAlive || runner.wasStopped || this.#database.wasAway;
       if (!hasCause)
         throw new Violation(`request ${request} of step ${step} was taken from ${runner.name}, which is well`);
     }

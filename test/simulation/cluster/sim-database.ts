@@ -16,6 +16,7 @@ export class SimDatabase {
   wasAway = false;
   readonly #timeline: Timeline;
   readonly #random: Random;
+  readonly #onAsked: (runner: Runner) => void;
   readonly #onCall: (method: string, args: readonly unknown[], runner: Runner) => void;
   readonly #trace: (line: string) => void;
   readonly #cutOff = new Map<Runner, number>();
@@ -28,6 +29,8 @@ export class SimDatabase {
     random: Random,
     told: {
       skewMs: number;
+      /** A process makes a call. */
+      onAsked: (runner: Runner) => void;
       /** A call took effect. */
       onCall: (method: string, args: readonly unknown[], runner: Runner) => void;
       trace: (line: string) => void;
@@ -35,10 +38,12 @@ export class SimDatabase {
   ) {
     this.#timeline = timeline;
     this.#random = random;
+    this.#onAsked = told.onAsked;
     this.#onCall = told.onCall;
     this.#trace = told.trace;
     const now = () => 1_795_000_000_000 + timeline.nowMs + told.skewMs;
-    const clock: Clock = { now, monotonicMs: now, sleep: () => Promise.reject(new Error('a server does not sleep')) };
+    const sleep: Clock['sleep'] = (ms) => new Promise((resolve) => timeline.schedule(ms, () => resolve()));
+    const clock: Clock = { now, monotonicMs: now, sleep };
     this.cluster = new MemoryCluster(clock);
   }
 
@@ -77,6 +82,7 @@ export class SimDatabase {
       const later = (delayMs: number, act: () => void) => this.#timeline.schedule(delayMs, act, runner);
       const lose = (delayMs: number) => later(delayMs, () => reject(new StoreLost('the connection broke')));
       if (!runner.callOut(`asks ${name}`)) return;
+      this.#onAsked(runner);
       const era = this.#era;
       this.#timeline.schedule(this.#travelMs(), () => {
         if (!this.#isReached(runner) || this.#random() < this.faults.lostBefore) {

@@ -43,7 +43,7 @@ const LIVES_TO_FINISH = 6;
 const DONE = new Set([0, 1, 3]);
 const LOCK_MS = 61_000;
 /** Of one life. */
-const LONGEST_MS = 1_800_000;
+const LONGEST_MS = 3_600_000;
 const REFUSED = 4;
 
 /**
@@ -81,6 +81,8 @@ class ClusterSimulation {
   /** Then a leader that finds less than it wrote down cannot know whether commits were lost. */
   #wasRestarted = false;
   #refusals = 0;
+  /** By the operator. */
+  #isDropping = false;
   #last: Runner | undefined;
 
   constructor(seed: number, keepTrace: boolean) {
@@ -114,14 +116,18 @@ class ClusterSimulation {
     this.#database = new SimDatabase(timeline, createRandom(seed, 5), {
       skewMs: databaseSkewMs,
       trace,
+      onAsked: (runner) => this.#leaders.includes(runner) && attempts.noteLed(),
       onCall: (method, args, runner) =>
         this.#guard(() => {
+          if (method === 'beat') attempts.noteBeat(args[0] as string);
+          if (method === 'leave') attempts.noteLeave(args[0] as string);
           if (method === 'append') attempts.noteAppended(args[0] as WorkerKey, args[1] as WorkerEntry[], runner);
           if (method === 'recover') for (const lost of attempts.listRecovered()) this.#noteUnknowable(lost);
         }),
     });
     this.#database.faults = callFaults;
-    const attempts = new AttemptWatch(this.#database);
+    const leaseMs = this.#scenario.leaseSeconds * 1000;
+    const attempts = new AttemptWatch(this.#database, { leaseMs, now: () => timeline.nowMs });
     watch.attemptOf = ({ step, rows, process }) => attempts.take(step, rows, process as Runner);
     const told = { disk, scenario: base, ledger: service.ledger, watch };
     this.#stage = {
@@ -228,6 +234,9 @@ class ClusterSimulation {
     }
     await this.#runUntil(() => first.isOver && others.every((other) => other.isOver));
     for (const runner of [first, ...others]) this.#noteEnd(runner);
+    // As the command does: again, until leases of what is under way have ended.
+    while (this.#isDropping && !this.#database.cluster.dropAll()) await this.#wait(1000);
+    this.#isDropping = false;
     // A lock of the same host is free at once.
     const isLocked = first.error instanceof UserError && first.error.code === 'lock-held';
     const isShort = this.#hasOneHost && !isLocked && random() < 0.95;
@@ -289,7 +298,16 @@ class ClusterSimulation {
       );
     }
     const database = { env: 'VOLLEY_DATABASE_URL' };
-    const flags = { database, run: undefined, untilDone: false, untilIdleMs: undefined, leaseSeconds, json: true };
+    const until = { untilDone: false, untilIdleMs: undefined };
+    const flags = {
+      database,
+      run: undefined,
+      ...until,
+      leaseSeconds,
+      allowUrls: [],
+      allowSecrets: ['KEY'],
+      json: true,
+    };
     worker.start((terminal) => workForRuns(flags, terminal));
   }
 
@@ -350,7 +368,7 @@ class ClusterSimulation {
   #dropRun(): void {
     this.#refusals += 1;
     this.#wasForgotten = true;
-    this.#database.cluster.dropAll();
+    this.#isDropping = true;
   }
 
   #noteWorkerEnd({ name, error }: Runner): void {

@@ -3,7 +3,7 @@
  * come from there.
  */
 
-import { PERIOD_MS } from '../../../throttle/timeline.js';
+import { PERIOD_MS } from '../../../throttle/sliding-second.js';
 import { HORIZON_MS, MAX_LINE_MS, RECOVERY_PER_SECOND, SET_BACK_MS } from '../../lane-rule.js';
 
 export const LANE_FUNCTIONS = `
@@ -92,8 +92,4 @@ begin
       paused_until_ms = booked.paused_until_ms
     where l.name = lane_name;
 end $$;
-
-create function volley.now_ms() returns float8 language sql as $$
-  select extract(epoch from clock_timestamp())::float8 * 1000
-$$;
 `;

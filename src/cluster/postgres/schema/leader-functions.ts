@@ -22,7 +22,7 @@ end $$;
 -- A run of which no step was ever opened is as good as new: its leader may have died before it knew. Of one whose drop was cut
 -- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
 create function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean,
-  out is_dropped boolean)
+  out is_dropped boolean, out born text)
 language plpgsql as $$
 declare
   led volley.run;
@@ -44,18 +44,30 @@ begin
   end if;
   update volley.run set epoch = its_epoch, job = its_job, is_open = false, stop_reason = null, stop_detail = null
     where id = of_run;
+  born := led.born;
   is_new := led.step is null;
   is_new_life := led.life <> present;
 end $$;
 
-create function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text)
+create function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text, lease_ms float8,
+  seen_at_ms float8)
 returns void language plpgsql as $$
+declare
+  its_lease interval := lease_ms * interval '1 millisecond';
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
   perform volley.check_lead(of_run, its_epoch);
   delete from volley.part where run = of_run and state = 'withdrawn';
-  update volley.run set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost where id = of_run;
+  update volley.run
+    set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost, lease = its_lease,
+      lease_until = volley.lease_end(seen_at_ms, its_lease)
+    where id = of_run;
 end $$;
+
+-- From the last moment of this clock that the leader has seen: so nothing that arrives late makes the lease longer than its life.
+create function volley.lease_end(seen_at_ms float8, its_lease interval) returns timestamptz language sql as $$
+  select to_timestamp(least(seen_at_ms, volley.now_ms()) / 1000) + its_lease
+$$;
 
 create function volley.close_step(of_run text, its_epoch bigint) returns void language plpgsql as $$
 begin
@@ -110,14 +122,20 @@ begin
     on conflict do nothing;
 end $$;
 
-create function volley.read_state(of_run text, its_epoch bigint, out open bigint, out claimed bigint, out under_way bigint,
-  out workers bigint, out stop_reason text, out stop_detail text, out life text)
+-- Not each of these calls writes: the lease is renewed when a sixth of it has passed.
+create function volley.read_state(of_run text, its_epoch bigint, seen_at_ms float8, out open_step integer, out open bigint,
+  out claimed bigint, out under_way bigint, out workers bigint, out stop_reason text, out stop_detail text, out life text,
+  out now_ms float8)
 language plpgsql as $$
 declare
   led volley.run;
 begin
   life := volley.present_life();
   led := volley.check_lead(of_run, its_epoch);
+  update volley.run r set lease_until = volley.lease_end(seen_at_ms, r.lease)
+    where r.id = of_run and r.epoch = its_epoch and r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6;
+  now_ms := volley.now_ms();
+  open_step := case when led.is_open then led.step end;
   stop_reason := led.stop_reason;
   stop_detail := led.stop_detail;
   select count(*) into workers from volley.worker where gone_at is null and lease_until > clock_timestamp();
@@ -196,18 +214,25 @@ begin
   return 'same';
 end $$;
 
--- In pieces, so that no call takes long. Says whether all is deleted.
-create function volley.drop_run(of_run text, its_epoch bigint, at_most integer) returns boolean language plpgsql as $$
+-- In pieces, so that no call takes long. Says whether all is deleted; while workers send some of it nothing is.
+create function volley.drop_run(of_run text, its_epoch bigint, at_most integer, out is_all boolean, out under_way integer)
+language plpgsql as $$
 declare
   deleted integer;
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
-  if not exists (select from volley.run where id = of_run) then
-    return true;
+  is_all := not exists (select from volley.run where id = of_run);
+  if is_all then
+    return;
   end if;
   if not exists (select from volley.run where id = of_run and epoch = its_epoch and is_dropped) then
     perform volley.check_lead(of_run, its_epoch);
     update volley.run set is_open = false, is_dropped = true where id = of_run;
+  end if;
+  select count(*) into under_way from volley.part p
+    where p.run = of_run and p.state = 'under-way' and volley.has_lease(p.owner);
+  if under_way > 0 then
+    return;
   end if;
   delete from volley.request where ctid = any (array(select ctid from volley.request where run = of_run limit at_most));
   get diagnostics deleted = row_count;
@@ -222,6 +247,6 @@ begin
   if deleted = 0 then
     delete from volley.run where id = of_run;
   end if;
-  return deleted = 0;
+  is_all := deleted = 0;
 end $$;
 `;

@@ -3,6 +3,10 @@
  * new life extends the leases, because no worker could renew its own while the server was away.
  */
 export const LIFE_FUNCTIONS = `
+create function volley.now_ms() returns float8 language sql as $$
+  select extract(epoch from clock_timestamp())::float8 * 1000
+$$;
+
 create function volley.present_life() returns text language plpgsql as $$
 declare
   present text;

@@ -45,6 +45,8 @@ create table volley.run (
   job text not null,
   step integer,
   is_open boolean not null default false,
+  lease interval not null default '0', -- of its leader
+  lease_until timestamptz not null default '-infinity',
   provisioned_ids text[] not null default '{}',
   on_lost text check (on_lost in ('again', 'query', 'in-doubt')),
   life text not null, -- the one that its leader has confirmed

@@ -3,10 +3,12 @@
  * with others, and judge run and lease behind it.
  */
 export const WORKER_FUNCTIONS = `
--- Whether parts of the step may be claimed and begun.
-create function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql immutable as $$
+-- Whether parts of the step may be claimed and begun: while its leader has a lease.
+create function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
   select coalesce(
-    led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present, false
+    led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present
+      and led.lease_until > clock_timestamp(),
+    false
   )
 $$;
 

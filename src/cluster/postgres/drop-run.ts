@@ -1,0 +1,35 @@
+import type { LeadKey } from '../store.js';
+import type { Database } from './database.js';
+
+const DROPPED_AT_ONCE = 20_000;
+
+/**
+ * Deletes all of a run, in pieces, once workers send nothing of it any more: nothing begins from the first call on, and what is
+ * under way ends, or its worker's lease does. `onWaiting`: once, with how many requests that are.
+ */
+export async function dropRun(
+  database: Database,
+  { run, epoch }: LeadKey,
+  onWaiting?: (underWay: number) => void,
+): Promise<void> {
+  for (let hasWaited = false; ; ) {
+    const [row] = await database.query('select * from volley.drop_run($1, $2, $3)', [run, epoch, DROPPED_AT_ONCE]);
+    if (row?.is_all === true) return;
+    const underWay = Number(row?.under_way);
+    if (underWay > 0 && !hasWaited) onWaiting?.(underWay);
+    hasWaited ||= underWay > 0;
+    if (underWay > 0) await database.query('select pg_sleep(0.2)');
+  }
+}
+
+/** The same without being its leader. False where the database does not know it. */
+export async function dropNamedRun(
+  database: Database,
+  run: string,
+  onWaiting: (underWay: number) => void,
+): Promise<boolean> {
+  const [led] = await database.query('select epoch from volley.run where id = $1', [run]);
+  if (led === undefined) return false;
+  await dropRun(database, { run, epoch: Number(led.epoch) }, onWaiting);
+  return true;
+}

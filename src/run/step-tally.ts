@@ -1,0 +1,62 @@
+import { countOf } from '../domain/count-of.js';
+import type { RowOutcomes } from '../domain/row.js';
+import type { RowCounts } from '../journal/replay.js';
+import { GUARD_FROM_ROWS } from './send/caution.js';
+import type { RunnerContext } from './send/send-context.js';
+import type { StepNotices } from './step-notices.js';
+
+type Context = Pick<RunnerContext, 'deps' | 'stop' | 'planned' | 'progress' | 'maxFailedPercent'>;
+
+/** What became of the rows of a step so far: reports it, and stops a run that mostly fails. */
+export class StepTally {
+  readonly #context: Context;
+  readonly #notices: StepNotices;
+  readonly #settled: RowCounts;
+  /** Outcomes before this process: a person who resumes a guarded run has reviewed those. */
+  readonly #before: Readonly<RowCounts>;
+
+  constructor(context: Context, notices: StepNotices) {
+    this.#context = context;
+    this.#notices = notices;
+    this.#before = { ...context.progress.settledRows };
+    this.#settled = { ...this.#before };
+  }
+
+  add({ rows, verdicts }: Pick<RowOutcomes, 'rows' | 'verdicts'>): void {
+    for (const [index] of rows) {
+      const status = verdicts[index]?.status;
+      if (status !== undefined) this.#settled[status] += 1;
+    }
+  }
+
+  /** So many rows that were in doubt have another outcome now. */
+  takeOutOfDoubt(count: number): void {
+    this.#settled['in-doubt'] -= count;
+  }
+
+  report(): void {
+    const { deps, planned } = this.#context;
+    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
+    deps.onProgress({
+      step: planned.number,
+      kind: planned.kind,
+      rows: planned.counts.planned,
+      settled: accepted + rejected + inDoubt,
+      accepted,
+      rejected,
+      inDoubt,
+    });
+  }
+
+  /** Where most rows are refused the job is wrong, not the rows. */
+  guard(): void {
+    const { maxFailedPercent, stop } = this.#context;
+    const accepted = this.#settled.accepted - this.#before.accepted;
+    const rejected = this.#settled.rejected - this.#before.rejected;
+    const answered = accepted + rejected;
+    if (answered < GUARD_FROM_ROWS || (rejected * 100) / answered <= maxFailedPercent) return;
+    const why = `the service refused ${rejected} of ${countOf(answered, 'row')}, more than maxFailedPercent ${maxFailedPercent}`;
+    stop.request('guard', why);
+    this.#notices.noteGuard(why);
+  }
+}

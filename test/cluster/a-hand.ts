@@ -1,0 +1,49 @@
+import type { EndEntry, Store, WorkingRun } from '../../src/cluster/store.js';
+import type { Result } from '../../src/journal/entry-format.js';
+import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
+
+const ACCEPTED = { status: 'accepted', code: '', reason: '' } as const;
+
+/** A worker in the hands of the test: it has claimed one request of a step. */
+export async function aHand(store: Store, step: number, worker = `w${Math.random()}`) {
+  let run: WorkingRun | undefined;
+  while (run?.step !== step) {
+    await tick();
+    run = await store.findRun({});
+  }
+  const key = { worker, run: run.run, step };
+  await store.beat(worker, { name: worker, leaseMs: 600_000 });
+  let [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
+  while (part === undefined) {
+    await tick();
+    [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
+  }
+  const { request, part: path, rows, attempt: before } = part;
+  let attempt = before;
+  const end = (result: Result, halves: EndEntry['halves'] = []) =>
+    store.append(key, [
+      { type: 'end', step, request, part: path, attempt, nonce: `${attempt} of ${worker}`, result, halves },
+    ]);
+  return {
+    worker,
+    run: run.run,
+    epoch: run.epoch,
+    rows,
+    /** Its lease ends, and what it had begun is in doubt. */
+    die: async () => {
+      await store.leave(worker);
+      await store.recover();
+    },
+    begin: () => {
+      attempt += 1;
+      const nonce = `${attempt} of ${worker}`;
+      return store.append(key, [{ type: 'begin', step, request, part: path, attempt, nonce }]);
+    },
+    end,
+    settle: () => end({ kind: 'settled', outcomes: { ...sameVerdictForAll(rows[1], ACCEPTED) } }),
+  };
+}
+
+export function tick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

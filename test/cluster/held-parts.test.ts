@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { AttemptRefused, HeldParts } from '../../src/cluster/held-parts.js';
+import { LeaseLost } from '../../src/cluster/lease.js';
+import { aRun, openStep, PART, readNews } from './contract/cluster-under-test.js';
+import { MemoryCluster } from './memory-store.js';
+
+const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
+const LEASE = { leaseMs: 30_000 };
+
+/** A worker that has begun its request, and waits for its turn. */
+async function aWaitingRequest() {
+  let nowMs = 1_800_000_000_000;
+  const clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
+  const memory = new MemoryCluster(clock);
+  const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
+  const { store, lead } = await aRun(cluster);
+  await openStep(store, lead, LEASE);
+  let isLost = false;
+  const assertFresh = () => {
+    if (isLost) throw new LeaseLost('the lease of the worker has ended');
+  };
+  await store.beat('w', { name: 'host', leaseMs: 600_000 });
+  const calls: string[] = [];
+  const counted = memory.connect((method) => {
+    calls.push(method);
+    return undefined;
+  });
+  const held = new HeldParts(
+    { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 },
+    { store: counted, lease: { assertFresh }, clock, remember: () => {} },
+    { claimAtOnce: 1 },
+  );
+  await held.next();
+  await held.append(BEGIN);
+  calls.splice(0);
+  const wait = (ms: number) => {
+    nowMs += ms;
+  };
+  const loseLease = () => {
+    isLost = true;
+  };
+  return { held, store, lead, calls, wait, loseLease };
+}
+
+test('a request that leaves soon after it has begun asks no more', async () => {
+  const { held, calls, wait } = await aWaitingRequest();
+  wait(5_000);
+  await held.assertHeld();
+  held.assertFresh();
+  expect(calls).toEqual([]);
+});
+
+test('a request that waits long for its turn asks again, and leaves while its run is led', async () => {
+  const { held, store, lead, calls, wait } = await aWaitingRequest();
+  for (let minute = 0; minute < 5; minute += 1) {
+    wait(60_000);
+    await readNews(store, lead);
+    await held.assertHeld();
+    held.assertFresh();
+  }
+  expect(calls.filter((call) => call === 'claim')).toHaveLength(5);
+});
+
+test('a request that waits for its turn beyond the lease of the leader does not leave', async () => {
+  const { held, wait } = await aWaitingRequest();
+  wait(LEASE.leaseMs);
+  await expect(held.assertHeld()).rejects.toThrow(AttemptRefused);
+  expect(() => held.assertFresh()).toThrow(AttemptRefused);
+});
+
+test('a worker whose own lease has ended sends nothing of what it has begun', async () => {
+  const { held, loseLease } = await aWaitingRequest();
+  await held.assertHeld();
+  loseLease();
+  await expect(held.assertHeld()).rejects.toThrow(LeaseLost);
+  expect(() => held.assertFresh()).toThrow(LeaseLost);
+});
+
+test('a worker that is paused between its turn and its first byte sends nothing after ten seconds', async () => {
+  const { held, wait } = await aWaitingRequest();
+  await held.assertHeld();
+  wait(10_001);
+  expect(() => held.assertFresh()).toThrow(AttemptRefused);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { aHand, tick } from './a-hand.js';
+
+/** Of a leader that lives, and a call of it that hung on the way and takes effect behind later ones. */
+async function aLedRun() {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const steps = [anSmsStep({ batchSize: 1 })];
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps }));
+  const { cluster, lead } = aClusterInMemory(workspace);
+  const store = cluster.connect();
+  const leading = lead();
+  const hand = await aHand(store, 1);
+  return { cluster, store, leading, hand, key: { run: hand.run, epoch: hand.epoch } };
+}
+
+test('a `lead` that arrives late closes the step, and its leader opens it again', async () => {
+  const { store, leading, hand, key } = await aLedRun();
+  await hand.begin();
+  await store.lead(key, '{}');
+  expect(await store.findRun({})).toBeUndefined();
+
+  const other = await aHand(store, 1);
+  for (const one of [hand, other]) await one.settle();
+  await other.begin();
+  await other.settle();
+
+  expect(await leading.ended).toBe(0);
+});
+
+test('an `openStep` that arrives late opens a step that its leader has closed, and it closes it again', async () => {
+  const { cluster, store, leading, hand, key } = await aLedRun();
+  await hand.begin();
+  const { atMs } = await store.readServer();
+  leading.stop();
+  while ((await store.findRun({})) !== undefined) await tick();
+  await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'in-doubt', leaseMs: 30_000, seenAtMs: atMs });
+  while ((await store.findRun({})) !== undefined) await tick();
+  await hand.settle();
+
+  expect(await leading.ended).toBe(75);
+  expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
+});

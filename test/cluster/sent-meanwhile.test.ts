@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { applyRun } from '../../src/commands/apply-run.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { aTerminal } from '../commands/a-terminal.js';
+import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
+import { aHand } from './a-hand.js';
+import { type BreakCall, MemoryCluster } from './memory-store.js';
+
+const STEPS = [anSmsStep({ batchSize: 1 }), anSmsStep({ batchSize: 1 })];
+const ONCE = numbersOf(3);
+
+test('what a process without the database had under way when it died is not sent again over the database', async () => {
+  const { workspace, memory, run, dieBeforeSecondStep, dieSending } = await aJobOfTwoSteps();
+  await dieBeforeSecondStep(memory);
+  workspace.writeJob(aJob(workspace, { steps: STEPS }));
+  await dieSending();
+  const sent = [...numbersOf(1), ...ONCE];
+  expect(await workspace.destinations()).toEqual(sent);
+
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  await expect(run(memory)).rejects.toThrow('the database lacks 1 request that was not given to it');
+  await expect(run(memory)).rejects.toThrow('the database lacks 1 request that was not given to it');
+  expect(await workspace.destinations()).toEqual(sent);
+});
+
+test('nor what workers of another database had under way', async () => {
+  const { workspace, memory, run, dieBeforeSecondStep } = await aJobOfTwoSteps();
+  const other = new MemoryCluster(systemClock);
+  await other.connect().lead({ run: 'before', epoch: 1 }, '{}');
+  await dieBeforeSecondStep(memory);
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  await expect(run(other, dyingAt('handOver reply'))).rejects.toThrow('the leader dies');
+  const hand = await aHand(other.connect(), 2);
+  expect(await hand.begin()).toEqual({ refused: [] });
+
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  await expect(run(memory)).rejects.toThrow('the database lacks 3 requests that were not given to it');
+  expect(await workspace.destinations()).toEqual(ONCE);
+});
+
+test('a run that lost what it was given, with its server, stays refused', async () => {
+  const { workspace, memory, run } = await aJobOfTwoSteps({ sendHere: false });
+  const standby = await leadUntilLost(memory, run);
+  const hand = await aHand(memory.connect(), 1);
+  expect(await hand.begin()).toEqual({ refused: [] });
+  standby.promote();
+
+  await expect(run(memory)).rejects.toThrow('the database lacks 3 requests that it had been given');
+  await expect(run(memory)).rejects.toThrow('the database lacks 3 requests that it had been given');
+  expect(await workspace.destinations()).toEqual([]);
+});
+
+test('a finished run whose leader died before it dropped it is applied again', async () => {
+  const { workspace, memory, run, apply } = await aJobOfTwoSteps();
+  await expect(run(memory, dyingAt('drop'))).rejects.toThrow('the leader dies');
+  expect(await apply(memory)).toBe(0);
+  expect(memory.count().parts).toBe(0);
+  expect(await workspace.destinations()).toHaveLength(6);
+});
+
+function dyingAt(what: string): BreakCall {
+  return (method) => {
+    if (method === what) throw new Error('the leader dies');
+    return undefined;
+  };
+}
+
+type Run = (memory: MemoryCluster, breakCall?: BreakCall) => Promise<number>;
+
+/** The standby lacks all requests. */
+async function leadUntilLost(memory: MemoryCluster, run: Run) {
+  let standby: ReturnType<MemoryCluster['copyStandby']> | undefined;
+  const dying = dyingAt('handOver reply');
+  const ended = run(memory, (method) => {
+    if (method === 'handOver') standby ??= memory.copyStandby();
+    return dying(method);
+  });
+  await expect(ended).rejects.toThrow('the leader dies');
+  if (standby === undefined) throw new Error('nothing was handed over');
+  return standby;
+}
+
+async function aJobOfTwoSteps(cluster: object = {}) {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, ...cluster }, steps: STEPS }));
+  const commands = aCluster(workspace);
+  const run: Run = (memory, breakCall) => commands.run({ loadStore: async () => memory.connect(breakCall) });
+  return {
+    ...{ workspace, memory: new MemoryCluster(systemClock), run },
+    /** All that the database was given is done. */
+    dieBeforeSecondStep: async (memory: MemoryCluster) => {
+      const dying = dyingAt('openStep');
+      let steps = 0;
+      const died = run(memory, (method) => {
+        if (method === 'openStep') steps += 1;
+        return steps === 2 ? dying(method) : undefined;
+      });
+      await expect(died).rejects.toThrow('the leader dies');
+      expect(await workspace.destinations()).toEqual(ONCE);
+    },
+    /** Its first answer never comes. */
+    dieSending: async () => {
+      const create = await nodeRuntime.loadTransport();
+      const loadTransport: typeof nodeRuntime.loadTransport = async () => (timeouts) => {
+        const transport = create(timeouts);
+        const send: typeof transport.send = async (...args) => {
+          await transport.send(...args);
+          throw new Error('the process dies');
+        };
+        return { ...transport, send };
+      };
+      await expect(commands.run({ loadTransport })).rejects.toThrow('the process dies');
+    },
+    apply: (memory: MemoryCluster) => {
+      const env = {
+        VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey,
+        VOLLEY_DATABASE_URL: 'postgres://nowhere/volley',
+      };
+      const { terminal } = aTerminal({ env, isStderrTerminal: false });
+      const host = { ...terminal, runtime: { ...nodeRuntime, loadStore: async () => memory.connect() } };
+      const directory = workspace.path(`out/sale/${workspace.runs()[0]}`);
+      return applyRun({ run: directory, confirm: undefined, ignoreChangedInputs: false, json: true }, host);
+    },
+  };
+}

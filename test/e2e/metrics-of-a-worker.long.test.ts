@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
+import { readMetrics, sumOf } from '../metrics/read-metrics.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
+
+const AT = /metrics are at (http:\S+?)\/metrics/;
+const FILE = 'worker.prom';
+const STEPS = [anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 3 } })];
+const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+async function aCluster(...faults: Parameters<typeof aWorkspace>) {
+  const workspace = await aWorkspace(...faults);
+  workspace.write('people.csv', people(100));
+  const env = { VOLLEY_DATABASE_URL: server.url(await server.createVolleyDatabase()) };
+  return { workspace, start: (...args: string[]) => workspace.start(args, { env }) };
+}
+
+const scrape = async (origin: string) => readMetrics(await (await fetch(`${origin}/metrics`)).text());
+const sms = (workspace: Workspace) => workspace.requests().filter(({ area }) => area === 'sms');
+
+test('a worker shows at a port what it sends while it sends', async () => {
+  const { workspace, start } = await aCluster({ kind: 'latency', area: 'sms', nth: 5, delayMs: 600_000 });
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const worker = start('work', '--until-done', '--metrics-port', '0');
+  const origin = await worker.finds(AT);
+  const idle = await scrape(origin);
+  expect(sumOf(idle, 'volley_worker_running')).toBe(1);
+  expect(sumOf(idle, 'volley_requests_total')).toBe(0);
+
+  const leader = start('run', 'job.yaml', '--metrics-port', '0');
+  const leaderOrigin = await leader.finds(AT);
+  const accepted = async () => sumOf(await scrape(leaderOrigin), 'volley_rows_total', { outcome: 'accepted' });
+  await expect.poll(accepted, { timeout: 60_000 }).toBe(90);
+
+  const samples = await scrape(origin);
+  const job = { job_name: 'sale' };
+  expect(sumOf(samples, 'volley_requests_in_flight', { ...job, area: 'sms' })).toBe(1);
+  expect(sumOf(samples, 'volley_requests_total', { ...job, area: 'sms', status: '200' })).toBe(
+    sms(workspace).length - 1,
+  );
+  expect(sumOf(samples, 'volley_request_duration_seconds_count', job)).toBe(sms(workspace).length - 1);
+  expect(sumOf(samples, 'volley_lane_limit_requests_per_second', { ...job, area: 'sms' })).toBe(1000);
+  expect(samples.get('volley_lane_share_ratio{area="sms",job_name="sale"}')).toBe(1);
+  expect(samples.get('volley_retries_total{job_name="sale",kind="sms",step="1"}')).toBe(0);
+  expect(samples.get('volley_breaker_open{job_name="sale",kind="sms",step="1"}')).toBe(0);
+  expect(samples.get('volley_worker_claimed_requests{job_name="sale"}')).toBe(1);
+  expect(samples.get('volley_worker_lease_held')).toBe(1);
+  expect(samples.get('volley_worker_last_beat_timestamp_seconds')).toBeCloseTo(Date.now() / 1000, -2);
+  // What is the leader's: counted there alone.
+  expect([...samples.keys()].filter((name) => /^volley_(rows|unprocessed|running|last)/.test(name))).toEqual([]);
+  expect([...samples.keys()].filter((key) => /\+65|9100|P1/.test(key))).toEqual([]);
+  const led = await scrape(leaderOrigin);
+  expect(sumOf(led, 'volley_requests_total')).toBe(0);
+
+  for (const each of [worker, leader]) {
+    each.signal('SIGTERM');
+    await each.says('waiting for what is in flight');
+    each.signal('SIGTERM');
+    expect((await each.ended).code).toBe(75);
+  }
+});
+
+test('the file of a worker that has ended says what it sent, and that nothing is under way', async () => {
+  const { workspace, start } = await aCluster();
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  const worker = start('work', '--until-done', '--metrics-file', FILE);
+  const leader = start('run', 'job.yaml', '--metrics-file', 'leader.prom');
+
+  expect([(await leader.ended).code, (await worker.ended).code]).toEqual([0, 0]);
+
+  expect(await workspace.destinations()).toEqual(numbersOf(100));
+  const [own, led] = [FILE, 'leader.prom'].map((file) => readMetrics(workspace.read(file)));
+  const sent = (samples = new Map<string, number>()) => sumOf(samples, 'volley_requests_total', { status: '200' });
+  // Whoever sent them: leader and worker together.
+  expect(sent(own) + sent(led)).toBe(sms(workspace).length);
+  expect(sumOf(led ?? new Map(), 'volley_rows_total', { outcome: 'accepted' })).toBe(100);
+  expect(led?.get('volley_lane_share_ratio{area="sms",job_name="sale"}')).toBe(1);
+  const names = ['volley_worker_running', 'volley_worker_lease_held', 'volley_requests_in_flight'];
+  expect(names.map((name) => sumOf(own ?? new Map(), name))).toEqual([0, 0, 0]);
+});
+
+test('a port that is in use is refused before the worker asks the database', async () => {
+  const { start } = await aCluster();
+  const first = start('work', '--metrics-port', '0');
+  const { port } = new URL(await first.finds(AT));
+
+  const { code, stderr } = await start('work', '--metrics-port', port, '--database-env', 'NONE').ended;
+
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot serve metrics on 127.0.0.1:${port}`)]);
+  first.signal('SIGTERM');
+  expect((await first.ended).code).toBe(75);
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test, vi } from 'vitest';
+import { ALL } from '../one-in.js';
+import { type Ran, type Scene, withScene } from './a-fault-run.js';
+import { STATUS_FAULTS } from './answer-faults.js';
+import { type Choice, faultsOf, isNoTwin, named } from './every-fault.js';
+import type { Means } from './fault.js';
+import { KINDS, type Kind } from './kinds.js';
+import { expectLaw } from './law.js';
+
+// A run that goes on waits out the second after the last request before it.
+vi.setConfig({ maxConcurrency: 20 });
+
+const { queue, ...step } = KINDS.conversations.step as { queue: string };
+const webhook = { name: 'Events', url: 'https://hooks.example/volley' };
+const KIND: Kind = { ...KINDS.conversations, step: { ...step, channel: { name: 'Hand-off', queue, webhook } } };
+
+/** What a call that makes something comes to: made after all, not made and said so, or nobody knows and that is said. */
+const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>> = {
+  'not-sent': ['made'],
+  'turned-away': ['made'],
+  answered: ['made'],
+  refused: ['not made'],
+  stop: ['not made'],
+  unknown: ['unknown'],
+  unread: ['unknown'],
+  elsewhere: ['unknown'],
+  race: ['made', 'unknown'],
+  stray: ['made', 'unknown', 'not made'],
+};
+
+/** Where no whole answer came, it is the same for every call. */
+const isChosen: Choice = (fault) => isNoTwin(fault) && (fault.means !== 'unknown' || STATUS_FAULTS.includes(fault));
+
+describe.concurrent.each(ALL ? ['webhooks', 'channels'] : ['channels'])(
+  'a job that makes %s before a server that',
+  (path) => {
+    const faults = faultsOf(KIND, isChosen).filter(({ isNeverFirst }) => isNeverFirst !== true);
+
+    test.each(named(faults))('%s', async (_, fault) => {
+      const isTarget = (request: { path: string }) => request.path.endsWith(path);
+      await withScene(KIND, { fault, at: 1, lasts: 'once', isTarget }, async (scene) => {
+        const first = await scene.run();
+        const end = endOf(first);
+        expect(ENDS[fault.means]).toContain(end);
+        expect(scene.server.struck).toBe(1);
+        await scene.server.heal();
+
+        const last = end === 'made' ? first : await scene.run();
+
+        expect(last).toMatchObject({ code: 0, summary: { balance: { accepted: 5 } } });
+        expectLaw(last.summary!, KIND, scene.server);
+        expectMadeOnce(scene, { path, wasUnknown: end === 'unknown' });
+      });
+    });
+  },
+);
+
+function endOf({ code, summary }: Ran): 'made' | 'not made' | 'unknown' {
+  if (code === 0) return 'made';
+  expect([code, summary!.balance]).toMatchObject([4, { accepted: 0, inDoubt: 0, unprocessed: 5 }]);
+  return /may have succeeded.*the same command creates it again/.test(summary!.stop!.detail) ? 'unknown' : 'not made';
+}
+
+/** There may be a second one only where the person was told that there might be a first. */
+function expectMadeOnce(
+  { server: { ledger } }: Scene,
+  { path, wasUnknown }: { path: string; wasUnknown: boolean },
+): void {
+  const made = (what: string) => ledger.made.filter((each) => each === what).length;
+  const other = path === 'webhooks' ? 'channels' : 'webhooks';
+  expect(made(other)).toBe(1);
+  expect(made(path)).toBeGreaterThanOrEqual(1);
+  expect(made(path)).toBeLessThanOrEqual(wasUnknown ? 2 : 1);
+}
