@@ -7,6 +7,8 @@ import { HOUR } from './walk-service.js';
 
 /** One operation in five with each commit. */
 const { first, step } = stepsOf(5);
+/** Of its own: where bugs are planted, every operation is tried, and tests may take less. */
+const EVERY_OPERATION_MS = 300_000;
 
 /** A run whose process died while its second request was under way. */
 async function aWalkThatStopped(): Promise<{ walk: Walk; run: string }> {
@@ -50,4 +52,5 @@ test.each(['kill', 'power'] as const)(
     expect(deaths * step).toBeGreaterThan(30);
     expect(entered).toBeGreaterThan(1);
   },
+  EVERY_OPERATION_MS,
 );
