@@ -1,0 +1,149 @@
+import {
+  type AttemptKey,
+  type HandedPart,
+  type LeadKey,
+  LeadLost,
+  type OpenStep,
+  type Store,
+  type WithdrawnPart,
+} from '../../../src/cluster/store.js';
+import { attemptName, type MemoryState, type Part, partName, REMEMBERED_MS, type Run } from './memory-state.js';
+
+/** False while workers send some of the run; nothing of it begins from then on. */
+export function drop(memory: MemoryState, id: string): boolean {
+  const run = memory.runs.get(id);
+  if (run === undefined) return true;
+  Object.assign(run, { isOpen: false, isDropped: true });
+  if ([...run.parts.values()].some(({ state, owner }) => state === 'under-way' && memory.isAlive(owner))) return false;
+  return memory.runs.delete(id);
+}
+
+export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, job: string) {
+  const known = memory.runs.get(id);
+  if (known !== undefined && known.epoch > epoch) throw new LeadLost(`another process leads run ${id}`);
+  // One of which no step was ever opened is as good as new.
+  const isNew = known?.step === undefined;
+  const run: Run = known ?? {
+    born: `birth ${++memory.births}`,
+    confirmedAt: memory.clock.now(),
+    epoch,
+    job,
+    step: undefined,
+    isOpen: false,
+    leaseUntil: Number.NEGATIVE_INFINITY,
+    isDropped: false,
+    life: memory.life,
+    lost: false,
+    stop: undefined,
+    parts: new Map(),
+    attempts: new Map(),
+    withdrawn: [],
+  };
+  for (const part of epoch > run.epoch ? run.withdrawn : []) run.parts.set(partName(part), part);
+  if (epoch > run.epoch) run.withdrawn = [];
+  Object.assign(run, { epoch, job, isOpen: false, stop: undefined });
+  memory.runs.set(id, run);
+  return {
+    born: run.born,
+    isNew,
+    isNewLife: run.life !== memory.life,
+    parts: [...run.parts.values()].map(({ step, request, part, state, attempt }) => {
+      const isTaken =
+        state === 'done' && run.attempts.get(attemptName({ step, request, part, attempt }))?.untaken !== true;
+      return { step, request, part, state, isTaken };
+    }),
+  };
+}
+
+export function openStep(memory: MemoryState, key: LeadKey, step: OpenStep): void {
+  const leaseUntil = memory.leaseEnd(step);
+  Object.assign(memory.led(key), { step, isOpen: true, leaseUntil, withdrawn: [] });
+}
+
+export function handOver(memory: MemoryState, key: LeadKey, parts: readonly HandedPart[]): void {
+  const run = memory.led(key);
+  for (const { isInFlight, ...part } of parts) {
+    if (run.parts.has(partName(part))) continue;
+    const before = [...run.attempts.values()].filter((one) => partName(one) === partName(part));
+    const attempt = Math.max(0, ...before.map((one) => one.attempt));
+    run.parts.set(partName(part), { ...part, state: 'open', owner: undefined, attempt, isInFlight });
+    if (isInFlight) noteSentBefore(memory, run, { ...part, attempt: attempt + 1 });
+  }
+}
+
+function noteSentBefore(memory: MemoryState, run: Run, { step, request, part, attempt }: AttemptKey): void {
+  Object.assign(run.parts.get(partName({ step, request, part })) ?? {}, { attempt });
+  run.attempts.set(attemptName({ step, request, part, attempt }), {
+    ...{ step, request, part, attempt, nonce: 'handed-over', result: undefined, at: memory.clock.now() },
+    ...{ byRecovery: false, isLate: false, untaken: false, version: 0 },
+  });
+}
+
+export function readNews(memory: MemoryState, key: LeadKey, { limit, seenAtMs }: Parameters<Store['readNews']>[1]) {
+  const run = memory.led(key);
+  const { leaseMs } = run.step ?? { leaseMs: 0 };
+  run.leaseUntil = Math.max(run.leaseUntil, memory.leaseEnd({ leaseMs, seenAtMs }));
+  const untaken = [...run.attempts.values()].filter((attempt) => attempt.untaken).slice(0, limit);
+  const ended = untaken.flatMap(({ step, request, part, attempt, result, at, isLate, version }) => {
+    const rows = run.parts.get(partName({ step, request, part }))?.rows;
+    if (rows === undefined || result === undefined) return [];
+    return [{ step, request, part, attempt, rows, result, at, isLate, version }];
+  });
+  const states = [...run.parts.values()].map(({ state }) => state);
+  const count = (wanted: Part['state']) => states.filter((state) => state === wanted).length;
+  return {
+    ended,
+    openStep: run.isOpen ? run.step?.step : undefined,
+    open: count('open'),
+    claimed: count('claimed'),
+    underWay: count('under-way'),
+    workers: [...memory.workers.values()].filter(({ leaseUntil }) => leaseUntil > memory.clock.now()).length,
+    stop: run.stop,
+    life: memory.life,
+    atMs: memory.clock.now(),
+  };
+}
+
+export function noteTaken(
+  memory: MemoryState,
+  key: LeadKey,
+  taken: readonly (AttemptKey & { version: number })[],
+): void {
+  const run = memory.led(key);
+  for (const one of taken) {
+    const attempt = run.attempts.get(attemptName(one));
+    if (attempt?.version === one.version) attempt.untaken = false;
+  }
+}
+
+export function withdraw(memory: MemoryState, key: LeadKey): readonly WithdrawnPart[] {
+  const run = memory.led(key);
+  if (run.isOpen) return [];
+  for (const [name, part] of run.parts) {
+    if (part.state !== 'open' && part.state !== 'claimed') continue;
+    run.parts.delete(name);
+    run.withdrawn.push({ ...part, state: 'open', owner: undefined });
+  }
+  return run.withdrawn.map(({ step, request, part, isInFlight }) => ({ step, request, part, isInFlight }));
+}
+
+export function confirmLife(memory: MemoryState, key: LeadKey): 'same' | 'waiting' | 'lost' {
+  const run = memory.led(key);
+  if (run.lost) return 'lost';
+  if (run.life === memory.life) return 'same';
+  const late = [...memory.workers.values()].some(
+    ({ life, leaseUntil }) => life !== memory.life && leaseUntil > memory.clock.now(),
+  );
+  if (late) return 'waiting';
+  // One that was at work of late and does not come again can no longer say what it sent.
+  const isUnknown = [...memory.workers.values()].some(
+    ({ life, seenAt, goneAt = Number.POSITIVE_INFINITY }) =>
+      life !== memory.life && seenAt > memory.promotedAt - REMEMBERED_MS && goneAt > memory.promotedAt,
+  );
+  if (memory.promotedAt >= run.confirmedAt && isUnknown) {
+    run.lost = true;
+    return 'lost';
+  }
+  Object.assign(run, { life: memory.life, confirmedAt: memory.clock.now() });
+  return 'same';
+}
