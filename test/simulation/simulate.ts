@@ -1,10 +1,12 @@
 import { runLoadedJob } from '../../src/commands/run-job.js';
-import { InternalError, UserError } from '../../src/domain/errors.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { checkAccount, listInDoubt } from './account.js';
+import { checkEnd, checkRepeated } from './check-end.js';
 import { CrashDisk } from './crash-disk.js';
-import { checkPrinted, exitCodeOfPrinted, parsePrinted } from './life-account.js';
+import { Guard } from './guard.js';
+import { checkPrinted } from './life-account.js';
 import { readPlannedRows } from './planned-rows.js';
+import { scheduleRivals } from './rivals.js';
 import { RunWatch } from './run-watch.js';
 import { createScenario, type Host, MAX_SKEW_MS, type Mishap, type Scenario } from './scenario.js';
 import { Runner, type Stage } from './sim-process.js';
@@ -12,6 +14,7 @@ import { NO_FAULTS, SimService } from './sim-service.js';
 import { checkSnapshots } from './snapshots.js';
 import { Subjects } from './subject.js';
 import { Timeline } from './timeline.js';
+import { Trace } from './trace.js';
 import { entriesIn, Violation } from './watch.js';
 
 export interface Simulated {
@@ -38,13 +41,12 @@ export async function simulate(seed: number, { keepTrace = false } = {}): Promis
   try {
     return await simulation.run();
   } catch (error) {
-    throw Object.assign(error as Error, { trace: simulation.trace });
+    throw Object.assign(error as Error, { trace: simulation.trace.lines });
   }
 }
 
 class Simulation {
-  readonly trace: string[] = [];
-  readonly #keepTrace: boolean;
+  readonly trace: Trace;
   readonly #scenario: Scenario;
   readonly #stage: Stage;
   readonly #runners: Runner[] = [];
@@ -52,32 +54,32 @@ class Simulation {
   readonly #besides = new Set<Runner>();
   /** Rows that nobody can know of: `sms P7`. */
   readonly #unknowable = new Set<string>();
-  #digest = 0;
-  #violation: Violation | undefined;
+  readonly #guard = new Guard();
   #nextPid = 100;
 
   constructor(seed: number, keepTrace: boolean) {
-    this.#keepTrace = keepTrace;
+    this.trace = new Trace(keepTrace);
     this.#scenario = createScenario(createRandom(seed, 1));
     const timeline = new Timeline(createRandom(seed, 2));
     const disk = new CrashDisk(this.#scenario.files);
-    const trace = (line: string) => this.#note(`${Math.round(timeline.nowMs)} ${line}`);
+    const trace = (line: string) => this.trace.note(`${Math.round(timeline.nowMs)} ${line}`);
     const subjects = new Subjects(this.#scenario);
     const service: SimService = new SimService(timeline, createRandom(seed, 3), {
       trace,
       onUnknown: (row) => this.#unknowable.add(row),
       subjectOf: (call) => subjects.of(call),
       onLeave: (call, subject, process) =>
-        this.#guard(() => watch.onLeave(call, subject, process)) ?? { subject, entry: undefined },
-      onProcessed: (leave) => this.#guard(() => watch.onProcessed(leave)),
+        this.#guard.watch(() => watch.onLeave(call, subject, process)) ?? { subject, entry: undefined },
+      onProcessed: (leave) => this.#guard.watch(() => watch.onProcessed(leave)),
     });
     const random = createRandom(seed, 4);
     const watch: RunWatch = new RunWatch(disk, this.#scenario, service.ledger);
     const told = { disk, scenario: this.#scenario, ledger: service.ledger, watch };
     this.#stage = {
       ...{ timeline, disk, service, random, scenario: this.#scenario, trace },
-      onSynced: (path) => this.#guard(() => watch.onSynced(path)),
-      onPrinted: (runner, text) => this.#guard(() => checkPrinted(text, { isAlone: !this.#besides.has(runner) }, told)),
+      onSynced: (path) => this.#guard.watch(() => watch.onSynced(path)),
+      onPrinted: (runner, text) =>
+        this.#guard.watch(() => checkPrinted(text, { isAlone: !this.#besides.has(runner) }, told)),
       cutPower: () => {
         for (const runner of this.#runners) runner.die('power cut');
         disk.cutPower(random);
@@ -106,39 +108,26 @@ class Simulation {
     }
     const before = service.ledger.requests;
     const again = await this.#live(undefined, false);
-    if (again.error !== undefined) throw new Violation(`a finished run repeated fails: ${again.error}`);
     if (service.ledger.requests !== before) throw new Violation('a finished run repeated sends');
     checkAccount(this.#stage.disk, this.#scenario, service.ledger);
     const inDoubt = listInDoubt(this.#stage.disk, this.#scenario);
-    const { state, openDoubt } = parsePrinted(again.stdout);
-    if (state !== 'nothing-new' || openDoubt.rows !== inDoubt.length)
-      throw new Violation(
-        `a finished run repeated is ${state}, with ${openDoubt.rows} of ${inDoubt.length} rows in doubt`,
-      );
+    checkRepeated(again, inDoubt);
     if (rival === undefined) {
       const known = inDoubt.filter((row) => !this.#unknowable.has(row));
       if (known.length > 0) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
     }
-    const traceDigest = (this.#digest >>> 0).toString(16).padStart(8, '0');
-    return { traceDigest, trace: this.trace, lives, requests: before, inDoubt: inDoubt.length };
+    const { digest: traceDigest, lines: trace } = this.trace;
+    return { traceDigest, trace, lives, requests: before, inDoubt: inDoubt.length };
   }
 
   /** One life of the first runner, with that of its rival beside it, to the end of both. */
   async #live(mishap: Mishap | undefined, hasRival: boolean): Promise<Runner> {
     const { timeline } = this.#stage;
     const first = this.#start('node-a', mishap);
-    const { rival } = this.#scenario;
-    const others: Runner[] = [];
-    if (hasRival && rival !== undefined) {
-      const challenge = (attempt: number) => {
-        if (first.isOver || attempt > 6) return;
-        others.push(this.#start(rival.isOnSameHost ? 'node-a' : 'node-b', attempt === 0 ? rival.mishap : undefined));
-        timeline.schedule(25_000, () => challenge(attempt + 1));
-      };
-      timeline.schedule(rival.delayMs, () => challenge(0));
-    }
+    const rival = hasRival ? this.#scenario.rival : undefined;
+    const others = scheduleRivals(timeline, first, rival, (host, its) => this.#start(host, its));
     await timeline.runUntil(() => {
-      if (this.#violation !== undefined) throw this.#violation;
+      this.#guard.assertNone();
       return first.isOver && others.every((other) => other.isOver);
     });
     for (const runner of [first, ...others]) this.#noteEnd(runner);
@@ -163,21 +152,8 @@ class Simulation {
     return runner;
   }
 
-  /** A process may be turned away, stopped, or fail with its disk; anything else is a bug. */
-  #noteEnd({ error, name, exitCode, stdout }: Runner): void {
-    const isExpected =
-      error === undefined ||
-      (error instanceof UserError && ['lock-held', 'interrupted'].includes(error.code)) ||
-      (error instanceof InternalError && error.code === 'write-failed') ||
-      isDiskError(error, 'ENOSPC') ||
-      // Who was ousted may find that its unfinished files were cleared away.
-      (this.#scenario.rival !== undefined && isDiskError(error, 'ENOENT'));
-    if (!isExpected) throw new Violation(`${name} fails: ${error instanceof Error ? error.stack : error}`);
-    if (exitCode !== undefined && error === undefined) {
-      const expected = exitCodeOfPrinted(stdout, this.#scenario);
-      if (exitCode !== expected)
-        throw new Violation(`${name} ends with ${exitCode}, and prints what calls for ${expected}`);
-    }
+  #noteEnd(runner: Runner): void {
+    checkEnd(runner, this.#scenario);
     this.#noteOpenRows();
   }
 
@@ -200,24 +176,4 @@ class Simulation {
       }
     }
   }
-
-  /** The first one ends the seed. */
-  #guard<T>(check: () => T): T | undefined {
-    try {
-      return check();
-    } catch (error) {
-      if (!(error instanceof Violation)) throw error;
-      this.#violation ??= error;
-      return undefined;
-    }
-  }
-
-  #note(line: string): void {
-    for (let at = 0; at < line.length; at++) this.#digest = (Math.imul(this.#digest, 31) + line.charCodeAt(at)) | 0;
-    if (this.#keepTrace) this.trace.push(line);
-  }
-}
-
-function isDiskError(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

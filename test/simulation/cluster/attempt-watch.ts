@@ -12,6 +12,11 @@ interface Begun {
   wasUsed: boolean;
 }
 
+export interface LostRows {
+  readonly step: number;
+  readonly rows: readonly [first: number, count: number];
+}
+
 /** A request that was begun leaves at most so much later. */
 const BEGUN_FOR_MS = 10_000;
 
@@ -40,15 +45,15 @@ export class AttemptWatch {
     this.#ledAtMs = this.#now();
   }
 
-  noteBeat(worker: string): void {
-    this.#leaseUntilMs.set(worker, this.#now() + this.#leaseMs);
+  /** A call took effect; rows that are in doubt for it. */
+  noteCall(method: string, args: readonly unknown[], runner: Runner): readonly LostRows[] {
+    if (method === 'beat') this.#leaseUntilMs.set(args[0] as string, this.#now() + this.#leaseMs);
+    if (method === 'leave') this.#left.add(args[0] as string);
+    if (method === 'append') this.#noteAppended(args[0] as WorkerKey, args[1] as WorkerEntry[], runner);
+    return method === 'recover' ? this.#listRecovered() : [];
   }
 
-  noteLeave(worker: string): void {
-    this.#left.add(worker);
-  }
-
-  noteAppended(key: WorkerKey, entries: readonly WorkerEntry[], runner: Runner): void {
+  #noteAppended(key: WorkerKey, entries: readonly WorkerEntry[], runner: Runner): void {
     const attempts = this.#database.cluster.attempts();
     for (const { nonce, type } of entries) {
       const attempt = attempts.find((one) => one.nonce === nonce);
@@ -91,7 +96,7 @@ export class AttemptWatch {
   }
 
   /** Attempts whose rows were put in doubt by now because their worker was lost: those that are new. */
-  listRecovered(): readonly { readonly step: number; readonly rows: readonly [number, number] }[] {
+  #listRecovered(): readonly LostRows[] {
     const found = this.#database.cluster
       .attempts()
       .filter(({ byRecovery, isQueried, result }) => isQueried || (byRecovery && result?.kind === 'settled'));

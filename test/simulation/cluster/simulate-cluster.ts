@@ -1,15 +1,16 @@
 // Loaded beforehand, as all that a process loads in the middle of its work.
 import '../../../src/commands/cluster/open-cluster.js';
-import type { WorkerEntry, WorkerKey } from '../../../src/cluster/store.js';
-import { workForRuns } from '../../../src/commands/cluster/work-for-runs.js';
 import { runLoadedJob } from '../../../src/commands/run-job.js';
-import { InternalError, ServiceError, UserError } from '../../../src/domain/errors.js';
+import { ServiceError, UserError } from '../../../src/domain/errors.js';
 import { isRowStep } from '../../../src/job/job.js';
 import { createRandom } from '../../../src/sandbox/random.js';
 import { checkAccount, listInDoubt } from '../account.js';
+import { checkEnd, checkRepeated } from '../check-end.js';
 import { CrashDisk } from '../crash-disk.js';
-import { checkPrinted, exitCodeOfPrinted, parsePrinted } from '../life-account.js';
+import { Guard } from '../guard.js';
+import { checkPrinted } from '../life-account.js';
 import { readPlannedRows } from '../planned-rows.js';
+import { scheduleRivals } from '../rivals.js';
 import { RunWatch } from '../run-watch.js';
 import type { Mishap } from '../scenario.js';
 import { Runner, type Stage } from '../sim-process.js';
@@ -17,17 +18,19 @@ import { NO_FAULTS, SimService } from '../sim-service.js';
 import { checkSnapshots } from '../snapshots.js';
 import { Subjects } from '../subject.js';
 import { Timeline } from '../timeline.js';
+import { Trace } from '../trace.js';
 import { Violation } from '../watch.js';
-import { AttemptWatch } from './attempt-watch.js';
+import { AttemptWatch, type LostRows } from './attempt-watch.js';
 import {
   type ClusterScenario,
   createClusterScenario,
   type DatabaseMishap,
   NO_CALL_FAULTS,
-  type WorkerMishap,
 } from './cluster-scenario.js';
+import { DatabaseMishaps } from './database-mishaps.js';
 import { RateWatch } from './rate-watch.js';
 import { SimDatabase } from './sim-database.js';
+import { SimWorkers } from './sim-workers.js';
 
 export interface SimulatedCluster {
   readonly traceDigest: string;
@@ -56,43 +59,34 @@ export async function simulateCluster(seed: number, { keepTrace = false } = {}):
   try {
     return await simulation.run();
   } catch (error) {
-    throw Object.assign(error as Error, { trace: simulation.trace });
+    throw Object.assign(error as Error, { trace: simulation.trace.lines });
   }
 }
 
 class ClusterSimulation {
-  readonly trace: string[] = [];
-  readonly #keepTrace: boolean;
+  readonly trace: Trace;
   readonly #scenario: ClusterScenario;
   readonly #stage: Stage;
   readonly #database: SimDatabase;
+  readonly #databaseMishaps: DatabaseMishaps;
   readonly #watch: RunWatch;
   readonly #leaders: Runner[] = [];
-  readonly #workers: Runner[] = [];
+  readonly #workers: SimWorkers;
   readonly #unknowable = new Set<string>();
-  #workerMishaps: (WorkerMishap | undefined)[];
-  #digest = 0;
-  #violation: Violation | undefined;
+  readonly #guard = new Guard();
   #nextPid = 100;
-  /** No worker takes the place of one that ends. */
-  #isOver = false;
-  /** A standby has lost commits, or the operator dropped the run: rows may be in doubt for it. */
-  #wasForgotten = false;
-  /** Then a leader that finds less than it wrote down cannot know whether commits were lost. */
-  #wasRestarted = false;
   #refusals = 0;
   /** By the operator. */
   #isDropping = false;
   #last: Runner | undefined;
 
   constructor(seed: number, keepTrace: boolean) {
-    this.#keepTrace = keepTrace;
+    this.trace = new Trace(keepTrace);
     this.#scenario = createClusterScenario(createRandom(seed, 1));
-    const { base, callFaults, databaseSkewMs, workerMishaps } = this.#scenario;
-    this.#workerMishaps = [...workerMishaps];
+    const { base, callFaults, databaseSkewMs } = this.#scenario;
     const timeline = new Timeline(createRandom(seed, 2));
     const disk = new CrashDisk(base.files);
-    const trace = (line: string) => this.#note(`${Math.round(timeline.nowMs)} ${line}`);
+    const trace = (line: string) => this.trace.note(`${Math.round(timeline.nowMs)} ${line}`);
     const subjects = new Subjects(base);
     const rates = new RateWatch(base.job.steps.filter(isRowStep));
     const service: SimService = new SimService(timeline, createRandom(seed, 3), {
@@ -102,13 +96,13 @@ class ClusterSimulation {
       onLeave: (call, subject, process) => {
         trace(`${process.name} sends`);
         return (
-          this.#guard(() => {
+          this.#guard.watch(() => {
             rates.onLeave(subject, timeline.nowMs);
             return watch.onLeave(call, subject, process);
           }) ?? { subject, entry: undefined }
         );
       },
-      onProcessed: (leave) => this.#guard(() => watch.onProcessed(leave)),
+      onProcessed: (leave) => this.#guard.watch(() => watch.onProcessed(leave)),
     });
     const random = createRandom(seed, 4);
     const watch = new RunWatch(disk, base, service.ledger);
@@ -118,11 +112,8 @@ class ClusterSimulation {
       trace,
       onAsked: (runner) => this.#leaders.includes(runner) && attempts.noteLed(),
       onCall: (method, args, runner) =>
-        this.#guard(() => {
-          if (method === 'beat') attempts.noteBeat(args[0] as string);
-          if (method === 'leave') attempts.noteLeave(args[0] as string);
-          if (method === 'append') attempts.noteAppended(args[0] as WorkerKey, args[1] as WorkerEntry[], runner);
-          if (method === 'recover') for (const lost of attempts.listRecovered()) this.#noteUnknowable(lost);
+        this.#guard.watch(() => {
+          for (const lost of attempts.noteCall(method, args, runner)) this.#noteUnknowable(lost);
         }),
     });
     this.#database.faults = callFaults;
@@ -133,18 +124,33 @@ class ClusterSimulation {
     this.#stage = {
       ...{ timeline, disk, service, random, scenario: base, trace },
       connect: this.#database.connect,
-      onSynced: (path) => this.#guard(() => watch.onSynced(path)),
+      onSynced: (path) => this.#guard.watch(() => watch.onSynced(path)),
       // Workers change what the service knows; another leader, what the journal says.
       onPrinted: (runner, text) => {
-        if (this.#leaders.includes(runner)) this.#guard(() => checkPrinted(text, { isAlone: this.#isAlone }, told));
+        if (this.#leaders.includes(runner))
+          this.#guard.watch(() => checkPrinted(text, { isAlone: this.#isAlone }, told));
       },
       cutPower: () => {
         for (const runner of this.#leaders) runner.die('power cut');
         disk.cutPower(random);
       },
-      isAlive: (pid) => [...this.#leaders, ...this.#workers].some((runner) => runner.pid === pid && runner.isAlive),
+      isAlive: (pid) => this.#processes.some((runner) => runner.pid === pid && runner.isAlive),
     };
     service.faults = base.faults;
+    this.#databaseMishaps = new DatabaseMishaps(this.#database, this.#stage, () => this.#processes);
+    this.#workers = new SimWorkers(this.#stage, this.#scenario, {
+      nextPid: () => this.#nextPid++,
+      onEnd: (worker) => this.#guard.watch(() => this.#noteWorkerEnd(worker)),
+    });
+  }
+
+  get #processes(): readonly Runner[] {
+    return [...this.#leaders, ...this.#workers.all];
+  }
+
+  /** A standby has lost commits, or the operator dropped the run: rows may be in doubt for it. */
+  get #wasForgotten(): boolean {
+    return this.#databaseMishaps.hasLostCommits || this.#refusals > 0;
   }
 
   /** By then every lease is over, by any clock. */
@@ -164,7 +170,7 @@ class ClusterSimulation {
   async run(): Promise<SimulatedCluster> {
     const { base, databaseMishaps } = this.#scenario;
     const { service, disk } = this.#stage;
-    for (const [index] of this.#scenario.workerSkewsMs.entries()) this.#employ(index);
+    this.#workers.start();
     let lives = 0;
     for (const [index, mishap] of base.mishaps.entries()) {
       lives += 1;
@@ -173,7 +179,7 @@ class ClusterSimulation {
     }
     service.faults = NO_FAULTS;
     this.#database.faults = NO_CALL_FAULTS;
-    this.#workerMishaps = [];
+    this.#workers.endMishaps();
     for (let more = 0; !this.#isDone; more++) {
       if (more === LIVES_TO_FINISH) {
         const { exitCode, error, stdout } = this.#last ?? {};
@@ -184,30 +190,26 @@ class ClusterSimulation {
     }
     const before = service.ledger.requests;
     const again = await this.#live(undefined, { databaseMishaps: [], hasRival: false });
-    if (again.error !== undefined) throw new Violation(`a finished run repeated fails: ${again.error}`);
     if (service.ledger.requests !== before) throw new Violation('a finished run repeated sends');
-    await this.#dismissWorkers();
+    const left = this.#workers.dismiss();
+    await this.#runUntil(() => left.every(({ isOver }) => isOver));
     checkAccount(disk, base, service.ledger);
-    this.#checkDoubt(again);
+    const inDoubt = listInDoubt(disk, base);
+    checkRepeated(again, inDoubt);
+    this.#checkCauses(inDoubt);
     const { parts, attempts } = this.#database.cluster.count();
     // A standby may have a run again that was dropped; no one leads it, and nothing of it is claimed.
     if (parts + attempts > 0 && !this.#wasForgotten)
       throw new Violation(`${parts} parts and ${attempts} attempts stay in the database`);
-    const traceDigest = (this.#digest >>> 0).toString(16).padStart(8, '0');
-    const inDoubt = listInDoubt(disk, base).length;
-    return { traceDigest, trace: this.trace, lives, requests: before, inDoubt, refusals: this.#refusals };
+    const { digest: traceDigest, lines: trace } = this.trace;
+    return { traceDigest, trace, lives, requests: before, inDoubt: inDoubt.length, refusals: this.#refusals };
   }
 
   get #isDone(): boolean {
     return this.#last?.exitCode !== undefined && DONE.has(this.#last.exitCode);
   }
 
-  #checkDoubt(again: Runner): void {
-    const inDoubt = listInDoubt(this.#stage.disk, this.#scenario.base);
-    const { state, openDoubt } = parsePrinted(again.stdout);
-    if (state !== 'nothing-new' || openDoubt.rows !== inDoubt.length) {
-      throw new Violation(`a finished run repeated is ${state}, with ${openDoubt.rows} of ${inDoubt.length} in doubt`);
-    }
+  #checkCauses(inDoubt: readonly string[]): void {
     if (this.#wasForgotten || this.#scenario.base.rival !== undefined) return;
     const known = inDoubt.filter((row) => !this.#unknowable.has(row));
     if (known.length > 0) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
@@ -219,19 +221,10 @@ class ClusterSimulation {
     { databaseMishaps, hasRival }: { databaseMishaps: readonly DatabaseMishap[]; hasRival: boolean },
   ): Promise<Runner> {
     const { timeline, random } = this.#stage;
-    for (const each of databaseMishaps) timeline.schedule(each.atMs, () => this.#disturb(each));
+    this.#databaseMishaps.schedule(databaseMishaps);
     const first = this.#startLeader('node-a', mishap);
-    const others: Runner[] = [];
-    const { rival } = this.#scenario.base;
-    if (hasRival && rival !== undefined) {
-      const challenge = (attempt: number) => {
-        if (first.isOver || attempt > 6) return;
-        const host = rival.isOnSameHost ? 'node-a' : 'node-b';
-        others.push(this.#startLeader(host, attempt === 0 ? rival.mishap : undefined));
-        timeline.schedule(25_000, () => challenge(attempt + 1));
-      };
-      timeline.schedule(rival.delayMs, () => challenge(0));
-    }
+    const rival = hasRival ? this.#scenario.base.rival : undefined;
+    const others = scheduleRivals(timeline, first, rival, (host, its) => this.#startLeader(host, its));
     await this.#runUntil(() => first.isOver && others.every((other) => other.isOver));
     for (const runner of [first, ...others]) this.#noteEnd(runner);
     // As the command does: again, until leases of what is under way have ended.
@@ -251,7 +244,7 @@ class ClusterSimulation {
     const endMs = timeline.nowMs + LONGEST_MS;
     return timeline.runUntil(() => {
       if (timeline.nowMs > endMs) throw new Violation('no end: something waits for what will not come');
-      if (this.#violation !== undefined) throw this.#violation;
+      this.#guard.assertNone();
       return isOver();
     });
   }
@@ -272,102 +265,23 @@ class ClusterSimulation {
     return leader;
   }
 
-  /** Keeps a worker on its host: when one ends, another starts. */
-  #employ(index: number): void {
-    const { timeline, random } = this.#stage;
-    const { leaseSeconds, workerSkewsMs } = this.#scenario;
-    const mishap = this.#workerMishaps.shift();
-    const worker = new Runner(this.#stage, {
-      ...{ pid: this.#nextPid++, host: `worker-${index}`, skewMs: () => workerSkewsMs[index] ?? 0 },
-      mishap: mishap !== undefined && 'afterOperations' in mishap ? mishap : undefined,
-      onOver: () => {
-        this.#guard(() => this.#noteWorkerEnd(worker));
-        if (!this.#isOver) timeline.schedule(100 + random() * 5_000, () => this.#isOver || this.#employ(index));
-      },
-    });
-    this.#workers.push(worker);
-    if (mishap !== undefined && 'afterMs' in mishap) {
-      timeline.schedule(
-        mishap.afterMs,
-        () => {
-          if (mishap.kind === 'kill') worker.die('kill -9');
-          else if (mishap.kind === 'signal') worker.terminate();
-          else worker.stop(random() * 60_000);
-        },
-        worker,
-      );
-    }
-    const database = { env: 'VOLLEY_DATABASE_URL' };
-    const until = { untilDone: false, untilIdleMs: undefined };
-    const flags = {
-      database,
-      run: undefined,
-      ...until,
-      leaseSeconds,
-      allowUrls: [],
-      allowSecrets: ['KEY'],
-      json: true,
-    };
-    worker.start((terminal) => workForRuns(flags, terminal));
-  }
-
-  async #dismissWorkers(): Promise<void> {
-    this.#isOver = true;
-    const left = this.#workers.filter(({ isAlive }) => isAlive);
-    for (const worker of left) worker.terminate();
-    await this.#runUntil(() => left.every(({ isOver }) => isOver));
-  }
-
-  #disturb(mishap: DatabaseMishap): void {
-    const { cluster } = this.#database;
-    if (mishap.kind === 'partition') {
-      const all = [...this.#leaders, ...this.#workers].filter(({ isAlive }) => isAlive);
-      const runner = all[mishap.process % Math.max(1, all.length)];
-      if (runner !== undefined) this.#database.cutOff(runner, mishap.forMs);
-    } else if (mishap.kind !== 'promotion') {
-      this.#database.goAway(mishap.forMs, () => mishap.kind === 'restart' && this.#restart());
-    } else {
-      const standby = cluster.copyStandby();
-      this.#stage.timeline.schedule(mishap.lagMs, () => {
-        this.#wasForgotten = true;
-        this.#database.goAway(mishap.forMs, () => {
-          this.#note(
-            `${Math.round(this.#stage.timeline.nowMs)} a standby takes over, ${Math.round(mishap.lagMs)} ms behind`,
-          );
-          standby.promote();
-        });
-      });
-    }
-  }
-
-  #restart(): void {
-    this.#wasRestarted = true;
-    this.#database.cluster.restart();
-  }
-
-  #noteEnd({ error, name, exitCode, stdout }: Runner): void {
+  #noteEnd(runner: Runner): void {
+    const { error, exitCode } = runner;
     const isRefusal = error instanceof UserError && error.code === 'registry-mismatch';
-    const mayRefuse = this.#wasForgotten || this.#wasRestarted;
+    const mayRefuse = this.#wasForgotten || this.#databaseMishaps.wasRestarted;
     if (isRefusal && mayRefuse) this.#dropRun();
-    const isExpected =
-      error === undefined ||
-      (isRefusal && exitCode === REFUSED && mayRefuse) ||
-      (error instanceof UserError && ['lock-held', 'interrupted'].includes(error.code)) ||
-      (error instanceof InternalError && error.code === 'write-failed') ||
-      (error instanceof ServiceError && error.code === 'unavailable' && this.#database.wasAway) ||
-      isDiskError(error, 'ENOSPC') ||
-      (this.#scenario.base.rival !== undefined && isDiskError(error, 'ENOENT'));
-    if (!isExpected) throw new Violation(`${name} fails: ${error instanceof Error ? error.stack : error}`);
-    if (exitCode === undefined || error !== undefined) return;
-    const expected = exitCodeOfPrinted(stdout, this.#scenario.base);
-    if (exitCode !== expected)
-      throw new Violation(`${name} ends with ${exitCode}, what it prints calls for ${expected}`);
+    checkEnd(
+      runner,
+      this.#scenario.base,
+      () =>
+        (isRefusal && exitCode === REFUSED && mayRefuse) ||
+        (error instanceof ServiceError && error.code === 'unavailable' && this.#database.wasAway),
+    );
   }
 
   /** What the refusal says to do. */
   #dropRun(): void {
     this.#refusals += 1;
-    this.#wasForgotten = true;
     this.#isDropping = true;
   }
 
@@ -376,29 +290,10 @@ class ClusterSimulation {
     throw new Violation(`${name}, a worker, fails: ${error instanceof Error ? error.stack : error}`);
   }
 
-  #noteUnknowable({ step, rows: [first, count] }: { step: number; rows: readonly [number, number] }): void {
+  #noteUnknowable({ step, rows: [first, count] }: LostRows): void {
     const { directory } = this.#watch;
     if (directory === undefined) return;
     const { kind, planned } = readPlannedRows(this.#stage.disk, this.#scenario.base, directory)[step - 1]!;
     for (const row of planned.slice(first, first + count)) this.#unknowable.add(`${kind} ${row}`);
   }
-
-  #guard<T>(check: () => T): T | undefined {
-    try {
-      return check();
-    } catch (error) {
-      if (!(error instanceof Violation)) throw error;
-      this.#violation ??= error;
-      return undefined;
-    }
-  }
-
-  #note(line: string): void {
-    for (let at = 0; at < line.length; at++) this.#digest = (Math.imul(this.#digest, 31) + line.charCodeAt(at)) | 0;
-    if (this.#keepTrace) this.trace.push(line);
-  }
-}
-
-function isDiskError(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
