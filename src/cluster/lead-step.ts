@@ -1,8 +1,10 @@
 import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
+import { Breaker } from '../run/send/breaker.js';
 import { provisionStep } from '../run/send/provision-step.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
+import { isUnknown } from '../run/send/send-part.js';
 import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
@@ -75,6 +77,8 @@ class StepLeader {
   /** Begun by an earlier process, and not in the store. */
   #waiting: OpenRequest[];
   readonly #rows: StepTally;
+  /** Of the service, for all workers: none of them may live for long enough to give up. */
+  readonly #breaker: Breaker;
 
   constructor(
     context: StepContext,
@@ -83,6 +87,7 @@ class StepLeader {
       key,
       job,
       isKnown,
+      leaseMs,
       open: openStep,
       seen,
     }: Lead & { open: (seen: ServerMoment) => Promise<void>; seen: ServerMoment },
@@ -98,6 +103,10 @@ class StepLeader {
     this.#seenAtMs = seen.atMs;
     this.#reader = reader;
     this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
+    const { clock, random } = context.deps;
+    // A worker that alone cannot reach it gives up before, and its requests are for others.
+    const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + leaseMs;
+    this.#breaker = new Breaker({ clock, random, giveUpAfterMs });
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
@@ -175,6 +184,7 @@ class StepLeader {
     await this.#store.noteTaken(this.#key, news.ended);
     this.#rows.report();
     this.#rows.guard();
+    for (const ended of news.ended) this.#judgeService(ended);
     return news;
   }
 
@@ -194,6 +204,16 @@ class StepLeader {
     if (!isNewLife || confirmed === 'waiting') return;
     if (!this.#context.stop.isRequested) await this.#open(news);
     this.#life = news.life;
+  }
+
+  /** Only by time: many requests that end in doubt may be those of workers that were lost together. */
+  #judgeService({ result }: EndedAttempt): void {
+    const isBad = result.kind === 'again' ? result.isDeferred !== true : isUnknown(result);
+    if (isBad) this.#breaker.noteBad(false);
+    else this.#breaker.noteGood();
+    if (!this.#breaker.shouldGiveUp) return;
+    const why = result.kind === 'again' ? result.why : 'answers that account for no row';
+    this.#context.stop.request('unavailable', `no worker reaches the service: ${why}`);
   }
 
   /** A late answer may be to a request of an earlier step. */

@@ -101,8 +101,8 @@ export interface OutcomeEntry extends RequestKey {
 }
 
 export type Result =
-  /** It was not processed, for certain: it is sent again. */
-  | { readonly kind: 'again'; readonly why: string }
+  /** It was not processed, for certain: it is sent again. `isDeferred`: the service answers, and takes it later. */
+  | { readonly kind: 'again'; readonly why: string; readonly isDeferred?: true }
   /** Refused as a whole: its two halves take its place. They are in flight where a worker of a database has them. */
   | { readonly kind: 'split'; readonly why: string; readonly areHalvesInFlight?: true }
   /** Every row has its verdict. */

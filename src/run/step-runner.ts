@@ -8,7 +8,7 @@ import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
 import type { PartSource, PartToSend } from './send/request-reader.js';
 import type { RunnerContext } from './send/send-context.js';
-import { type Attempt, sendPart } from './send/send-part.js';
+import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
 import { StepNotices } from './step-notices.js';
 import { StepTally } from './step-tally.js';
 
@@ -155,7 +155,7 @@ export class StepRunner {
       stop.request(decision.reason, isRefused ? decision.why : `${decision.why} from the service`);
       return;
     }
-    const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isAllInDoubt(result));
+    const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isUnknown(result));
     if (isAnswered) {
       this.#breaker.noteGood();
       this.#caution.noteGood(clearance);
@@ -217,10 +217,6 @@ export class StepRunner {
     } else if (!isInDoubt) this.#notices.noteOutage(why);
     if (this.#breaker.isOpen) this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
   }
-}
-
-function isAllInDoubt(result: NonNullable<Attempt>['result']): boolean {
-  return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
 }
 
 /** A part counts its share of the request's segments. */

@@ -136,7 +136,8 @@ interface Asked {
   readonly isRepeatable: boolean;
 }
 
-function isUnknown(result: Result): boolean {
+/** Of no row it is known what became of it. */
+export function isUnknown(result: Result): boolean {
   return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
 }
 
@@ -170,7 +171,7 @@ function judgeRefusal(
     return reject({ code, reason: `${message} (${meaning.why}, ${limit})` });
   }
   if (part.deferrals >= MAX_DEFERRALS) return reject({ code, reason: `${message} (tried ${MAX_DEFERRALS + 1} times)` });
-  return { result: { kind: 'again', why: meaning.why }, deferMs: meaning.delayMs };
+  return { result: { kind: 'again', why: meaning.why, isDeferred: true }, deferMs: meaning.delayMs };
 }
 
 /** Its rows are rejected, once, and nothing more is sent: every other request would be refused as this one was. */

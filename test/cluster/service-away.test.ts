@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { Result } from '../../src/journal/entry-format.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { aJob, anSmsStep, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
+import { aHand, tick } from './a-hand.js';
+import { MemoryCluster } from './memory-store.js';
+
+const AWAY: Result = { kind: 'again', why: 'ECONNREFUSED' };
+const LATER: Result = { kind: 'again', why: 'too early for the number', isDeferred: true };
+const NEEDED_IN_A_ROW = 5;
+
+test('a run whose workers never reach the service stops, though each of them is replaced before it gives up', async () => {
+  const { ended, serve, journal } = await aRunWithoutService();
+  for (let worker = 0; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
+
+  expect(await ended).toBe(75);
+  expect(journal()).toContain('"reason":"unavailable","detail":"no worker reaches the service: ECONNREFUSED"');
+});
+
+test('a request that it accepts, or asks for later, is an answer', async () => {
+  const { ended, serve, settle } = await aRunWithoutService();
+  for (let worker = 1; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
+  await serve(LATER);
+  for (let worker = 1; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
+  await settle();
+  for (let worker = 1; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
+  await settle();
+
+  expect(await ended).toBe(0);
+});
+
+/** Of two requests. `serve`: a worker that gets this answer, and ends; a third of a lease passes. */
+async function aRunWithoutService() {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
+  const service = { giveUpAfterSeconds: 0 };
+  workspace.writeJob(aJob(workspace, { cluster, service, steps: [anSmsStep({ batchSize: 1 })] }));
+  let passedMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
+  const memory = new MemoryCluster(systemClock);
+  const store = memory.connect();
+  const { ended } = aCluster(workspace).lead({ clock, loadStore: async () => memory.connect() });
+  /** A worker for one request. */
+  const employ = async (end: (hand: Awaited<ReturnType<typeof aHand>>) => Promise<unknown>) => {
+    const hand = await aHand(store, 1);
+    await hand.begin();
+    await end(hand);
+    await hand.die();
+    while (memory.attempts().some(({ untaken }) => untaken)) await tick();
+    passedMs += 5_000;
+  };
+  return {
+    ended,
+    serve: (answer: Result) => employ((hand) => hand.end(answer)),
+    settle: () => employ((hand) => hand.settle()),
+    journal: () => workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`),
+  };
+}
