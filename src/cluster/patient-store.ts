@@ -6,7 +6,7 @@ export interface PatientOptions {
   /** In [0, 1). */
   readonly random: () => number;
   readonly giveUpAfterMs: number;
-  /** Ends the waiting. */
+  /** Ends the waiting of calls that have no signal of their own. */
   readonly signal: AbortSignal;
   /** Once, when the store is lost; and when it answers again. */
   readonly onLost: (why: string) => void;
@@ -16,8 +16,8 @@ export interface PatientOptions {
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
-/** Repeats a call of the store until it is answered: every one may be repeated (store.ts). */
-export type Repeat = <T>(call: () => Promise<T>) => Promise<T>;
+/** Repeats a call of the store until it is answered, or `signal` aborts: every one may be repeated (store.ts). */
+export type Repeat = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 /**
  * Throws the last `StoreLost` after `giveUpAfterMs`, or when `signal` aborts. Nothing is sent while a call waits, since both intent and
@@ -26,13 +26,13 @@ export type Repeat = <T>(call: () => Promise<T>) => Promise<T>;
 export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
   let lostSinceMs: number | undefined;
   /** Throws where the waiting is over. */
-  const wait = async (lost: StoreLost, pauseMs: number) => {
+  const wait = async (lost: StoreLost, pauseMs: number, until: AbortSignal) => {
     if (lostSinceMs === undefined) onLost(lost.message);
     lostSinceMs ??= clock.monotonicMs();
-    if (signal.aborted || clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
-    await clock.sleep(pauseMs * (0.5 + random() / 2), signal);
+    if (until.aborted || clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
+    await clock.sleep(pauseMs * (0.5 + random() / 2), until);
   };
-  return async <T>(call: () => Promise<T>): Promise<T> => {
+  return async <T>(call: () => Promise<T>, until = signal): Promise<T> => {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       try {
         const result = await call();
@@ -41,7 +41,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
         return result;
       } catch (error) {
         if (!(error instanceof StoreLost)) throw error;
-        await wait(error, pauseMs);
+        await wait(error, pauseMs, until);
       }
     }
   };

@@ -90,7 +90,7 @@ export function createSharedLane(options: {
         if (againInMs > 0 && !stopped.aborted) await clock.sleep(sleepMs, wake.signal);
       }
     } catch (error) {
-      refuseAll(error);
+      refuseAll(stopped.aborted ? new LaneStopped() : error);
     } finally {
       isAsking = false;
       if (stopped.aborted) refuseAll(new LaneStopped());

@@ -1,7 +1,7 @@
 import { createLeader, type LeaderOptions } from '../../cluster/leader.js';
 import { bePatient, createPatience } from '../../cluster/patient-store.js';
 import { createSharedLane } from '../../cluster/shared-lane.js';
-import { type Store, StoreLost } from '../../cluster/store.js';
+import { type LaneStore, type Store, StoreLost } from '../../cluster/store.js';
 import { ServiceError } from '../../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
 import { readSecret } from '../../job/secrets.js';
@@ -75,7 +75,9 @@ export async function openCluster(
     (service: ServiceSettings): RunDeps['createLane'] =>
     (options) => {
       const { area, limits, signal } = options;
-      const lane = createSharedLane({ store, name: nameLane(service, area), limits, clock, random, signal });
+      // By the lane's own signal: a step that runs once more while the run stops waits for a database that comes back.
+      const turns: LaneStore = { book: (...asked) => repeat(() => direct.book(...asked), signal) };
+      const lane = createSharedLane({ store: turns, name: nameLane(service, area), limits, clock, random, signal });
       onLane?.(options, lane);
       return lane;
     };
