@@ -114,7 +114,7 @@ async function touchReplaced(chunks) {
   }
 }
 
-/** What nobody loads any more, and what builds left that were killed. */
+/** What no one loads any more, and what builds left that were killed. */
 async function clearAway(chunks) {
   const isOld = async (path) => Date.now() - (await stat(path)).mtimeMs > KEEP_MS;
   const kept = [];

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-/** Loaded before a measured program: at its end it leaves what the program took, for whoever started it. */
+/** Loaded before a measured program: at its end it leaves what the program took, for the process that started it. */
 const path = process.env.VOLLEY_BENCH_USAGE;
 if (path !== undefined) {
   process.on('exit', () => {

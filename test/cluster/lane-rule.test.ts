@@ -5,7 +5,7 @@ import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 
 const START_MS = 1_795_000_000_000;
 
-/** Askers that come again when they are told to, all with the same cost; returns when turns were. */
+/** Askers that come again at the time they were given, all with the same cost; returns when turns were. */
 function askFor(
   askers: number,
   { costMs, forMs, random, each = 1 }: { costMs: number; forMs: number; random: Random; each?: number },

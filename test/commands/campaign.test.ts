@@ -60,7 +60,7 @@ describe('volley campaign status', () => {
   });
 
   test.each(['', 'abc', '0', '-1', '1.5', '0x65', '1e3', '9999999999999999'])(
-    'refuses %o as an id, and asks nobody',
+    'refuses %o as an id, and calls no one',
     async (id) => {
       const { show, set, methods } = await aDialer();
       await expect(show(id)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
@@ -69,7 +69,7 @@ describe('volley campaign status', () => {
     },
   );
 
-  test('is refused for a campaign that nobody knows', async () => {
+  test('is refused for a campaign that no one knows', async () => {
     const { show } = await aDialer();
     await expect(show('999')).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
   });
@@ -96,7 +96,7 @@ describe('volley campaign set', () => {
   });
 
   test.each(['NEW', 'scheduled', '', 'toString'])(
-    'refuses the status %j as it was typed, and asks nobody',
+    'refuses the status %j as it was typed, and calls no one',
     async (target) => {
       const { set, methods } = await aDialer();
       await expect(set('101', target)).rejects.toMatchObject({

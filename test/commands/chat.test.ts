@@ -61,13 +61,13 @@ describe('volley chat', () => {
     expect(json().messages).toHaveLength(1);
   });
 
-  test.each(['', '  '])('refuses the text %o, and asks nobody', async (text) => {
+  test.each(['', '  '])('refuses the text %o, and calls no one', async (text) => {
     const { post, sandbox } = await aRoom();
     await expect(post(text)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
     expect([...sandbox.readRequests()]).toEqual([]);
   });
 
-  test.each(['', ' '])('refuses the room %o, and asks nobody', async (room) => {
+  test.each(['', ' '])('refuses the room %o, and calls no one', async (room) => {
     const { post, read, sandbox } = await aRoom();
     await expect(post('hello', { room })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
     await expect(read({ room })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('volley chat', () => {
   });
 
   test.each(['0', '-1', '1.5', 'x', '', '1e3'])(
-    'refuses the page size %j as it was typed, and asks nobody',
+    'refuses the page size %j as it was typed, and calls no one',
     async (pageSize) => {
       const { read, sandbox } = await aRoom();
       await expect(read({ pageSize })).rejects.toMatchObject({

@@ -9,14 +9,14 @@ import {
 import { aCaller, aSandbox, aService } from './a-single-call.js';
 
 const NOTHING = { queue: undefined, name: undefined, email: undefined, phone: undefined, language: undefined };
-const URL_OF_NOBODY = 'http://127.0.0.1:9/hook';
+const URL_OF_NO_SERVER = 'http://127.0.0.1:9/hook';
 
 async function aGateway() {
   const sandbox = await aSandbox();
   const caller = aCaller(aService(sandbox.origin));
   const { flags, terminal, json } = caller;
   const aChannel = async () => {
-    await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version: undefined, ...flags }, terminal);
+    await makeWebhook({ name: 'desk', url: URL_OF_NO_SERVER, version: undefined, ...flags }, terminal);
     const { webhookId } = json();
     await makeChannel({ name: 'desk', webhook: webhookId, queue: '100', description: 'Help', ...flags }, terminal);
     return json().channelId as string;
@@ -69,13 +69,13 @@ describe('volley gateway', () => {
     ]);
   });
 
-  test('is refused for a conversation that nobody knows', async () => {
+  test('is refused for a conversation that no one knows', async () => {
     const { update, send } = await aGateway();
     await expect(update('5', { queue: '101' })).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
     await expect(send('5', 'Hello')).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
   });
 
-  test('refuses what says nothing, and asks nobody', async () => {
+  test('refuses what says nothing, and calls no one', async () => {
     const { update, send, flags, terminal, requests } = await aGateway();
     const url = 'hooks.example.com/hook/s3cret';
     await expect(update('5', {})).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
@@ -87,11 +87,11 @@ describe('volley gateway', () => {
     expect(requests()).toEqual([]);
   });
 
-  test('refuses empty names and ids, and asks nobody', async () => {
+  test('refuses empty names and ids, and calls no one', async () => {
     const { update, flags, terminal, requests } = await aGateway();
     const channel = { name: 'desk', webhook: '7', queue: '100', description: undefined, ...flags };
     for (const [named, calling] of [
-      ['its name', makeWebhook({ name: '', url: URL_OF_NOBODY, version: undefined, ...flags }, terminal)],
+      ['its name', makeWebhook({ name: '', url: URL_OF_NO_SERVER, version: undefined, ...flags }, terminal)],
       ['its name', makeChannel({ ...channel, name: ' ' }, terminal)],
       ['--webhook', makeChannel({ ...channel, webhook: '' }, terminal)],
       ['--queue', makeChannel({ ...channel, queue: '' }, terminal)],
@@ -108,7 +108,7 @@ describe('volley gateway', () => {
   test('makes a webhook of the version that is asked for', async () => {
     const { sandbox, flags, terminal } = await aGateway();
     for (const version of [undefined, 'Chat Gateway v1.0']) {
-      await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version, ...flags }, terminal);
+      await makeWebhook({ name: 'desk', url: URL_OF_NO_SERVER, version, ...flags }, terminal);
     }
     const versions: unknown[] = [];
     for await (const entry of sandbox.readLedger()) versions.push('version' in entry && entry.version);
@@ -117,7 +117,7 @@ describe('volley gateway', () => {
 
   test('says in plain words on a terminal what was made', async () => {
     const { said, flags, terminal } = await aGateway();
-    await makeWebhook({ name: 'desk', url: URL_OF_NOBODY, version: undefined, ...flags, json: false }, terminal);
+    await makeWebhook({ name: 'desk', url: URL_OF_NO_SERVER, version: undefined, ...flags, json: false }, terminal);
     expect(said.stdout).toMatch(/^Created webhook desk: \S+\n$/);
   });
 });

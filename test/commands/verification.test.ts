@@ -94,7 +94,7 @@ describe('volley verify start', () => {
     [{ number: '90000001', country: 'Atlantis' }, /two-letter/],
     [{ number: '+65123' }, /few digits/],
     [{ number: '' }, /empty/],
-  ])('refuses %j as a step of a job would, and asks nobody', async (flags, problem) => {
+  ])('refuses %j as a step of a job would, and calls no one', async (flags, problem) => {
     const { start, sandbox } = await aVerifier();
     const error = await start(flags).catch((thrown) => thrown);
     expect(error).toMatchObject({ name: 'UserError', code: 'bad-flag', message: expect.stringMatching(problem) });
@@ -203,7 +203,7 @@ describe('volley verify check', () => {
     expect(checks).toHaveLength(1);
   });
 
-  test('is in doubt for a status that nobody has heard of', async () => {
+  test('is in doubt for a status that no one has heard of', async () => {
     const { origin } = await aServer({ status: 200, body: { uid: 's-1', status: 'PARKED', expiresAt: 'tomorrow' } });
     const { flags, terminal, said } = aCaller(aService(origin));
     expect(await checkVerification({ session: 's-1', code: undefined, ...flags, json: false }, terminal)).toBe(0);
@@ -211,7 +211,7 @@ describe('volley verify check', () => {
   });
 
   test.each(['', ' ', '12', '12345678901234', '47 11', '47/11'])(
-    'refuses %j, which is no code, and asks nobody',
+    'refuses %j, which is no code, and calls no one',
     async (code) => {
       const { check, sandbox } = await aVerifier();
       await expect(check('s-1', { code })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
@@ -219,7 +219,7 @@ describe('volley verify check', () => {
     },
   );
 
-  test('is refused for a session that nobody knows', async () => {
+  test('is refused for a session that no one knows', async () => {
     const { check } = await aVerifier();
     await expect(check('nobody')).rejects.toMatchObject({ name: 'ServiceError', code: 'refused', status: 404 });
     await expect(check('../x')).rejects.toMatchObject({ name: 'UserError', code: 'bad-input' });

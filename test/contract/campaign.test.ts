@@ -258,7 +258,7 @@ test.each([
 test.each([
   [206, /timed out/],
   [500, /./],
-])('Open point, Errors, Campaign: %i, which the sandbox is told to give, has a message too', async (status, text) => {
+])('Open point, Errors, Campaign: %i, which the sandbox is asked to give, has a message too', async (status, text) => {
   const client = await aClient({}, { kind: `status-${status}`, area: 'campaign' });
   const answer = await changeCampaign(client, RUNNING_ID, 'PAUSED');
   expect([answer.status, answer.body]).toEqual([status, { message: expect.stringMatching(text) }]);

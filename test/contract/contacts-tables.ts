@@ -58,7 +58,7 @@ export const REQUIRED: readonly (readonly [string, Fields, number])[] = [
 
 /** Contacts that are there, contact that is created, and what comes of it. */
 export const OUTCOMES: readonly (readonly [string, readonly Fields[], Fields, Outcome])[] = [
-  ['an address that nobody has', [], aContact(), { status: 201, hasLocation: true, contactId: 0 }],
+  ['an address that no one has', [], aContact(), { status: 201, hasLocation: true, contactId: 0 }],
   ['an address that one contact has', [aContact()], aContact(), { status: 200, hasLocation: false, contactId: 1 }],
   [
     'addresses that several contacts have',

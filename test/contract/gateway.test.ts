@@ -177,7 +177,7 @@ test('Endpoints, 5: asked to accept application/hal+json, it answers so', async 
 
 test.each([
   ['left out', undefined],
-  ['one that nobody created', '2999'],
+  ['one that no one created', '2999'],
 ])('Endpoints, 5: the id of a channel created earlier is needed: refused when it is %s', async (_, channelId) => {
   const client = await aClient();
   await expectRefused(client, () => ask(client, aConversation({ channelId })));
@@ -279,7 +279,7 @@ async function createChannel(client: Client, more: Record<string, unknown>): Pro
   return ask(client, aChannel('1001', more), CHANNELS);
 }
 
-/** A queued conversation whose events are told to a webhook; `told` waits for them and says their types. */
+/** A queued conversation whose events go to a webhook; `told` waits for them and says their types. */
 async function aTold() {
   const receiver = await aReceiver();
   const client = await aClient();

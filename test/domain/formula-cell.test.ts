@@ -117,7 +117,7 @@ describe('neutralizeCell', () => {
     fc.assert(
       fc.property(aCell, (text) => {
         const written = neutralizeCell(text);
-        // In front of what it would run stands an apostrophe of ours, and nothing else goes before it.
+        // In front of what it would run stands an apostrophe of Volley, and nothing else goes before it.
         const inner = text.replace(PARTS, (part) => (SIGNS.includes([...strip(part)][0] ?? '') ? `'${part}` : part));
         const mayRun = SIGNS.includes([...strip(inner)][0] ?? '') && !/^\+[1-9][0-9]{6,14}$/.test(inner);
         expect(written).toBe(mayRun ? `'${inner}` : inner);
@@ -140,7 +140,7 @@ describe('neutralizeCell', () => {
 });
 
 describe('restoreCell', () => {
-  it('undoes neutralizeCell for every text', () => {
+  it('undoes neutralizeCell indefinitelyy text', () => {
     const property = fc.property(aCell, (text) => {
       expect(restoreCell(neutralizeCell(text))).toBe(text);
     });

@@ -45,7 +45,7 @@ export function aContactsStep(changes: Changes = {}): object {
   };
 }
 
-/** A CSV of so many people, P1 with the number +6591000001 and so on; each is somebody else for another `from`. */
+/** A CSV of so many people, P1 with the number +6591000001 and so on; each is someone else for another `from`. */
 export function people(count: number, from = 1): string {
   const rows = Array.from({ length: count }, (_, index) => `P${from + index},${numberOf(from + index)}\n`);
   return `name,mobile\n${rows.join('')}`;

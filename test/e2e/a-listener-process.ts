@@ -85,7 +85,7 @@ export class ListenerProcess {
   }
 }
 
-/** Below those that systems give to whoever asks for any: nobody gets it while the listener is dead. */
+/** Below those that systems give to a process that asks for any: no one gets it while the listener is dead. */
 export async function aPortToComeBackTo(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);

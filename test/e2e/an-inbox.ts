@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** An address for receipts that keeps what it is sent, until somebody listens for the run. */
+/** An address for receipts that keeps what it is sent, until someone listens for the run. */
 export async function anInbox(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {

@@ -8,7 +8,7 @@ import type { Ended } from './command.js';
 
 const PLAN = 'out/sale/k3v9q2m8x4aa/plan.json';
 
-/** A job with a run whose plan is a pipe that nobody writes to: a read of it never ends, as that of a disk that does not answer. */
+/** A job with a run whose plan is a pipe that no one writes to: a read of it never ends, as that of a disk that does not answer. */
 async function aJobThatHangs(): Promise<Workspace> {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));
@@ -18,7 +18,7 @@ async function aJobThatHangs(): Promise<Workspace> {
   return workspace;
 }
 
-/** Resolves once somebody reads; as long as the file is held, that read does not end. */
+/** Resolves once someone reads; as long as the file is held, that read does not end. */
 async function holdReader(workspace: Workspace, name = PLAN): Promise<FileHandle> {
   // Without waiting for a reader: refused where there is none.
   const tryToHold = () => open(workspace.path(name), constants.O_WRONLY | constants.O_NONBLOCK);

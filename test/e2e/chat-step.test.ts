@@ -29,7 +29,7 @@ test.concurrent.each([
   ['a run in which all went well', [], 0, ['success', 'always']],
   ['a run with a row in doubt', [{ kind: 'reset-after', area: 'sms', nth: 1 }], 3, ['failure', 'always']],
   ['a run that was stopped', [{ kind: 'status-401', area: 'sms' }], 4, ['failure', 'always']],
-] as const)('%s is told to those who want to hear of it', async (_, faults, exitCode, posted) => {
+] as const)('%s reaches those who want to hear of it', async (_, faults, exitCode, posted) => {
   const chats = (['success', 'failure', 'always'] as const).map((when) => aChat({ when, text: when }));
   const workspace = await aPosting(10, chats, ...(faults as readonly FaultInput[]));
 

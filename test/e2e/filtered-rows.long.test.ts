@@ -59,7 +59,7 @@ describe('retry --only filtered', () => {
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(3)]);
   });
 
-  test('finds nothing under the job of the run, and under one that lets nobody else in', async () => {
+  test('finds nothing under the job of the run, and under one that lets no one else in', async () => {
     const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
     const { code, stdout } = await workspace.volley('retry', run, '--only', 'filtered');
     expect([code, JSON.parse(stdout).state, JSON.parse(stdout).left.filtered]).toEqual([0, 'nothing-to-retry', 2]);

@@ -28,10 +28,10 @@ const KINDS = [
 
 /** Lock, history, plan, journal, outputs: all that a command does on its disk, in the order in which it does it. */
 test.each(KINDS)(
-  'a disk that fails with $code in any one operation of a whole run (one in three with each commit), $concurrency requests at once: the error is told, and the same command finishes',
+  'a disk that fails with $code in any one operation of a whole run (one in three with each commit), $concurrency requests at once: the error is reported, and the same command finishes',
   async ({ code, operations, concurrency, atLeast }) => {
     const job = aJobOf(concurrency);
-    const untold = new Set<string>();
+    const unreported = new Set<string>();
     const count = await countOperations(job, operations);
     expect(count).toBeGreaterThan(atLeast);
 
@@ -39,13 +39,13 @@ test.each(KINDS)(
     for (let n = first; n <= count; n += step) {
       const { error, failing, ...failed } = await runFailing(job, { n, operations, code });
       const where = `operation ${n}, ${failing}`;
-      if (error === undefined) untold.add(failing);
+      if (error === undefined) unreported.add(failing);
       else expect(error, where).toMatchObject({ message: expect.stringContaining(code) });
 
       await expectSameCommandFinishes(job, failed, where);
     }
     // Directories above that of the job need not be ours to sync.
-    expect(['open /', 'open /out', 'sync /', 'sync /out']).toEqual(expect.arrayContaining([...untold]));
+    expect(['open /', 'open /out', 'sync /', 'sync /out']).toEqual(expect.arrayContaining([...unreported]));
   },
 );
 

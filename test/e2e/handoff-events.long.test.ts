@@ -16,7 +16,7 @@ import { aJobOfAreas, ledgerOf } from './area-jobs.js';
 import { until } from './command.js';
 
 const CONVERSATIONS = 200;
-/** Four of each conversation, and the question whether somebody listens. */
+/** Four of each conversation, and the question whether someone listens. */
 const EVENTS = 4 * CONVERSATIONS + 1;
 const HISTORY = { messages: [{ authorType: 'user', text: 'Help' }] };
 

@@ -78,7 +78,7 @@ test('the file of a worker that has ended says what it sent, and that nothing is
   expect(await workspace.destinations()).toEqual(numbersOf(100));
   const [own, led] = [FILE, 'leader.prom'].map((file) => readMetrics(workspace.read(file)));
   const sent = (samples = new Map<string, number>()) => sumOf(samples, 'volley_requests_total', { status: '200' });
-  // Whoever sent them: leader and worker together.
+  // Leader and worker together.
   expect(sent(own) + sent(led)).toBe(sms(workspace).length);
   expect(sumOf(led ?? new Map(), 'volley_rows_total', { outcome: 'accepted' })).toBe(100);
   expect(led?.get('volley_lane_share_ratio{area="sms",job_name="sale"}')).toBe(1);

@@ -75,7 +75,7 @@ test.skipIf(prometheus.isMissing)(
       .poll(findAlerts, { timeout: 60_000 })
       .toEqual([{ alertname: 'VolleyRowsInDoubt', job_name: 'sale', severity: 'warning', state: 'firing', value: 10 }]);
     const { result } = await ask('query?query=volley_rows_total');
-    // The label of Prometheus itself is not in the way of ours.
+    // The label of Prometheus itself does not hide Volley's.
     expect(result.map(({ metric, value }: Sample) => [metric.job, metric.job_name, metric.outcome, value[1]])).toEqual(
       expect.arrayContaining([
         ['volley', 'sale', 'accepted', '10'],

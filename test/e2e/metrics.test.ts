@@ -68,7 +68,7 @@ test('the figures of a run are those of its summary and of the service', async (
   expect(readdirSync(workspace.directory).filter((name) => name.includes('.prom'))).toEqual([FILE]);
 });
 
-test('a run that stopped and is resumed goes on with its counts, beside those of the next; retries are counted', async () => {
+test('a run that stopped and is resumed keeps its counts, beside those of the next; retries are counted', async () => {
   const workspace = await aWorkspaceInProcess({ kind: 'status-503', area: 'sms', nth: range(3, 200), retryAfter: 5 });
   workspace.write('inbox/1.csv', people(30));
   const steps = [anSmsStep({ input: { files: 'inbox/*.csv' } })];

@@ -90,7 +90,7 @@ describe.each(NAMES)('%s writes one JSON object', (name) => {
     expect(failure.error.hint).toContain('run the same command');
   });
 
-  test('where it fails in a way that nobody foresaw (4), without what the error says', async () => {
+  test('where it fails unexpectedly (4), without what the error says', async () => {
     const ended = await start([], UNFORESEEN);
     expect(readFailure(ended)).toMatchObject({ state: 'failed', exitCode: 4, error: { code: 'unexpected' } });
     expect(ended.stdout).not.toContain(PERSON.slice(3));

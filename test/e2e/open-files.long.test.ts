@@ -50,10 +50,10 @@ describe.concurrent('a process that may open few files', () => {
 });
 
 const THROWN_LATER = [
-  ['an error that nobody caught', "setImmediate(() => { throw new Error('late') })", 4, 'An error in volley itself'],
-  ['a rejection that nobody handled', "Promise.reject(new Error('late'))", 4, 'An error in volley itself'],
+  ['an error that no one caught', "setImmediate(() => { throw new Error('late') })", 4, 'An error in volley itself'],
+  ['a rejection that no one handled', "Promise.reject(new Error('late'))", 4, 'An error in volley itself'],
   [
-    'an error of the system that nobody caught',
+    'an error of the system that no one caught',
     "setImmediate(() => { throw Object.assign(new Error('late'), { code: 'EMFILE', syscall: 'open' }) })",
     75,
     '(EMFILE, open)',

@@ -23,8 +23,8 @@ describe.concurrent('a rejections file, fixed and re-imported', () => {
     const file = readFileSync(join(first.summary.directory, '1-sms.rejections.csv'), 'utf8');
     for (const opening of ['=1', '+cmd', '-2', '@SUM', '＝wide']) expect(file).toContain(`\n'${opening}`);
 
-    const mended = file.replaceAll(/,O(\d),/g, (_, digit) => `,${numbersOf(1, 101 + Number(digit))[0]},`);
-    workspace.write('in/mended.csv', mended);
+    const fixed = file.replaceAll(/,O(\d),/g, (_, digit) => `,${numbersOf(1, 101 + Number(digit))[0]},`);
+    workspace.write('in/fixed.csv', fixed);
     const { code, summary } = await workspace.run();
 
     expect(code).toBe(1);
@@ -50,7 +50,7 @@ describe.concurrent('a rejections file, fixed and re-imported', () => {
     expect(readOutput(first.summary, 1, 'rejections').map((row) => row.name)).toEqual(['Bo\nb', 'Cid']);
 
     const file = readFileSync(join(first.summary.directory, '1-sms.rejections.ndjson'), 'utf8');
-    workspace.write('in/mended.ndjson', file.replace('+6591000002', '+6591000012').replace('"x"', '"+6591000013"'));
+    workspace.write('in/fixed.ndjson', file.replace('+6591000002', '+6591000012').replace('"x"', '"+6591000013"'));
     const { code, summary } = await workspace.run();
 
     expect(code).toBe(0);

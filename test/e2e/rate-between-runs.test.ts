@@ -12,7 +12,7 @@ import { closeAfterFile } from './opened.js';
 
 const PER_SECOND = 1000;
 
-/** Time that passes only while a lane waits, in its short sleeps; others, such as that of a lock until its renewal, end when they are told to. */
+/** Time that passes only while a lane waits, in its short sleeps; others, such as that of a lock until its renewal, end when the test ends them. */
 class LaneClock implements Clock {
   #ms = 1_800_000_000_000;
 

@@ -90,7 +90,7 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(5));
   });
 
-  test('with an id that nobody gave, or a row whose fields do not fit, is rejected: it may have been sent', async () => {
+  test('with an id that no one gave, or a row whose fields do not fit, is rejected: it may have been sent', async () => {
     const { workspace, first } = await aRunWithRejections();
     const [header = '', row = ''] = read(first, 'rejections.csv').split('\n');
     const rows = [row.replace(/-1-2$/, '-1-77'), row.replace(/-1-2$/, '-1-x'), `${row},more`];

@@ -35,7 +35,7 @@ const CLAIMS: Readonly<Record<string, (of: Awaited<ReturnType<typeof aRunWithRej
 };
 
 describe.each(Object.entries(CLAIMS))('a single run deleted that was %s', (_what, claim) => {
-  test('its files stay taken, its rows stay owned; what nobody claimed is sent', async () => {
+  test('its files stay taken, its rows stay owned; what no one claimed is sent', async () => {
     const of = await aRunWithRejections();
     const { workspace, first, file } = of;
     const run = await claim(of);

@@ -55,9 +55,9 @@ describe.concurrent('a file is sent once per job', () => {
     expect(await workspace.destinations()).toEqual([...numbersOf(5), ...numbersOf(5, 101)]);
 
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...step, template: { text: 'Dear {{ name }}' } })] }));
-    const mended = await workspace.run();
+    const fixed = await workspace.run();
 
-    expect(JSON.parse(mended.stdout)).toMatchObject({ state: 'nothing-new' });
+    expect(JSON.parse(fixed.stdout)).toMatchObject({ state: 'nothing-new' });
     expect(workspace.requests()).toHaveLength(2);
   });
 

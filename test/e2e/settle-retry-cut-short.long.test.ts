@@ -53,7 +53,7 @@ async function withFullOutputs<T>({ directory }: Summary, task: () => Promise<T>
   }
 }
 
-test.concurrent('receipts on disk come before a person’s word: what they tell of is sent to nobody again', async () => {
+test.concurrent('receipts on disk come before a person’s word: what they tell of is sent to no one again', async () => {
   const { workspace, summary } = await aRunInDoubt();
   await receive(workspace, summary, numbersOf(10, 11));
 
@@ -168,7 +168,7 @@ test.concurrent('the channel that a run made is that of the rows that are retrie
   expect(handed).toHaveLength(3);
 });
 
-test.concurrent('contacts that were under way when a process was killed are told as such: the run is to be finished first', async () => {
+test.concurrent('contacts that were under way when a process was killed are reported as such: the run is to be finished first', async () => {
   const workspace = await aWorkspace({ kind: 'stall-after', area: 'contacts' });
   workspace.write('people.csv', people(6));
   const limits = { requestsPerSecond: 1800, concurrency: 8 };

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const EARLIER = `data:text/javascript,const now = Date.now; Date.now = () => now() - ${3 * HOUR};`;
 
 /**
- * What the service would export: all that it accepted three hours ago, and two messages of somebody else, a day before and two
+ * What the service would export: all that it accepted three hours ago, and two messages of someone else, a day before and two
  * hours after. In two files, as links to several are what it answers with.
  */
 async function exportMessages(workspace: Workspace): Promise<void> {

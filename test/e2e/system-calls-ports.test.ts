@@ -12,7 +12,7 @@ import { aWorkspace } from './a-workspace.js';
 import { aJobOfAreas } from './area-jobs.js';
 import { runInProcess } from './run-in-process.js';
 
-/** What left, or was told, with all that the journal durably said at that moment. */
+/** What left, or was reported, with all that the journal durably said at that moment. */
 interface Moment<T> {
   readonly what: T;
   readonly durable: readonly JournalEntry[];

@@ -156,7 +156,7 @@ test('a directory of an older version gets a registry from its runs, and says so
   expect(stderr).toContain('registry.ndjson is made from the one run in');
 });
 
-test('a registry that was deleted is not made anew without a word', async () => {
+test('a registry that was deleted is not made anew silently', async () => {
   const { workspace } = await aFinishedRun();
   unlinkSync(workspace.path('out/sale/registry.ndjson'));
   await expectRefused(workspace, ['run', 'job.yaml'], 'it is gone');

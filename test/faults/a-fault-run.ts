@@ -28,7 +28,7 @@ export interface Scene {
   run(): Promise<Ran>;
 }
 
-/** A folder with the rows of a kind and a job for them, before a server that a fault befalls; all of it is gone after the task. */
+/** A folder with the rows of a kind and a job for them, before a server with a fault; all of it is gone after the task. */
 export async function withScene<T>(
   kind: Kind,
   strike: Strike,
@@ -82,7 +82,7 @@ function createJob(
   };
 }
 
-/** This machine, without chance, and told of each failure that it meets. */
+/** This machine, without chance, with each failure of it reported. */
 function createWorld(server: FaultyServer): Runtime {
   const random = () => 0;
   return {

@@ -41,7 +41,7 @@ export const STATUS_FAULTS: readonly Fault[] = [
   })),
   ...['soon', '-1'].flatMap((text) =>
     beforeAndAfter({
-      what: `answers HTTP 503, to be asked again, nobody knows when: ${text}`,
+      what: `answers HTTP 503, to be asked again, no one knows when: ${text}`,
       means: 'unknown',
       onRequest: ({ socket }) => socket.write(anAnswer(503, '', { 'retry-after': text })),
     }),
@@ -95,7 +95,7 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
   ),
   rewritten('in UTF-16', 'unread', (text) => Buffer.from(text, 'utf16le')),
   rewritten('behind a byte order mark', 'unread', (text) => `\uFEFF${text}`),
-  succeeding('packed, though nobody asked for it', 'unread', ({ socket }, { body }) => {
+  succeeding('packed, though no one asked for it', 'unread', ({ socket }, { body }) => {
     const packed = gzipSync(JSON.stringify(body));
     socket.write(anAnswer(200, '', { 'content-encoding': 'gzip', 'content-length': String(packed.length) }));
     socket.write(packed);
@@ -159,7 +159,7 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
     leavesOpen: (place) => place >= 2,
   }),
   ofBatch('with a list of no rows', (body) => ({ ...body, messages: [] })),
-  ofBatch('with words that nobody knows', (body) => ({ ...body, messages: withCode(body, 'DELIVERED') })),
+  ofBatch('with words that no one knows', (body) => ({ ...body, messages: withCode(body, 'DELIVERED') })),
   ofBatch(
     'with rows twice, and differently',
     (body) => ({

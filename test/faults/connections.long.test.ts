@@ -9,7 +9,7 @@ import { FaultyServer } from './faulty-server.js';
 import { rowOf } from './kinds.js';
 import { writeAnswer } from './ledger.js';
 
-/** What it was asked for comes behind an answer of its own accord, to whoever asks next on that connection. */
+/** What it was asked for comes unasked behind an answer, for the request that comes next on that connection. */
 const answeringLate = (first: string) => ({
   onRequest: ({ socket, process }: Wire) => {
     const late = writeAnswer(process());

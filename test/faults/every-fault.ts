@@ -56,7 +56,7 @@ function testFaults(
   });
 }
 
-/** A test for each fault that stays from a request on, until somebody mends the server; stalls only in the long form, as they take long. */
+/** A test for each fault that stays from a request on, until someone fixes the server; stalls only in the long form, as they take long. */
 export function testLastingFaults(name: KindName): void {
   const kind = KINDS[name];
   const isChosen: Choice = (fault) => isNoTwin(fault) && fault.isStall !== true && fault.means !== 'answered';
@@ -69,7 +69,7 @@ export function testLastingFaults(name: KindName): void {
   });
 }
 
-/** A test for each fault that ends at once, which befalls one of several requests in flight. */
+/** A test for each fault that ends at once, which meets one of several requests in flight. */
 export function testFaultsAmongOthers(name: KindName): void {
   const kind = KINDS[name];
   const faults = faultsOf(kind, isNoTwin).filter(({ isStall }) => isStall !== true);

@@ -13,7 +13,7 @@ import type { HonestAnswer } from './ledger.js';
  * - `refused`: it was not processed, and its rows are why.
  * - `answered`: every row has its answer, however odd the way it came.
  * - `race`: not processed; whether that can be known hangs on which of two packets comes first.
- * - `stray`: the same, and an answer that nobody asked for may be taken for that of the request.
+ * - `stray`: the same, and an answer that no one asked for may be taken for that of the request.
  */
 export type Means =
   | 'not-sent'
@@ -40,13 +40,13 @@ export interface Fault {
   readonly hasTwin?: boolean;
   /** The request ends by a time-out. */
   readonly isStall?: boolean;
-  /** Nobody listens when the request is to be sent. */
+  /** No one listens when the request is to be sent. */
   readonly isDown?: boolean;
-  /** Befalls a new connection, before any byte of the request. */
+  /** Meets a new connection, before any byte of the request. */
   readonly onConnection?: (socket: Socket) => void;
-  /** Befalls the connection that the request would use, behind the answer to the one before. */
+  /** Meets the connection that the request would use, behind the answer to the one before. */
   readonly onIdle?: (socket: Socket) => void;
-  /** Befalls the request once it has arrived whole. */
+  /** Meets the request once it has arrived whole. */
   readonly onRequest?: (wire: Wire) => void;
   /** Of the rows of the request, by their place in it, those that the answer leaves open; all where not given. */
   readonly leavesOpen?: (place: number) => boolean;
@@ -59,7 +59,7 @@ export interface Wire {
   process(): HonestAnswer;
   /** What was answered to the request before. */
   readonly earlier: HonestAnswer | undefined;
-  /** Origin of another server, which nobody may be sent to. */
+  /** Origin of another server, which no one may be sent to. */
   readonly elsewhere: string;
 }
 

@@ -16,7 +16,7 @@ export interface Strike {
 
 /**
  * A raw TCP server that is also the ledger of what was really processed: it serves every request honestly, save those that a
- * fault befalls. `test/service/raw-server.ts` listens for as long as its test; this one must be able not to.
+ * fault meets it. `test/service/raw-server.ts` listens for as long as its test; this one must be able not to.
  */
 export class FaultyServer {
   readonly ledger = new Ledger();
@@ -24,7 +24,7 @@ export class FaultyServer {
   requests = 0;
   /** Connections to the place that redirects point to. */
   strayed = 0;
-  /** How often the fault befell something. */
+  /** How often the fault met something. */
   struck = 0;
   readonly #strike: Strike;
   readonly #sockets = new Set<Socket>();
@@ -67,7 +67,7 @@ export class FaultyServer {
     return this.#strike.fault.isStall === true && this.#isNext;
   }
 
-  /** What the client was told; a server that was down once is up again as soon as somebody has noticed. */
+  /** What the client was answered; a server that was down once is up again as soon as someone has noticed. */
   async noteFailure(): Promise<void> {
     if (this.#server.listening || this.#isHealed) return;
     this.struck += 1;
@@ -85,7 +85,7 @@ export class FaultyServer {
     await Promise.all([this.#server, this.#elsewhere].map((each) => new Promise((resolve) => each.close(resolve))));
   }
 
-  /** On a port that nobody else takes while nobody listens there: below those that systems give away by themselves. */
+  /** On a port that no one else takes while no one listens there: below those that systems give away by themselves. */
   async #openQuietDoor(): Promise<void> {
     for (;;) {
       quietPorts += 1;

@@ -15,7 +15,7 @@ const OUTPUT_OF_FATE = {
 } as const satisfies Record<Fate, string>;
 
 /**
- * What holds of every run, whatever befell it: every row in one output, nothing twice, and nothing said that is not so.
+ * What holds of every run, whatever happened to it: every row in one output, nothing twice, and nothing said that is not so.
  * Gives what became of each row, as the outputs say.
  */
 export function expectLaw(summary: Summary, kind: Kind, { ledger, strayed }: FaultyServer): Map<string, Fate> {

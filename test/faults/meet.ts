@@ -4,7 +4,7 @@ import type { Fault } from './fault.js';
 import { type Kind, rowsOf } from './kinds.js';
 import { expectLaw, type Fate, fatesAfter, isStopping } from './law.js';
 
-/** The fault befalls one request; what becomes of its rows, and of all others, is known before. */
+/** The fault meets one request; what becomes of its rows, and of all others, is known before. */
 export async function meetOnce(
   kind: Kind,
   fault: Fault,

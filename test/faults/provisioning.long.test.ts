@@ -14,7 +14,7 @@ const { queue, ...step } = KINDS.conversations.step as { queue: string };
 const webhook = { name: 'Events', url: 'https://hooks.example/volley' };
 const KIND: Kind = { ...KINDS.conversations, step: { ...step, channel: { name: 'Hand-off', queue, webhook } } };
 
-/** What a call that makes something comes to: made after all, not made and said so, or nobody knows and that is said. */
+/** What a call that makes something comes to: made after all, not made and said so, or no one knows and that is said. */
 const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>> = {
   'not-sent': ['made'],
   'turned-away': ['made'],
@@ -28,7 +28,7 @@ const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>
   stray: ['made', 'unknown', 'not made'],
 };
 
-/** Where no whole answer came, it is the same for every call. */
+/** Where no whole answer came, it is the same indefinitelyy call. */
 const isChosen: Choice = (fault) => isNoTwin(fault) && (fault.means !== 'unknown' || STATUS_FAULTS.includes(fault));
 
 describe.concurrent.each(ALL ? ['webhooks', 'channels'] : ['channels'])(
@@ -61,7 +61,7 @@ function endOf({ code, summary }: Ran): 'made' | 'not made' | 'unknown' {
   return /may have succeeded.*the same command creates it again/.test(summary!.stop!.detail) ? 'unknown' : 'not made';
 }
 
-/** There may be a second one only where the person was told that there might be a first. */
+/** There may be a second one only where the person read that there might be a first. */
 function expectMadeOnce(
   { server: { ledger } }: Scene,
   { path, wasUnknown }: { path: string; wasUnknown: boolean },

@@ -56,7 +56,7 @@ export const WIRE_FAULTS: readonly Fault[] = [
   ...saying('answers in TLS', {}, '\u0015\u0003\u0001\u0000\u0002\u0002\u0046'),
   ...saying('answers with HTTP/2', {}, '\0\0\u0012\u0004\0\0\0\0\0\0\u0003\0\0\0d'),
   ...saying('answers with a status that is no number', {}, 'HTTP/1.1 OK 200\r\ncontent-length: 0\r\n\r\n'),
-  ...saying('asks to go on with a request that was whole', { isStall: true }, 'HTTP/1.1 100 Continue\r\n\r\n'),
+  ...saying('asks to continue a request that was whole', { isStall: true }, 'HTTP/1.1 100 Continue\r\n\r\n'),
   ...saying(
     'switches protocols',
     {},

@@ -166,7 +166,7 @@ test('a clause of many values is named by the first of them', () => {
   expect(filter(['x', '', '', '']).length).toBeLessThan(100);
 });
 
-/** The rules of the reference in the plainest code; undefined is what cannot be told. */
+/** The rules of the reference in the plainest code; undefined is what is unknown. */
 type Written = {
   equals?: unknown;
   not?: unknown;

@@ -13,7 +13,7 @@ export type Manner =
   | 'is down'
   | 'fails'
   | 'answers with a page'
-  | 'answers with nothing of ours'
+  | 'answers with nothing that was sent'
   | 'breaks off'
   | 'sends a header that is too long';
 
@@ -28,7 +28,7 @@ export const MANNERS: readonly Manner[] = [
   'is down',
   'fails',
   'answers with a page',
-  'answers with nothing of ours',
+  'answers with nothing that was sent',
   'breaks off',
   'sends a header that is too long',
 ];
@@ -91,7 +91,7 @@ function answer(manner: Manner, asked: Asked): void {
   } else if (manner === 'sends a header that is too long') {
     response.writeHead(200, { ...headers, 'x-long': key.padEnd(40_000, 'x') }).end('{}');
   } else if (manner === 'answers with a page') send(200, `<html>${echo}</html>`);
-  else if (manner === 'answers with nothing of ours')
+  else if (manner === 'answers with nothing that was sent')
     send(200, JSON.stringify({ [echo]: echo, id: echo, messages: [echo] }));
   else if (manner === 'takes' || manner === 'rejects each row') {
     const [status, body] = accept(asked, manner === 'takes');

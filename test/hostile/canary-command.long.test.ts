@@ -52,7 +52,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a file that is refused': { keys: KEYS, people: UNCLOSED, origin: () => sandbox.origin, code: 2 },
   'a service that answers 401': { keys: SECRETS, people: GOOD, origin: () => sandbox.origin, code: 4 },
   'a service that is not there': { keys: SECRETS, people: GOOD, origin: nobodysOrigin, code: 75 },
-  // Its campaign is not what it was told to be.
+  // Its campaign is not what it was set to.
   'a service that takes all and repeats the key': echoing('takes', 4),
   'a service that answers 401 and repeats the key': echoing('refuses the key', 4),
   'a service that answers 500 and repeats the key': echoing('fails', 75),

@@ -10,7 +10,7 @@ import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS, STEERING } from './canaries.js';
 
-/** What a program was told by the library: its log, its notices, and what was thrown, with all that `inspect` shows of it. */
+/** What a program got from the library: its log, its notices, and what was thrown, with all that `inspect` shows of it. */
 function aProgram() {
   const told: string[] = [];
   const tell = (...values: unknown[]) => {
@@ -131,7 +131,7 @@ describe.each(MANNERS)('before a service that repeats the key and a number, and 
     const program = aProgram();
     const bases = someBases(await aServer(manner));
     const calls = listCalls().map(async (call) => {
-      // Each has lanes of its own: none waits for the pause that another was told to make.
+      // Each has lanes of its own: none waits for the pause that another has to make.
       const service = createService({ account: 'acme', bases, credentials: keys, giveUpAfterSeconds: 0 });
       await program.watch(() => call(service));
       await service.close();

@@ -106,7 +106,7 @@ function damage(bytes: Buffer, damages: readonly Damage[]): Buffer {
   }, bytes);
 }
 
-/** A file that somebody may hand over: good, odd, damaged, or nothing but bytes. */
+/** A file that someone may hand over: good, odd, damaged, or nothing but bytes. */
 export const aHostileFile: fc.Arbitrary<HostileFile> = fc.oneof(
   {
     weight: 1,

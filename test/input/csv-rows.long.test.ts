@@ -16,7 +16,7 @@ interface ReadRow {
   readonly isSpanning: boolean;
 }
 
-/** All that is told of a text: rows with their lines, or what is wrong, and where. */
+/** All that is reported of a text: rows with their lines, or what is wrong, and where. */
 async function readPieces(pieces: readonly string[], parser: CsvParser) {
   const read: ReadRow[] = [];
   const take = () => read.push(...listRows(parser.takeRows()));

@@ -40,7 +40,7 @@ describe('findColumn', () => {
   });
 });
 
-describe('columns of ours', () => {
+describe('columns that Volley adds', () => {
   it('are those that the outputs of every kind add, however they are written', () => {
     const names = [
       '_umid',

@@ -3,9 +3,9 @@ import { aDirectory, aFile, aGzip, anInput, readWhole } from './builders.js';
 
 const directory = aDirectory();
 const stated = anInput({ encoding: 'windows-1252', delimiter: ';' });
-const OWN = 'Vorname,Mobil,_step,_file,_line,_row,_reason\nXäver,+4915112345678,3,a.csv,2,1,mended\n';
+const OWN = 'Vorname,Mobil,_step,_file,_line,_row,_reason\nXäver,+4915112345678,3,a.csv,2,1,fixed\n';
 
-describe('A file of ours beside files with a stated encoding and delimiter', () => {
+describe('An output of Volley beside files with a stated encoding and delimiter', () => {
   it('is read as we wrote it: UTF-8 with commas', async () => {
     const { cells } = await readWhole(aFile(directory, OWN), stated);
     expect(cells).toEqual([['Xäver', '+4915112345678']]);

@@ -10,7 +10,7 @@ async function readOwn(content: string, name = 'people.csv') {
   return { ownColumns: reader.ownColumns, ids: records.map((record: InputRecord) => record.ownId) };
 }
 
-describe('a file of ours', () => {
+describe('an output of Volley', () => {
   it('tells which of its columns begin as ours do, and the id of each row', async () => {
     const own = await readOwn(
       `name,_sessionId,_step,_file,_line,_row,_stage,_rowId\nAnn,s,1,a,2,1,send,${ID}\nBen,s,1,a,3,2,,\n`,

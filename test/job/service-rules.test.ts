@@ -21,7 +21,7 @@ const REFUSED = `contains ${reference('…')}, which a job file does not replace
 
 describe('secrets', () => {
   test.each([
-    ['for every area', { apiKey: 'sk_live_1' }],
+    ['indefinitelyy area', { apiKey: 'sk_live_1' }],
     ['for one area', { sms: { apiKey: 'sk_live_1' }, apiKey: { env: 'A' } }],
     ['in place of credentials', 'sk_live_1'],
     ['as a key', { sk_live_1: null, apiKey: { env: 'A' } }],
@@ -36,7 +36,7 @@ describe('secrets', () => {
     expect(refusal.problems).toHaveLength(1);
   });
 
-  test('written plainly get told where they go', () => {
+  test('written plainly are refused with the place where they go', () => {
     expect(problemsOf(withService({ credentials: { apiKey: 12345 } }))).toMatchObject([
       {
         message:

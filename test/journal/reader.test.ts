@@ -254,7 +254,7 @@ describe('reader passes over the lines of an ousted runner', () => {
       aLine({ epoch: 2, seq: 4 }),
     ];
     const { end, lines: read } = await readBytes(...lines);
-    // Else a contact that the old one still told of, and the new one sent again, would count twice.
+    // Else a contact that the old one still reported, and the new one sent again, would count twice.
     expect(read.map(({ epoch, seq }) => [epoch, seq])).toEqual([
       [1, 1],
       [1, 2],

@@ -8,7 +8,7 @@ import { continueJournal, type JournalWriter } from '../../src/journal/writer.js
 import type { Files } from '../../src/storage/files.js';
 import { aLine, anIntent, anOpen, anOutcome, aSettlement, JOURNAL_PATH, memoryFiles } from './builders.js';
 
-/** A runner that goes on with the journal, and writes a snapshot with every group of lines but its first. */
+/** A runner that continues the journal, and writes a snapshot with every group of lines but its first. */
 async function aRunner(files: Files, { lockEpoch = 1, snapshotEveryBytes = 1 } = {}): Promise<JournalWriter> {
   const { state, end } = await readRunState(files, JOURNAL_PATH);
   const writer = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch, state, snapshotEveryBytes });

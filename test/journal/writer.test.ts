@@ -14,7 +14,7 @@ function aSignal(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
-/** A disk that notes what is asked of it, and syncs when it is told to. */
+/** A disk that notes what is asked of it, and syncs when the test says so. */
 class SlowDisk implements AppendFile {
   readonly trace: string[] = [];
   readonly written: Buffer[] = [];

@@ -125,7 +125,7 @@ function expectedOutput({ fate }: Row, isOpen: boolean): Output {
   return isOpen ? 'in-doubt' : 'results';
 }
 
-/** By number; throws where somebody got the same thing twice. */
+/** By number; throws where someone got the same thing twice. */
 function readKept(kind: Kind, ledger: readonly LedgerEntry[]): Map<string, Kept> {
   const kept = new Map<string, Kept>();
   for (const entry of ledger) {
@@ -159,9 +159,9 @@ function keptBy(entry: LedgerEntry, kind: Kind): (Kept & { number: string }) | u
 }
 
 /** A webhook and a channel are made once, and once more for each time that the run stopped to say that they may exist. */
-export function checkPrepared(ledger: readonly LedgerEntry[], toldUnknown: number): void {
+export function checkPrepared(ledger: readonly LedgerEntry[], saidUnknown: number): void {
   for (const kind of ['webhook', 'channel']) {
     const made = ledger.filter((entry) => entry.area === 'gateway' && entry.kind === kind).length;
-    if (made > 1 + toldUnknown) throw new Violation(`${made} times a ${kind}, and only ${toldUnknown} were told of`);
+    if (made > 1 + saidUnknown) throw new Violation(`${made} times a ${kind}, and only ${saidUnknown} were reported`);
   }
 }

@@ -28,7 +28,7 @@ const NEWLINE = Buffer.from('\n');
 export function createGarbage(journal: Buffer, { isFinished }: { isFinished: boolean }, random: Random): Buffer {
   const lines = journal.toString('latin1').split('\n').slice(0, -1);
   const whole = lines.filter((line) => line.startsWith('{"crc":"')).map((line) => Buffer.from(line, 'latin1'));
-  // Whether a run is finished is told from the last good line alone: its outputs would be written again each time.
+  // Whether a run is finished is read from the last good line alone: its outputs would be written again each time.
   const kinds = Object.entries(KINDS).filter(([kind]) => !isFinished || kind !== 'an old line once more');
   const [, create] = kinds[pick(random, kinds.length)] ?? [];
   return create?.(whole, random) ?? Buffer.alloc(0);

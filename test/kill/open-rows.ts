@@ -7,7 +7,7 @@ export interface JournalFacts {
   /** The call that makes a webhook or a channel has no answer yet. */
   readonly isPreparing: boolean;
   /** How often the run stopped to say that such a thing may exist. */
-  readonly toldUnknown: number;
+  readonly saidUnknown: number;
   readonly isFinished: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Entry {
 export function readJournalFacts(journal: Buffer): JournalFacts {
   const open = new Map<string, Entry>();
   let isPreparing = false;
-  let toldUnknown = 0;
+  let saidUnknown = 0;
   let isFinished = false;
   for (const entry of entriesOf(journal)) {
     const key = `${entry.step}/${entry.request}/${entry.part}`;
@@ -33,13 +33,13 @@ export function readJournalFacts(journal: Buffer): JournalFacts {
     if (entry.type === 'outcome') open.delete(key);
     if (entry.type === 'preparing') isPreparing = true;
     if (entry.type === 'prepared' || entry.type === 'unprepared') isPreparing = false;
-    if (entry.type === 'unprepared' && entry.why === 'unknown') toldUnknown += 1;
+    if (entry.type === 'unprepared' && entry.why === 'unknown') saidUnknown += 1;
     isFinished = entry.type === 'close' && entry.reason === 'finished';
   }
   const openRows = [...open.values()].flatMap(({ step, rows: [first, count] }) =>
     Array.from({ length: count }, (_, index) => `${step} ${first + index}`),
   );
-  return { openRows, isPreparing, toldUnknown, isFinished };
+  return { openRows, isPreparing, saidUnknown, isFinished };
 }
 
 /** One runner after the other: each goes on counting where the one before ended, so whatever does not follow is garbage. */

@@ -48,7 +48,7 @@ const LIVES_TO_FINISH = 4;
 const DONE: readonly (number | null)[] = [0, 1, 3];
 /** Long enough for requests to be in flight when a kill comes. */
 const ANSWER_MS = 80;
-const NO_JOURNAL: JournalFacts = { openRows: [], isPreparing: false, toldUnknown: 0, isFinished: false };
+const NO_JOURNAL: JournalFacts = { openRows: [], isPreparing: false, saidUnknown: 0, isFinished: false };
 
 /**
  * Runs one job, ends its process again and again, lets it finish, and holds its outputs against the ledger. Throws a Violation where
@@ -104,7 +104,7 @@ class Soak {
     const requests = await this.#sandbox.countRequests();
     const run = findRun(this.#jobDirectory) ?? '';
     const summary = checkAccount(run, this.#job.steps, { ledger, openRows: this.#open });
-    checkPrepared(ledger, this.#readFacts().toldUnknown);
+    checkPrepared(ledger, this.#readFacts().saidUnknown);
     checkExitCode(summary);
     await this.#checkNothingMore(requests);
     const { read: rows, inDoubt } = summary.balance;

@@ -49,7 +49,7 @@ describe('turn of a campaign step', () => {
     expect(campaignKind.isDue(resume, someFigures(), [{ step: aStep(), verdict }]), 'a good run').toBe(true);
   });
 
-  it('is told in the plan', () => {
+  it('is shown in the plan', () => {
     expect(campaignKind.describe(aStep({ expect: ['RUNNING', 'PAUSED'], always: true }))).toEqual({
       to: 'campaign 101',
       text: 'expect RUNNING or PAUSED, set PAUSED, even if an earlier step stopped the run',

@@ -21,7 +21,7 @@ describe('turn of a chat step', () => {
     }
   });
 
-  it('is told in the plan with its room and its time', () => {
+  it('is shown in the plan with its room and its time', () => {
     expect(chatKind.describe(aStep({ room: 'Ops', when: 'failure' }))).toEqual({
       to: 'chat room Ops',
       text: 'done (on failure)',

@@ -84,7 +84,7 @@ test('a single problem is named once', async () => {
   expect(error.message.match(/repeat is "daily"/g)).toHaveLength(1);
 });
 
-test('progress and log are told to the program; the streams of the process stay silent', async () => {
+test('progress and log go to the program; the streams of the process stay silent', async () => {
   const { file } = aFolder();
   const out = vi.spyOn(process.stdout, 'write');
   const err = vi.spyOn(process.stderr, 'write');

@@ -24,7 +24,7 @@ export interface Started extends Listener {
   events(): StoredEvent[];
   /** Posts JSON, or text and bytes as they are; gives status and words of the answer. */
   post(body: unknown, posted?: Posted): Promise<[status: number, said: string]>;
-  /** A connection that says what it is told to, and nothing more; from another address of loopback, if one is given. */
+  /** A connection that says what it is given, and nothing more; from another address of loopback, if one is given. */
   dial(text: string, from?: string): Promise<Dialled>;
 }
 
@@ -98,7 +98,7 @@ function dial(port: number, text: string, localAddress = '127.0.0.1'): Promise<D
   return new Promise((resolve) => socket.write(text, () => resolve({ socket, ended })));
 }
 
-/** A disk whose syncs of the event file end when they are told to. */
+/** A disk whose syncs of the event file end when the test ends them. */
 export class HeldDisk {
   readonly disk = aMemoryDisk();
   readonly files: Files;

@@ -101,7 +101,7 @@ test('with a secret every address may be listened on', async () => {
   expect(await listener.post({ a: 1 }, { path: AT })).toEqual([200, 'written']);
 });
 
-test('health is told to everybody', async () => {
+test('health is open to everyone', async () => {
   const listener = await aListener({ secret: SECRET });
   expect(await listener.post('', { method: 'GET', path: '/healthz' })).toEqual([200, 'ok']);
   expect(listener.counts.refused).toBe(0);

@@ -20,7 +20,7 @@ describe('an event', () => {
     expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'answered 200']);
   });
 
-  test('is told to who asked for it when it is durable, in the order of the file', async () => {
+  test('is reported to its writer when it is durable, in the order of the file', async () => {
     const held = new HeldDisk();
     const told: string[] = [];
     const onWritten = ({ id, kind }: { id: string; kind: string }) => {
@@ -155,7 +155,7 @@ describe('a file that a killed listener left', () => {
     expect(await second.post({ a: 1 })).toEqual([200, 'duplicate']);
   });
 
-  test('that is none of ours is refused and left as it is', async () => {
+  test('that Volley did not write is refused and left as it is', async () => {
     const disk = aMemoryDisk({ [OUTPUT]: 'mobile\n+6590000001' });
     await expect(aListener({ disk })).rejects.toMatchObject({ code: 'bad-input' });
     expect(disk.readText(OUTPUT)).toBe('mobile\n+6590000001');

@@ -48,7 +48,7 @@ describe('00 in front of a valid international number', () => {
     30_000 + SAMPLES * 20,
   );
 
-  it('is not read as a + where no country is named, and the number is told', () => {
+  it('is not read as a + where no country is named, and the number is shown', () => {
     for (const country of [undefined, '', 'Nowhere'])
       expect(normalizeNumber('0065 9123 4567', country)).toMatchObject({
         ok: false,

@@ -78,6 +78,22 @@ function listLiterals(file: string): Passage[] {
   return found;
 }
 
+/** Titles of tests and of their groups. */
+function listTitles(file: string): Passage[] {
+  const source = ts.createSourceFile(file, readText(file), ts.ScriptTarget.Latest, true);
+  const found: Passage[] = [];
+  const visit = (node: ts.Node): void => {
+    ts.forEachChild(node, visit);
+    if (!ts.isCallExpression(node) || !/^(test|it|describe)\b/.test(node.expression.getText(source))) return;
+    const [title] = node.arguments;
+    const text = title && textOf(title);
+    if (text === undefined) return;
+    found.push({ file, line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1, text });
+  };
+  visit(source);
+  return found;
+}
+
 function textOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return undefined;
@@ -92,11 +108,11 @@ function listLines(file: string): Passage[] {
     .map((text, index) => ({ file, line: index + 1, text }));
 }
 
-/** The comments of a source, line by line. */
+/** The comments of a source or manifest, line by line. */
 function listComments(file: string): Passage[] {
   return readText(file)
     .split('\n')
-    .map((text, index) => ({ file, line: index + 1, text: /^\s*(?:\/\*\*|\*|\/\/)(.*)$/.exec(text)?.[1] ?? '' }));
+    .map((text, index) => ({ file, line: index + 1, text: /^\s*(?:\/\*\*|\*|\/\/|#)(.*)$/.exec(text)?.[1] ?? '' }));
 }
 
 function findOddWords(passages: readonly Passage[], odds = PLAIN_WORDS): string[] {
@@ -130,6 +146,16 @@ test('pages use plain words', () => {
 test('comments use plain words', () => {
   const passages = globSync('src/**/*.ts', { cwd: ROOT }).sort().flatMap(listComments);
   expect(findOddWords(passages, COMMENT_WORDS)).toEqual([]);
+});
+
+test('titles and comments of tests, and comments of manifests, use plain words', () => {
+  const tests = globSync('test/**/*.ts', { cwd: ROOT, ignore: 'test/pages/words.test.ts' }).sort();
+  const titles = tests.flatMap(listTitles);
+  expect(titles.length).toBeGreaterThan(2000);
+  expect(findOddWords(titles)).toEqual([]);
+  expect(findOddWords(tests.flatMap(listComments), COMMENT_WORDS)).toEqual([]);
+  const manifests = globSync('jobs/**/*.yaml', { cwd: ROOT }).sort().flatMap(listComments);
+  expect(findOddWords(manifests, COMMENT_WORDS)).toEqual([]);
 });
 
 test('names are the terms of the field, and nouns are counted by countOf', () => {

@@ -35,7 +35,7 @@ describe('the same number twice in a step', () => {
     expect(states).toEqual(['planned', 'planned']);
   });
 
-  it('is kept for the first row that can be sent: one that is rejected takes nobody’s place', async () => {
+  it('is kept for the first row that can be sent: one that is rejected takes no one’s place', async () => {
     const step = anSmsStep({ text: 'Hi {{ name }}' });
     const { states, reasons } = await skipsOf(
       { 'a.csv': `mobile,name\n${number},\n${number},Ann\n${number},Bea\n` },

@@ -162,7 +162,7 @@ describe('the id of a plan', () => {
     expect(await idOfJob(job)).toBe(await idOfJob({}));
   });
 
-  it('is twelve characters that nobody misreads', async () => {
+  it('is twelve characters that no one misreads', async () => {
     expect(await idOf()).toMatch(/^[0-9a-hjkmnp-tv-z]{12}$/);
   });
 });

@@ -124,7 +124,7 @@ describe('a plan with prices', () => {
     expect(step.cost?.total).toBe('1.084');
   });
 
-  it('is refused where there is no list', async () => {
+  it('is refused without a list', async () => {
     const { problems } = await refusalOf(
       aPricedJob({ prices: somePrices({ input: anInput({ files: ['none.csv'] }) }) }),
     );

@@ -39,7 +39,7 @@ describe('figures of a step', () => {
 });
 
 describe('the place of a row among all files of a step', () => {
-  it('is told by its file and its number in it, files without rows passed over', () => {
+  it('is named by its file and its number in it, files without rows passed over', () => {
     const rows = new RowOrdinals();
     const take = (file: string, count: number) => {
       rows.beginFile(file);

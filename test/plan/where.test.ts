@@ -43,7 +43,7 @@ describe.each(KINDS)('a step of kind $kind', (step) => {
   it.each([
     ['people.csv', AS_CSV],
     ['people.ndjson', AS_NDJSON],
-  ])('skips the rows that its where leaves out, before anything about them is checked: %s', async (name, content) => {
+  ])('skips the rows that its where omits, before anything about them is checked: %s', async (name, content) => {
     const filtered = { ...step, input: input(CONSENT, { files: [name] }) };
     const { step: planned, rows, plan } = await aPlan({ job: { steps: [filtered] }, files: { [name]: content } });
     expect(statesOf(rows)).toEqual(['planned', 'filtered', 'filtered', 'planned', 'filtered']);

@@ -103,7 +103,7 @@ async function plant(bug: PlantedBug, directory: string): Promise<Verdict> {
   );
   try {
     let caughtBy: string | undefined;
-    // A bug may leave a test waiting for ever; a right one takes a fraction of this.
+    // A bug may leave a test waiting indefinitely; a right one takes a fraction of this.
     const options = {
       maxWorkers: 1,
       testTimeout: 20_000,
@@ -126,7 +126,7 @@ async function plantAll(bugs: readonly PlantedBug[]): Promise<Verdict[]> {
       for (let bug = waiting.shift(); bug !== undefined; bug = waiting.shift()) {
         const verdict = await plant(bug, directory);
         verdicts.push(verdict);
-        const shown = verdict.caughtBy ?? 'NOBODY';
+        const shown = verdict.caughtBy ?? 'NO TEST';
         process.stdout.write(`${bug.name}\n  caught by: ${shown} (${verdict.seconds.toFixed(1)} s)\n`);
       }
     } finally {

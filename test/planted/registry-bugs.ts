@@ -44,7 +44,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: '    void entries;\n',
     tests: ['test/e2e/rows-stay-owned.test.ts'],
     title:
-      'a single run deleted that was a re-import its files stay taken, its rows stay owned; what nobody claimed is sent',
+      'a single run deleted that was a re-import its files stay taken, its rows stay owned; what no one claimed is sent',
   },
   {
     name: 'a refused row is claimed by its id alone, and free under that of another plan',

@@ -28,7 +28,7 @@ test('log writes one JSON line an event, with its level, time, message and field
   ]);
 });
 
-test('log drops fields that are neither a figure, a text nor a truth value, whatever the types were told', () => {
+test('log drops fields that are neither a figure, a text nor a truth value, whatever the types say', () => {
   const { log, lines } = aLog();
   const error = new Error('the body was: Hi Ann');
   const fields = { rows: 3, body: { text: 'Hi Ann' }, numbers: ['+6591234567'], error, err: error, say: () => 'x' };

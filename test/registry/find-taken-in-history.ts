@@ -5,7 +5,7 @@ import type { PastRun } from '../../src/registry/history.js';
 /**
  * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats
  * its files per day (`occurrence` a date), only runs of that day count; where it always does (`again-…`), none.
- * What only the sandbox took has reached nobody: it does not count for the service, nor the other way round. What another
+ * What only the sandbox took has reached no one: it does not count for the service, nor the other way round. What another
  * account took, such as one for trials, does not count for this one.
  */
 export function createFindTaken(

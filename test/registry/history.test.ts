@@ -78,7 +78,7 @@ describe('history of a job', () => {
     expect((await history(disk))[0]?.state).toBe('unfinished');
   });
 
-  it('is told by the last line alone, behind outcomes of any length', async () => {
+  it('is read from the last line alone, behind outcomes of any length', async () => {
     const disk = aMemoryDisk();
     const many = aFolder({ 'people.csv': aCsvOf(2500) });
     const made = await aPlan({ files: many, disk, job: { steps: [anSmsStep({ batchSize: 2500 })] } });
@@ -87,7 +87,7 @@ describe('history of a job', () => {
     expect((await history(disk))[0]?.state).toBe('finished');
   });
 
-  it('is told by the close of the newest runner, however much an ousted one still wrote behind it', async () => {
+  it('is read from the close of the newest runner, however much an ousted one still wrote behind it', async () => {
     const disk = aMemoryDisk();
     const made = await planOn(disk);
     await aRun({ made, epoch: 2 });

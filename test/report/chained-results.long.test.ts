@@ -20,7 +20,7 @@ const PAIRS = KINDS.flatMap((from) =>
   ),
 );
 
-/** As a person might name them, close to names of ours. */
+/** As a person might name them, close to names of Volley. */
 const PEOPLE = `Destination,description,queue\n+6591234501,"a, b",101\n+6591234502,=1+1,102\n`;
 
 const runWhole = useWholeJobs();

@@ -32,7 +32,7 @@ describe('CSV line', () => {
 });
 
 describe('NDJSON line', () => {
-  it('has numbers as numbers, and leaves out what is missing', () => {
+  it('has numbers as numbers, and omits what is missing', () => {
     const format = createLineFormat('ndjson', ['a', 'b', '_row']);
     expect(format.header).toBe('');
     expect(format.line(['x "y"', undefined, 7])).toBe('{"a":"x \\"y\\"","_row":7}\n');

@@ -36,7 +36,7 @@ describe('receipts of a run', () => {
     expect(receipts.counts).toEqual({ own: 3, foreign: 0 });
   });
 
-  it('of several steps are told apart', async () => {
+  it('of several steps are kept apart', async () => {
     const steps = [anSmsStep(), anSmsStep({ input: anInput({ files: ['more.csv'] }) })];
     const made = await aPlan({ files, job: { steps } });
     receive(made, aReceiptLine(made, 1, { step: 2 }));

@@ -132,8 +132,8 @@ describe('outputs of a step', () => {
     const made = await aPlan({ files, job: { steps: [step] } });
     await reportOf(made);
     const written = made.disk.readText(`${made.directory}/1-sms.rejections.csv`);
-    const mended = written.replace(/^x/m, aNumber(1)).replace(/^y/m, aNumber(2));
-    const again = await aPlan({ files: { 'mended.csv': mended }, job: { steps: [step] } });
+    const fixed = written.replace(/^x/m, aNumber(1)).replace(/^y/m, aNumber(2));
+    const again = await aPlan({ files: { 'fixed.csv': fixed }, job: { steps: [step] } });
     expect(again.step.columns).toEqual(['mobile', 'name']);
     expect(again.requests[0]?.json.messages).toMatchObject([
       { destination: aNumber(1), text: 'Hi Ann' },

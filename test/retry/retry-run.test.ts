@@ -72,7 +72,7 @@ describe('the plan of a retry', () => {
     expect(outputOf(made, 'results')).toEqual(before);
   });
 
-  it('leaves out who opted out since the first run', async () => {
+  it('omits who opted out since the first run', async () => {
     const folder = aFolder({ 'people.csv': aCsvOf(9), 'opt-outs.csv': `mobile\n${aNumber(50)}\n` });
     const list = join(folder, 'opt-outs.csv');
     const suppress = anInput({ files: ['opt-outs.csv'] });
@@ -105,7 +105,7 @@ describe('the plan of a retry', () => {
   });
 });
 
-describe('a row is given away once', () => {
+describe('a row is claimed once', () => {
   it('by the same command, and by one that would take it with others', async () => {
     const made = await aMixedRun();
     const first = await retriedPlan(made, 'rejected', ['1100']);
@@ -123,7 +123,7 @@ describe('a row is given away once', () => {
     expect((await retry(made, 'rejected')).made).toBeUndefined();
   });
 
-  it('and what the second run could not send is given away by the second', async () => {
+  it('and what the second run could not send is claimed from the second', async () => {
     const made = await aMixedRun();
     const child = await retriedPlan(made, 'rejected', ['1100']);
     const refuse = aScriptedService((sent) => (sent.rows.includes(1) ? response(422, { code: 1100 }) : undefined));

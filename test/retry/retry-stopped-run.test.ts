@@ -6,7 +6,7 @@ import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { applyRetry, planIn, plansOf, retriedPlan, retry } from './a-retry.js';
 
 describe('rows that a stopped run did not reach', () => {
-  it('are given up by it: it goes on to its end without them, and their plan sends them', async () => {
+  it('are given up by it: it runs to its end without them, and their plan sends them', async () => {
     const made = await aStoppedRun();
     const child = await retriedPlan(made, 'unprocessed');
     expect(numbersOf(child)).toEqual(numbers(3, 4, 5, 6, 7, 8));
@@ -116,7 +116,7 @@ it('a plan that was never applied has nothing to retry: it is to be applied', as
   await expect(retry(made, 'unprocessed')).rejects.toMatchObject({ code: 'bad-plan' });
 });
 
-it('the run ends as it did before rows were given away, with who gave them', async () => {
+it('the run ends as it did before rows were claimed, with who claimed them', async () => {
   const made = await aMixedRun();
   const close = entriesOf(made.disk, made.directory).at(-1);
   const child = await retriedPlan(made, 'rejected');

@@ -20,7 +20,7 @@ const step: ConversationsStep = {
   limits: someLimits({ concurrency: 1 }),
 };
 
-/** A gateway that gives the ids 1, 2, … in the order of the calls, and refuses those to a path as long as it is told to. */
+/** A gateway that gives the ids 1, 2, … in the order of the calls, and refuses those to a path as long as the test says so. */
 function aGateway(refused: { path: string | undefined } = { path: undefined }) {
   return aScriptedService(({ path }, count) => {
     if (refused.path !== undefined && path.endsWith(refused.path)) return response(400, { message: 'No' });

@@ -143,15 +143,15 @@ describe('step that is always to be done', () => {
     expect(time.passedMs()).toBeLessThan(65_000);
   });
 
-  it('is done although a step before it failed, and the failure is told', async () => {
+  it('is done although a step before it failed, and the failure is reported', async () => {
     const service = aService({
       sms: () => {
-        throw new RangeError('a bug of ours');
+        throw new RangeError('a bug of Volley');
       },
     });
     const made = await aPlanOf(PAUSE, anSmsStep(), RESUME);
 
-    await expect(aRun({ made, service, deps: aSlowTime().deps })).rejects.toThrow('a bug of ours');
+    await expect(aRun({ made, service, deps: aSlowTime().deps })).rejects.toThrow('a bug of Volley');
 
     expect(service.changes).toEqual(['PAUSED', 'RUNNING']);
   });

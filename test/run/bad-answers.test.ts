@@ -164,7 +164,7 @@ describe('a 2xx answer', () => {
     expect(summary.balance.rejected).toBeGreaterThanOrEqual(100);
     expect(summary.balance.unprocessed).toBeGreaterThan(0);
 
-    // Whoever goes on with it has looked at those rows: they count no more, and the guard begins anew.
+    // The person who resumes it has looked at those rows: they count no more, and the guard begins anew.
     const { end: later } = await aRun({ made, service: aScriptedService(() => undefined), epoch: 2 });
     expect(later.reason).toBe('finished');
   });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports/clock.js';
 
-/** Time that passes only when it is told to. */
+/** Time that passes only when the test says so. */
 export class FakeClock implements Clock {
   wallMs = 1_800_000_000_000;
   steadyMs = 5000;
@@ -34,13 +34,13 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Time goes on while nobody wakes: as under SIGSTOP, or on a machine that is suspended (`steadyMs` 0). */
+  /** Time goes on while no one wakes: as under SIGSTOP, or on a machine that is suspended (`steadyMs` 0). */
   jump({ wallMs, steadyMs }: { wallMs: number; steadyMs: number }): void {
     this.wallMs += wallMs;
     this.steadyMs += steadyMs;
   }
 
-  /** Lets time pass, and waits until the one who is woken by it sleeps again; at once when it wakes nobody. */
+  /** Lets time pass, and waits until the one who is woken by it sleeps again; at once when it wakes no one. */
   async pass(ms: number): Promise<void> {
     this.jump({ wallMs: ms, steadyMs: ms });
     const due = [...this.#sleepers].filter((sleeper) => sleeper.untilMs <= this.steadyMs);

@@ -50,7 +50,7 @@ describe('a lock that is lost while a request waits at the gate', () => {
 });
 
 describe('two runners, of which one has clocks that stood still', () => {
-  /** Another takes the job, and applies the plan to its end, right after the first one was told for the n-th time that it holds the lock. */
+  /** Another takes the job, and applies the plan to its end, right after the first one learnt for the n-th time that it holds the lock. */
   async function overtakenAfter(made: MadePlan, look: number) {
     const service = aScriptedService();
     const clock = new FakeClock();

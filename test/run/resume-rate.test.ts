@@ -14,7 +14,7 @@ const aTestPlan = () =>
     files: { 'people.csv': aCsvOf(6) },
   });
 
-/** One life of a run on a clock that is shared by all of its lives; tells how long ago its lanes were told that it last sent. */
+/** One life of a run on a clock that is shared by all of its lives; says how long ago it last sent, as its lanes were given it. */
 async function live(made: MadePlan, clock: Clock, options: Partial<RunOptions> = {}) {
   const lane = aFakeLane(clock, options.onGate ?? (async () => {}));
   const { deps, ...others } = options;

@@ -66,7 +66,7 @@ describe('a receipt that comes after `volley retry`', () => {
     expect(await line.sentTo()).toEqual(numbersOf(3));
   });
 
-  it('counts for every plan that has the row after that run', async () => {
+  it('counts indefinitelyy plan that has the row after that run', async () => {
     const { line, first, retried } = await aWrongWord();
     line.workspace.setFaults({ kind: 'reject-rows', rows: 1 });
     await line.apply(retried);
@@ -177,7 +177,7 @@ describe('rows that `volley retry` took', () => {
   });
 });
 
-/** Two people, and a third whose number no plan can read without a country; the plan is a draft, and its rejections are mended. */
+/** Two people, and a third whose number no plan can read without a country; the plan is a draft, and its rejections are fixed. */
 async function aDraft(name: string) {
   const line = await aCommandLine();
   line.write('people.csv', `${people(2)}P3,91000003\n`);
@@ -188,7 +188,7 @@ async function aDraft(name: string) {
 }
 
 describe('a row that two plans refused', () => {
-  it.each(['mended.csv', 'the-mended.csv'])('is sent once, whichever of its ids is fed (%s)', async (name) => {
+  it.each(['fixed.csv', 'the-fixed.csv'])('is sent once, whichever of its ids is fed (%s)', async (name) => {
     const line = await aDraft(name);
     const { told } = await line.run();
     expect(told).toMatchObject({ balance: { accepted: 3, rejected: 1 } });
@@ -203,9 +203,9 @@ describe('a row that two plans refused', () => {
 
   it('is kept once where both ids are fed at once', async () => {
     const line = await aDraft('x.csv');
-    const mended = line.take('x.csv');
+    const fixed = line.take('x.csv');
     const { told } = await line.run();
-    line.write('a.csv', mended);
+    line.write('a.csv', fixed);
     line.write('b.csv', (await line.rejectionsOf(told.directory)).replace('91000003', numberOf(23)));
     expect((await line.run()).told).toMatchObject({ balance: { read: 2, accepted: 1, skipped: 1 } });
     expect(await line.sentTo()).toEqual([numberOf(1), numberOf(2), numberOf(13)]);
@@ -213,15 +213,15 @@ describe('a row that two plans refused', () => {
 
   it('is skipped once a run has sent it from its own file', async () => {
     const line = await aDraft('x.csv');
-    const mended = line.take('x.csv');
+    const fixed = line.take('x.csv');
     line.writeJob({ input: { files: 'in/*.csv', country: 'SG' } });
     await line.run();
-    line.write('x.csv', mended);
+    line.write('x.csv', fixed);
     expect((await line.run()).told).toMatchObject({ balance: { read: 1, skipped: 1 } });
     expect(await line.sentTo()).toEqual(numbersOf(3));
   });
 
-  it.each(['mended.csv', 'the-mended.csv'])('refuses a plan that could send it from both files (%s)', async (name) => {
+  it.each(['fixed.csv', 'the-fixed.csv'])('refuses a plan that could send it from both files (%s)', async (name) => {
     const line = await aDraft(name);
     line.writeJob({ input: { files: 'in/*.csv', country: 'SG' } });
 

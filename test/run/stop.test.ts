@@ -12,7 +12,7 @@ const untilAborted = (signal: AbortSignal) =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-describe('a run that is told to stop', () => {
+describe('a run that is asked to stop', () => {
   it('while a request waits at the gate sends it not: the row stays unprocessed, and a later run sends it', async () => {
     const made = await aTestPlan();
     const stop = new StopSwitch();

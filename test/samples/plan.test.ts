@@ -26,7 +26,7 @@ beforeAll(() => {
 afterAll(() => rmSync(output, { recursive: true, force: true }));
 
 describe('plan of the main job', () => {
-  test('takes, refuses and leaves out just the rows of the samples that it must, each for its own fault', async () => {
+  test('takes, refuses and omits just the rows of the samples that it must, each for its own fault', async () => {
     const { plan, directory } = await planJob('spring-sale.yaml');
 
     const found = plan.steps.flatMap((step) =>

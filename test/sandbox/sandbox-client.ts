@@ -126,7 +126,7 @@ export interface FakeClock extends Clock {
   advance(delayMs: number): void;
 }
 
-/** Stands at noon until it is told otherwise; sleeping takes no time. */
+/** Stands at noon until it is set; sleeping takes no time. */
 export function aClock(): FakeClock {
   let passed = 0;
   const slept: number[] = [];

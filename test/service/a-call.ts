@@ -9,7 +9,7 @@ export const SECRET = 'k3y-of-acme';
 
 export const BODY = Buffer.from('{"messages":[{"text":"Grüße 👋"}]}');
 
-/** To a port of loopback where nobody listens. */
+/** To a port of loopback where no one listens. */
 export function aCall(call: Partial<Call> = {}): Call {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${SECRET}` };
   return { method: 'POST', base: 'http://127.0.0.1:1', path: '/batch', headers, body: BODY, ...call };

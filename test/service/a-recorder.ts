@@ -17,7 +17,7 @@ export interface RecorderAnswer {
   readonly body?: unknown;
 }
 
-/** A plain HTTP server that knows nothing of the service: it keeps what it gets, and answers as it is told. */
+/** A plain HTTP server that knows nothing of the service: it keeps what it gets, and answers as it is set to. */
 export async function aRecorder({ status = 200, headers = {}, body }: RecorderAnswer = {}): Promise<{
   base: string;
   requests: Recorded[];

@@ -139,7 +139,7 @@ describe('a call is tried again', () => {
     expect(told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 3600000']);
   });
 
-  test('not once when it was told to end', async () => {
+  test('not once when it was asked to end', async () => {
     for (const answer of [REFUSED, LOST, aResponse('', 429)]) {
       const { call, told } = aCaller([answer], { signal: AbortSignal.abort() });
       expect((await failureOf(call(UPSERT, TEXT))).code).toBe('unavailable');

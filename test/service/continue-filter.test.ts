@@ -59,7 +59,7 @@ describe('of what comes behind a request', () => {
   });
 });
 
-describe('an answer behind interim ones that nobody asked for', () => {
+describe('an answer behind interim ones that no one asked for', () => {
   test.each([
     ['100 Continue', CONTINUE],
     ['100 Continue with headers', CONTINUE_WITH_HEADERS],

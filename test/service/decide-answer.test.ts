@@ -23,7 +23,7 @@ const TABLE: readonly (readonly [from: number, to: number, once: Kind, repeatabl
   [404, 407, 'refused', 'refused'],
   [408, 408, 'in-doubt', 'again'],
   [409, 428, 'refused', 'refused'],
-  // Without a word of the service; turned-away.test.ts has the bodies.
+  // With an empty answer; turned-away.test.ts has the bodies.
   [429, 429, 'in-doubt', 'wait'],
   [430, 459, 'refused', 'refused'],
   [460, 460, 'in-doubt', 'again'],

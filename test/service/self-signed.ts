@@ -1,4 +1,4 @@
-/** A key and a certificate for localhost that nobody has signed, made for these tests alone: it guards nothing. */
+/** A key and a certificate for localhost that no one has signed, made for these tests alone: it guards nothing. */
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNIA32vcd9Qrv+vv5

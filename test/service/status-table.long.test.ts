@@ -52,7 +52,7 @@ const CLASSES: readonly StatusClass[] = [
   { row: '401, 403', statuses: STOPPING, sms: 'stopped', contacts: 'stopped' },
   { row: 'any 3xx', statuses: range(300, 399), sms: 'in doubt, stopped', contacts: 'stopped' },
   {
-    // With those that nobody names: the service had the request, and did not say what became of it.
+    // With those that no one names: the service had the request, and did not say what became of it.
     row: '408, 460, 499, 500, 502, 504',
     statuses: [...range(100, 199), ...INTERMEDIARY_STATUSES, ...without(range(500, 599), BUSY)],
     sms: 'in doubt',

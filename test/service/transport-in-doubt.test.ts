@@ -61,7 +61,7 @@ function pourForever(socket: Parameters<NonNullable<RawBehaviour['onRequest']>>[
 
 describe('a failure', () => {
   test.each(DOUBTFUL)(
-    'when %s may have been processed, its reason is told in words, and nothing is sent again',
+    'when %s may have been processed, its reason is given in words, and nothing is sent again',
     async (_, reason, behaviour) => {
       const { answer, requests } = await sendTo(behaviour, reason === STALLED ? { timeouts: IMPATIENT } : {});
       expect(answer).toEqual({ kind: 'failure', mayHaveBeenProcessed: true, reason: expect.stringMatching(reason) });
@@ -104,7 +104,7 @@ describe('a failure', () => {
     });
   });
 
-  test('when it is told to stop waiting may have been processed', async () => {
+  test('when it is asked to stop waiting may have been processed', async () => {
     const stop = new AbortController();
     const server = await aRawServer({ onRequest: () => stop.abort() });
     const answer = await aTransport().send(aCall({ base: server.base }), stop.signal);
@@ -112,7 +112,7 @@ describe('a failure', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('when it was told so before sends nothing', async () => {
+  test('when it was asked so before sends nothing', async () => {
     const server = await aRawServer({});
     const answer = await aTransport().send(aCall({ base: server.base }), AbortSignal.abort());
     expect(answer.kind).toBe('failure');

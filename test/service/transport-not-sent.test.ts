@@ -23,7 +23,7 @@ describe('a failure that was certainly not sent', () => {
     expect(answer).toEqual(notSent(/^(ENOTFOUND|EAI_AGAIN)$/));
   });
 
-  test('is a certificate that nobody has signed, and no byte of the request reaches it', async () => {
+  test('is a certificate that no one has signed, and no byte of the request reaches it', async () => {
     const server = await aRawServer({ isTls: true, onRequest: (socket) => socket.write(anAnswer(200)) });
     const answer = await aTransport({ connectSeconds: 5, answerSeconds: 1 }).send(
       aCall({ base: server.base }),
@@ -73,7 +73,7 @@ describe('a failure that was certainly not sent', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', '', false],
     ['SELF_SIGNED_CERT_IN_CHAIN', '', false],
     ['SOMETHING_NEW', '', true],
-  ])('is told by its code: after %s of %j it may have been processed: %s', (code, syscall, mayHaveBeenProcessed) => {
+  ])('is known by its code: after %s of %j it may have been processed: %s', (code, syscall, mayHaveBeenProcessed) => {
     const error = Object.assign(new Error(`with ${SECRET}`), { code, syscall });
     expect(readFailure(error)).toEqual({ kind: 'failure', mayHaveBeenProcessed, reason: code });
   });

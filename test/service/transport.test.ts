@@ -108,7 +108,7 @@ describe('nothing is sent twice', () => {
   const idOf = (request: Buffer) => request.toString().split('\r\n\r\n')[1]!;
 
   test.each([
-    ['answers and closes without a word', (socket, number) => void socket.end(anAnswer(200, `ok ${number}`))],
+    ['answers and closes silently', (socket, number) => void socket.end(anAnswer(200, `ok ${number}`))],
     [
       'resets every third connection',
       (socket, number) => void (number % 3 === 0 ? socket.resetAndDestroy() : socket.write(anAnswer(200))),

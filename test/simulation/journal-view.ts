@@ -72,7 +72,7 @@ export class JournalView {
     const counted: JournalLine[] = [];
     for (const line of lines) {
       if (line !== undefined && (line.epoch < this.#lastEpoch || this.#isUnread(line))) continue;
-      if (line !== undefined && this.#mends(line)) this.#isBroken = false;
+      if (line !== undefined && this.#fixes(line)) this.#isBroken = false;
       if (line === undefined || this.#isBroken || line.seq !== this.#lastSeq + 1) {
         this.#isBroken = true;
         if (line !== undefined && line.durable > this.#lastSeq)
@@ -90,7 +90,7 @@ export class JournalView {
     return this.#openers.some((later) => later.epoch > epoch && later.seq <= seq);
   }
 
-  #mends({ epoch, seq, durable, entry }: JournalLine): boolean {
+  #fixes({ epoch, seq, durable, entry }: JournalLine): boolean {
     return entry.type === 'open' && epoch > this.#lastEpoch && durable === this.#lastSeq && seq === this.#lastSeq + 1;
   }
 }

@@ -68,7 +68,8 @@ function checkRun(summary: Summary, { disk, scenario, watch: { record, directory
   for (const { number, action } of steps) {
     const { entry, verdict } = record.actionOf(number);
     const status = entry === undefined ? verdict?.status : 'in-doubt';
-    if (action?.status !== status) throw new Violation(`step ${number} is told as ${action?.status}, and is ${status}`);
+    if (action?.status !== status)
+      throw new Violation(`step ${number} is reported as ${action?.status}, and is ${status}`);
   }
 }
 
@@ -99,7 +100,7 @@ function checkStep({ number, kind, balance }: Step, { disk, ledger, watch }: Que
     if (watch.rows[number - 1]?.planned.includes(name)) checkRow(output, { number, name }, { ledger, watch });
   }
   if (found.size !== expected.size)
-    throw new Violation(`step ${number}: ${found.size} of ${expected.size} rows are told`);
+    throw new Violation(`step ${number}: ${found.size} of ${expected.size} rows are reported`);
   for (const [output, counted] of Object.entries(COUNTED_AS)) {
     const count = [...found.values()].filter((each) => each === output).length;
     if (balance[counted] !== count)

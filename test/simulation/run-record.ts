@@ -96,7 +96,7 @@ export class RunRecord {
     } else if (entry.type === 'close') this.#close(entry.reason);
     else if (entry.type === 'open') this.close = undefined;
     else if (entry.type === 'settle' && entry.by === 'answer') return this.#settle(entry, fail);
-    else if (entry.type !== 'snapshot') throw fail('nobody settles or retries here');
+    else if (entry.type !== 'snapshot') throw fail('no one settles or retries here');
     return [];
   }
 
@@ -143,7 +143,7 @@ export class RunRecord {
         this.verdicts.set(`${step}-${first + at}`, verdict);
         return first + at;
       });
-    } else throw fail('nobody gives up here');
+    } else throw fail('no one gives up here');
     return [];
   }
 

@@ -108,7 +108,7 @@ export class RunWatch {
     if (left !== undefined)
       throw new Violation(`something left under line ${left} of the journal, which does not count`);
     if (lost.length > 0 && this.#scenario.rival === undefined) {
-      throw new Violation(`line ${lost[0]} of the journal counts no more, and nobody else was at work`);
+      throw new Violation(`line ${lost[0]} of the journal counts no more, and no one else was at work`);
     }
   }
 

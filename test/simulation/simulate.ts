@@ -52,7 +52,7 @@ class Simulation {
   readonly #runners: Runner[] = [];
   /** Those that were alive at the same time as another. */
   readonly #besides = new Set<Runner>();
-  /** Rows that nobody can know of: `sms P7`. */
+  /** Rows that no one can know of: `sms P7`. */
   readonly #unknowable = new Set<string>();
   readonly #guard = new Guard();
   #nextPid = 100;

@@ -7,7 +7,7 @@ import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk } from './a-memory-disk.js';
 
 describe('taking the lock', () => {
-  test('of a job that nobody holds gives epoch 1, and makes the directory', async () => {
+  test('of a job that no one holds gives epoch 1, and makes the directory', async () => {
     const job = aJobDirectory();
     const lock = await acquireLock(job.deps(), '/out/other/new');
     expect(lock.epoch).toBe(1);
@@ -99,7 +99,7 @@ describe('taking the lock', () => {
     expect((await job.take()).epoch).toBe(8);
   });
 
-  test("whose file is empty is nobody's, two seconds after it was made: a process died, or a disk was full, before it was written", async () => {
+  test("whose file is empty is no one's, two seconds after it was made: a process died, or a disk was full, before it was written", async () => {
     const job = aJobDirectory();
     job.put(7, '');
     job.clock.jump({ wallMs: 1_999, steadyMs: 0 });

@@ -106,7 +106,7 @@ describe('the rate of a lane', () => {
     expect(times().filter((atMs) => atMs >= 1000).length).toBeGreaterThan(180);
   });
 
-  test('of a lane that was told to slow down is half, and comes back with success', async () => {
+  test('of a lane that was slowed down is half, and comes back with success', async () => {
     const lane = aLane({ requestsPerSecond: 20 });
     const { sent, times, sendMany } = aSender(lane);
     void sendMany(400);
@@ -128,7 +128,7 @@ describe('the rate of a lane', () => {
 });
 
 describe('a lane on a machine', () => {
-  test('sets no timer when nobody waits', async () => {
+  test('sets no timer when no one waits', async () => {
     const lane = aLane({ requestsPerSecond: 100 });
     const { sendMany } = aSender(lane);
     void sendMany(50);

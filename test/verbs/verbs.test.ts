@@ -163,7 +163,7 @@ test.each([
   ['gateway', 'Name what to do: webhook, channel, update or send.', 'gateway <webhook|channel|update|send>', 'gateway'],
   ['schema x', 'Unknown: x', 'schema', 'schema'],
   ['settle out/sale/x --export', '--export is given without its value', 'settle <run>', 'settle'],
-])('the misuse "%s" is told before anything else, without the whole help', async (typed, told, usage, verb) => {
+])('the misuse "%s" is reported before anything else, without the whole help', async (typed, told, usage, verb) => {
   const left: number[] = [];
   const caller = aCaller({ sandbox: true });
   const leave = (exitCode: number) => {

@@ -24,7 +24,7 @@ test(
       if (walk.counts.deaths === commands) break;
       deaths += 1;
 
-      // What was written last is lost, in part or whole, and the file keeps its time. Nobody has to say that it is no copy:
+      // What was written last is lost, in part or whole, and the file keeps its time. No one has to say that it is no copy:
       // a refusal to open would end the walk. Twice, as the second finds what the first left.
       for (const _again of ['at once', 'once more']) {
         walk.world.pass(HOUR);

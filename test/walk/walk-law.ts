@@ -6,7 +6,7 @@ import type { WalkWorld } from './walk-world.js';
 /** Of the person who is sent tests. */
 export const OWN_NUMBER = '+6598000001';
 
-/** Nobody is sent to twice, under whatever number; what an export settled is as the ledger has it. */
+/** No one is sent to twice, under whatever number; what an export settled is as the ledger has it. */
 export function assertLaw({ service: { taken } }: WalkWorld, runs: WalkRuns): void {
   const seen = new Map<string, string>();
   for (const { destination, clientMessageId } of taken) {
@@ -30,7 +30,7 @@ export function assertLaw({ service: { taken } }: WalkWorld, runs: WalkRuns): vo
   }
 }
 
-/** Once all is done, whoever was not sent to is rejected, in doubt, or was said to be sent. */
+/** Once all is done, a person who was not sent to is rejected, in doubt, or was said to be sent. */
 export function assertNothingLost({ service }: WalkWorld, runs: WalkRuns): void {
   const sentTo = new Set(service.taken.map(({ destination }) => destination));
   // A row that a person wrongly said to be not sent stays there, or in a plan that retried it and was abandoned; a receipt tells of it.

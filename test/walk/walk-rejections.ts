@@ -3,7 +3,7 @@ import { pick } from './walk-service.js';
 import type { InputTable } from './walk-world.js';
 
 /**
- * A rejections file as a person gives it back: as it was, or with numbers mended, another column, and rows taken out; some rows
+ * A rejections file as a person gives it back: as it was, or with numbers fixed, another column, and rows taken out; some rows
  * have the id of one that was accepted, as a spreadsheet fills them down. Undefined where none is left.
  */
 export function fixRejections(
@@ -18,7 +18,7 @@ export function fixRejections(
   const own = Object.keys(first).filter((name) => name.startsWith('_'));
   const rows = left.map((record) => {
     const { name = '', mobile = '' } = record;
-    const edited = isEdited ? [mend(name, mobile, random), `edit ${random()}`] : [mobile];
+    const edited = isEdited ? [fix(name, mobile, random), `edit ${random()}`] : [mobile];
     const isForged = isEdited && acceptedIds.length > 0 && random() < 0.1;
     const ids: Readonly<Record<string, string>> = isForged ? { _rowId: pick(acceptedIds, random) } : {};
     return [name, ...edited, ...own.map((column) => ids[column] ?? record[column] ?? '')];
@@ -26,20 +26,20 @@ export function fixRejections(
   return { columns: ['name', 'mobile', ...(isEdited ? ['note'] : []), ...own], rows };
 }
 
-/** Of somebody without a number it is found, mostly; some others have another one by now. */
-function mend(name: string, mobile: string, random: Random): string {
+/** Of someone without a number it is found, mostly; some others have another one by now. */
+function fix(name: string, mobile: string, random: Random): string {
   const chance = random();
   if (mobile === 'n/a') return chance < 0.7 ? `+65${92_000_000 + Number(name.slice(1))}` : mobile;
   const other = isFound(mobile) ? 94_000_000 : 93_000_000;
   return chance < 0.3 ? `+65${other + Number(mobile.slice(-6))}` : mobile;
 }
 
-/** Who has a number, before it was mended and after. */
+/** Who has a number, before it was fixed and after. */
 export function personOf(number: string): string {
   return `${isFound(number) ? 'N' : 'P'}${number.slice(-6)}`;
 }
 
-/** Of somebody who had no number at first. */
+/** Of someone who had no number at first. */
 function isFound(number: string): boolean {
   return /^\+659[24]/.test(number);
 }

@@ -64,7 +64,7 @@ export class WalkService {
     this.#now = now;
   }
 
-  /** Time has passed: what was late is processed, and somebody else sends something. */
+  /** Time has passed: what was late is processed, and someone else sends something. */
   passTo(nowMs: number): void {
     for (const { atMs, messages } of this.#late) if (atMs <= nowMs) this.#take(messages, atMs);
     this.#late = this.#late.filter(({ atMs }) => atMs > nowMs);

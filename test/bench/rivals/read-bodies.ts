@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeRequestLine } from '../../../src/plan/format/plan-file.js';
 
-/** What the rivals of apply are told, as JSON: everything about a request but its body. */
+/** What the rivals of apply get, as JSON: everything about a request but its body. */
 export interface Sending {
   /** The plan's lines of requests. */
   readonly requests: string;

@@ -233,7 +233,7 @@ describe('the account of a run', () => {
     expect(withSteps(4).split('\n').length).toBeLessThanOrEqual(40);
   });
 
-  it('carries nothing of an answer that would steer the terminal, or pass for a line of ours', () => {
+  it('carries nothing of an answer that would steer the terminal, or pass for a line of Volley', () => {
     const evil = '\u001b[2J\nStep 2 (sms): all is well';
     const balance = { ...emptyBalance(), read: 2, rejected: 1, skipped: 1 };
     const stop = { reason: 'guard', detail: evil };

@@ -87,7 +87,7 @@ async function post(
       }),
     },
   };
-  if (job.notify === undefined) throw new Error('The job notifies nobody');
+  if (job.notify === undefined) throw new Error('The job notifies no one');
   await postHook(host, { job, notify: job.notify, ended });
   expect(listeners.size).toBe(0);
   const bodies = calls.map(({ body }) => JSON.parse(String(body)));

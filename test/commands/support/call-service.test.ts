@@ -137,7 +137,7 @@ describe('a single call that the service does not do', () => {
     expect((await ask(REFUSED, undefined, true)).said.stdout).toBe('');
   });
 
-  test('is told as it was when stdout takes nothing', async () => {
+  test('is reported as it was when stdout takes nothing', async () => {
     const { origin } = await aServer(REFUSED);
     const { terminal, flags } = aCaller(aService(origin));
     const writeStdout = () => Promise.reject(new Error('closed'));
@@ -149,7 +149,7 @@ describe('a single call that the service does not do', () => {
 });
 
 describe('while the service is down', () => {
-  const NOBODY = 'http://127.0.0.1:9';
+  const NO_SERVER = 'http://127.0.0.1:9';
 
   /** Signals end the call once it has said something, so that no test waits. */
   async function hear(origin: string, giveUpAfterSeconds: number) {
@@ -165,8 +165,8 @@ describe('while the service is down', () => {
     return { error, said, before };
   }
 
-  test('a person is told after the first try what is wrong, and until when it is tried', async () => {
-    const { error, said, before } = await hear(NOBODY, 30);
+  test('a person reads after the first try what is wrong, and until when it is tried', async () => {
+    const { error, said, before } = await hear(NO_SERVER, 30);
     expect(error).toMatchObject({ name: 'UserError', code: 'interrupted' });
     const [, until = ''] =
       /^! Cannot reach http:\/\/127\.0\.0\.1:9: ECONNREFUSED; trying again until (\S+Z)$/m.exec(said.stderr) ?? [];
@@ -185,7 +185,7 @@ describe('while the service is down', () => {
     const { error, said } = await hear(origin, 30);
     expect(error).toMatchObject({ code: 'unavailable', status: 429 });
     expect(said.stderr).toBe('');
-    expect((await hear(NOBODY, 0)).said.stderr).toBe('');
+    expect((await hear(NO_SERVER, 0)).said.stderr).toBe('');
   });
 });
 

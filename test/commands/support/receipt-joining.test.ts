@@ -100,7 +100,7 @@ describe('joining receipts', () => {
     expect(said.at(-1)).toBe('warn: receipts are not joined: listen for this run again when its job is free');
   });
 
-  it('that fails is told and made good by the next', async () => {
+  it('that fails is reported, and the next one makes up for it', async () => {
     const { joining, clock, said } = await aJoining([new Error('ENOSPC'), joined(1)]);
     await clock.pass(10_000);
     await joining.finish();

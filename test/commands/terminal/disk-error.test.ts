@@ -33,7 +33,7 @@ test('every error that a system knows ends with 2, 4 or 75 at every place', () =
   }
 });
 
-test('one whose place nobody noted counts as that of an unknown place', () => {
+test('one whose place no one noted counts as that of an unknown place', () => {
   expect(exitCodeOfDisk({ code: 'ENOENT' })).toBe(4);
   expect(exitCodeOfDisk({ code: 'EMFILE' })).toBe(75);
 });

@@ -5,11 +5,11 @@ import { InternalError, ServiceError, UserError } from '../../../src/domain/erro
 describe('an error, as a person reads it', () => {
   it('is the message, each problem with its place and advice, and what to do', () => {
     const problems = [
-      { where: 'a.csv:3', message: 'bad', hint: 'Mend it.' },
+      { where: 'a.csv:3', message: 'bad', hint: 'Fix it.' },
       { where: 'b.csv', message: 'worse' },
     ];
     expect(formatError(new UserError('bad-input', 'Cannot plan', { problems, hint: 'Then run again.' }))).toBe(
-      'Cannot plan:\n  a.csv:3: bad\n      Mend it.\n  b.csv: worse\nThen run again.\n',
+      'Cannot plan:\n  a.csv:3: bad\n      Fix it.\n  b.csv: worse\nThen run again.\n',
     );
   });
 
@@ -58,14 +58,14 @@ describe('an error, as a person reads it', () => {
     expect(refused('Cannot read it: HTTP 404', 'http-404')).toBe('Cannot read it: HTTP 404\n');
   });
 
-  it('that nobody foresaw is told as one of ours, with where it came from', () => {
+  it('that is unexpected is reported as an error in volley, with where it came from', () => {
     expect(formatError(new TypeError('x is not a function'))).toMatch(
       /^An error in volley itself, please report it:\nTypeError: x is not[\s\S]*\n +at /,
     );
     expect(formatError('just text')).toBe('An error in volley itself, please report it:\njust text\n');
   });
 
-  it('that a part of volley could not be loaded is told without a stack, for it may be files that ran out', () => {
+  it('that a part of volley could not be loaded is reported without a stack: the process may be out of files', () => {
     const error = Object.assign(new Error("Cannot find package 'liquidjs'"), { code: 'ERR_MODULE_NOT_FOUND' });
     expect(formatError(error)).toMatch(/^Cannot load a part of volley: .*'liquidjs'.*\nNothing more .*ulimit -n.*\n$/);
     expect(exitCodeOfError(error)).toBe(4);
@@ -125,7 +125,7 @@ describe('exit code of a command that threw', () => {
     expect(exitCodeOfError(new InternalError(code, ''))).toBe(exit);
   });
 
-  it('is 4 for what nobody foresaw', () => {
+  it('is 4 for what is unexpected', () => {
     for (const error of [new Error('x'), 'x', undefined]) expect(exitCodeOfError(error)).toBe(4);
   });
 });

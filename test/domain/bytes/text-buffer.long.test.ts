@@ -72,7 +72,7 @@ function appendAmongOthers(buffer: TextBuffer, text: string): void {
   buffer.appendBytes(bytes, 'before'.length, bytes.length - 'behind'.length);
 }
 
-/** As whoever has room reserved for it. */
+/** As a writer that has room reserved for it. */
 function writeBehind(buffer: TextBuffer, text: string): void {
   const written = Buffer.from(text);
   const bytes = buffer.reserve(written.length);

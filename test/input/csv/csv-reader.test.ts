@@ -186,8 +186,8 @@ describe('CSV reader: header', () => {
   });
 });
 
-describe('CSV reader: a file of ours', () => {
-  it('leaves out the columns that we added, and takes off the apostrophes that we put there', async () => {
+describe('CSV reader: a file that Volley wrote', () => {
+  it('omits the columns that we added, and takes off the apostrophes that we put there', async () => {
     const { columns, cells, notices } = await readWhole(
       csv("mobile,note,_step,_file,_line,_row,_reason\n+6591234567,'=1,1,a.csv,2,1,'-x\n'Ann,''=2,1,a.csv,3,2,\n"),
     );

@@ -111,7 +111,7 @@ describe('rows that are drafted in a thread', () => {
       [aNumber(1), 'Dan', id(3)],
       ['12', 'Eve', id(4)],
       [aNumber(4), '', id(5)],
-      [aNumber(5), 'Fay', 'none of ours'],
+      [aNumber(5), 'Fay', 'not Volley’s'],
       [aNumber(6), 'Gus'],
     ].map(([number, name, ...ids]) => [number, name, '1', 'people.csv', '2', '1', 'send', ...ids].join(','));
     const file = `mobile,name,_step,_file,_line,_row,_stage,_rowId\n${lines.join('\n')}\n`;

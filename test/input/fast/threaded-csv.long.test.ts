@@ -50,7 +50,10 @@ describe('a CSV that is read in a thread', () => {
     ['has rows that are too short and too long', 'a,b\n1\n1,2,3\n1,2\n'],
     ['has blank lines and no rows', 'a,b\n\n\n'],
     ['has text of other scripts', 'name,mobile\n漢字,1\n👩‍👩‍👧,2\n\u2028,3\n'],
-    ['is an output of ours', `a,_step,_file,_line,_row,_stage,_rowId\nx,1,p,2,1,send,${ID}\ny,1,p,3,2,read,\nz,1,p\n`],
+    [
+      'is an output of Volley',
+      `a,_step,_file,_line,_row,_stage,_rowId\nx,1,p,2,1,send,${ID}\ny,1,p,3,2,read,\nz,1,p\n`,
+    ],
     ['is more than is read ahead', `a,b\n${'x,y\n'.repeat(30_000)}`],
     ['is refused in its header', 'a,a\n1,2\n'],
     ['is refused behind good rows', `a,b\n${'x,y\n'.repeat(30_000)}"z\n`],
@@ -69,7 +72,7 @@ describe('a CSV that is read in a thread', () => {
     );
   });
 
-  it('has rows that can be copied, when it is an output of ours', async () => {
+  it('has rows that can be copied, when it is an output of Volley', async () => {
     writeFileSync(path, `a,_step,_file,_line,_row,_stage,_rowId\n"x ""y""",1,p,2,1,send,${ID}\n`);
     for await (const [row] of new ThreadedCsvReader(file, anInput()).batches()) {
       expect({ ...row }).toMatchObject({ cells: ['x "y"'], cellsJson: '["x \\"y\\""]', line: 2, row: 1, ownId: ID });

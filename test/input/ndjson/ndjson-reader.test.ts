@@ -65,7 +65,7 @@ describe('NDJSON reader: rows', () => {
     expect(await readRefused(ndjson(''))).toEqual(['people.ndjson: the file is empty, expected at least a header']);
   });
 
-  it('leaves out the keys that we added when it reads a file of ours', async () => {
+  it('ignores the keys that Volley added when it reads its own output', async () => {
     const own = '{"mobile":"1","note":"=1","_step":1,"_file":"a","_line":2,"_row":1,"_reason":"x","_text":"{"}';
     const { columns, cells, notices } = await readWhole(ndjson(`${own}\n`));
     expect(columns).toEqual(['mobile', 'note']);

@@ -63,7 +63,7 @@ describe('a campaign step', () => {
     expect(messagesOf(inJob(aCampaignStep(changes)))).toEqual([message]);
   });
 
-  test('is told which status was meant', () => {
+  test('names the status that was meant', () => {
     expect(hintsOf(inJob(aCampaignStep({ set: 'PASUED', expect: 'RUNING' })))).toEqual([
       'Did you mean PAUSED?',
       'Did you mean RUNNING?',
@@ -110,7 +110,7 @@ describe('a chat step', () => {
     expect(messagesOf(inJob(aChatStep(changes)))).toEqual([message]);
   });
 
-  test('is told which figure was meant, or that it has no columns', () => {
+  test('names the figure that was meant, or says that it has no columns', () => {
     expect(hintsOf(inJob(aChatStep({ text: '{{ acepted }}' })))).toEqual(['Did you mean accepted?']);
     expect(hintsOf(inJob(aChatStep({ text: '{{ first_name }}' })))).toEqual([
       'A chat message is posted once and cannot use columns.',

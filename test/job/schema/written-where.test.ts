@@ -133,7 +133,7 @@ describe('a where that would not say what is meant is refused', () => {
     expect(problemsOf(text).map(({ where }) => where)).toEqual(['sale.yaml:7:9']);
   });
 
-  test('in a suppression list: a number that it leaves out would get the message', () => {
+  test('in a suppression list: a number that it omits would get the message', () => {
     const text = aJobFile({ steps: [anSmsStep({ suppress: { files: 'stop.csv', where: { status: 'out' } } })] });
     expect(messagesOf(text)).toEqual([expect.stringContaining('"where" is not a key of steps[0].suppress')]);
   });

@@ -25,13 +25,13 @@ describe('answer to a create request', () => {
   });
 
   it.each([{ msisdn: '6591234567' }, { email: 'ann@example.com', lineId: 'x' }, {}])(
-    'that repeats an address of ours, or none at all, is ours: %j',
+    'that repeats an address of Volley, or none at all, is ours: %j',
     (addresses) => {
       expect(told(read({ id: 77, addresses }))).toEqual([['accepted MERGED', '77', '']]);
     },
   );
 
-  it('with none of the addresses that were sent belongs to somebody else, and puts the row in doubt', () => {
+  it('with none of the addresses that were sent belongs to someone else, and puts the row in doubt', () => {
     expect(told(read({ id: 77, addresses: { msisdn: '6598765432' } }))).toEqual([['in-doubt contradiction']]);
     expect(told(read({ id: 77, addresses: { lineId: 'ann' } }))).toEqual([['in-doubt contradiction']]);
   });
@@ -111,7 +111,7 @@ describe('contacts bound to the columns of a file', () => {
     });
   });
 
-  it('take no column as an attribute that the job leaves out or reads groups from', () => {
+  it('take no column as an attribute that the job omits or reads groups from', () => {
     const rest = { except: ['Notes'], rename: { tier: 'level' } };
     const step = { customAttributes: 'rest', rest, groups: [7], groupsColumn: 'Teams' } as const;
     const columns = ['mobile', 'tier', 'notes', 'teams', 'town'];

@@ -47,7 +47,7 @@ describe('conversation of a row', () => {
     },
   );
 
-  it('is shown with its queue, and told without one where nobody but the service knows it', () => {
+  it('is shown with its queue, and told without one where no one but the service knows it', () => {
     const shown = (step: Partial<ConversationsStep>) => {
       const [row] = planRows(conversationsKind, conversations(step), Object.keys(ROW), Object.values(ROW));
       return row?.kind === 'planned' ? [row.row.preview().to, ...row.row.facts] : row;
@@ -66,7 +66,7 @@ describe('conversation of a row', () => {
     expect(plan({}, { ...ROW, history: JSON.stringify(messages) })).toMatchObject({ history: { messages } });
   });
 
-  it('takes the user from columns, and leaves out what is blank', () => {
+  it('takes the user from columns, and omits what is blank', () => {
     const user = { name: 'n', email: 'e', additionalProperties: { tier: 't', town: 'o' } };
     const row = { n: 'Ann', e: ' ', t: 'gold', o: '', history: '', queue: '' };
     expect(plan({ user }, row)).toMatchObject({

@@ -38,7 +38,7 @@ describe('row of a check', () => {
     expect(plan(session, code)).toEqual([field, why, expect.any(String)]);
   });
 
-  it('of an output of ours holds the number of its session too, which its results say where no answer does', () => {
+  it('of an output of Volley holds the number of its session too, which its results say where no answer does', () => {
     const columns = ['_sessionId', '_destination', 'code'];
     const rows = [
       ['s1', '+6590000001', '1234'],
@@ -120,7 +120,7 @@ describe('answer to a check', () => {
     expect(read({ status })).toEqual([[`${verdict} ${status}`, '1', '']]);
   });
 
-  it('with a status that nobody knows is in doubt', () => {
+  it('with a status that no one knows is in doubt', () => {
     expect(read({ status: 'PARKED' })[0]?.[0]).toBe('in-doubt unknown-status');
   });
 

@@ -54,7 +54,7 @@ describe('session that is asked for', () => {
     ]);
   });
 
-  it('is not made for what is no number: the row is rejected with its column', () => {
+  it('is not made for a value that is not a number: the row is rejected with its column', () => {
     expect(bodyOf(plan({}, ['12'])[0])).toMatchObject(['mobile', 'not-a-number', expect.any(String)]);
   });
 
@@ -123,7 +123,7 @@ describe('refusal of a start', () => {
     });
   });
 
-  it('for any other reason is final in the words of the service', () => {
+  it('for any other reason is final with the message of the service', () => {
     expect(mean({}, { status: 400, code: '1002', message: 'Invalid MSISDN' })).toEqual({
       kind: 'final',
       code: '1002',

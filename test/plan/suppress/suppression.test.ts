@@ -16,7 +16,7 @@ const suppressedBy = async (...lists: (string | Uint8Array)[]) => {
 const refusedFor = async (list: string | Uint8Array) => (await refusalOf(withLists(list))).problems;
 
 describe('a suppression list', () => {
-  it('leaves out the numbers of every list, however they are written', async () => {
+  it('omits the numbers of every list, however they are written', async () => {
     expect(await suppressedBy('mobile\n9000 0000\n', `id;phone\na;${aNumber(2)}\n`)).toEqual({
       states: ['suppressed', 'planned', 'suppressed'],
       numbers: [1, 1],
@@ -32,7 +32,7 @@ describe('a suppression list', () => {
     expect((await suppressedBy(`\ufeffmobile\n${aNumber(1)}\n`)).states).toEqual(['planned', 'suppressed', 'planned']);
   });
 
-  it('leaves out even a row that the template could not fill', async () => {
+  it('omits even a row that the template could not fill', async () => {
     const plan = withLists(`mobile\n${aNumber(0)}\n`);
     const step = {
       ...plan.job.steps[0]!,

@@ -140,7 +140,7 @@ describe('what a step needs', () => {
     expect(pathsOf(service).slice(2)).toEqual([CHANNELS, CONVERSATIONS]);
   });
 
-  it('and may exist is said by the next run where this one was told to stop meanwhile', async () => {
+  it('and may exist is said by the next run where this one was asked to stop meanwhile', async () => {
     const made = await aTestPlan();
     const stop = new StopSwitch();
     const service = aGateway((_sent, count) => {
@@ -157,7 +157,7 @@ describe('what a step needs', () => {
     expect((await aRun({ made, service, epoch: 3 })).end.reason).toBe('finished');
   });
 
-  it('is made by the next run, without a word, when the service refused it', async () => {
+  it('is made by the next run silently when the service refused it', async () => {
     const made = await aTestPlan();
     const service = aGateway((_sent, count) => (count === 1 ? response(400, { message: 'No' }) : undefined));
 
@@ -169,7 +169,7 @@ describe('what a step needs', () => {
     expect(pathsOf(service).slice(1)).toEqual([WEBHOOKS, CHANNELS, CONVERSATIONS]);
   });
 
-  it('is made by the next run, without a word, when the run was stopped before its call left', async () => {
+  it('is made by the next run silently when the run was stopped before its call left', async () => {
     const made = await aTestPlan();
     const stop = new StopSwitch();
     const service = aGateway();
@@ -185,7 +185,7 @@ describe('what a step needs', () => {
     ['webhook', 0, [WEBHOOKS, CHANNELS, CONVERSATIONS]],
     ['channel', 1, [CHANNELS, CONVERSATIONS]],
   ])(
-    'is made by the next run, without a word, when the lock was lost before the call to make the %s left',
+    'is made by the next run silently when the lock was lost before the call to make the %s left',
     async (_, passes, paths) => {
       const made = await aTestPlan();
       const service = aGateway();

@@ -15,7 +15,7 @@ const is = (status: string, attempt: number) => (call: Call) => aSession(call, s
 const lost = () => LOST;
 type Answering = ReturnType<typeof is> | typeof lost;
 
-/** The service as a list of answers, the last one for ever. */
+/** The service as a list of answers, the last one indefinitely. */
 function inTurn(...answers: Answering[]): (call: Call) => ReturnType<Answering> {
   const left = [...answers];
   return (call) => ((left.length > 1 ? left.shift() : left[0]) ?? lost)(call);

@@ -47,7 +47,7 @@ test('fault partial leaves id and status out of a read, and the message out of a
   expect((await changeCampaign(client, 101, 'PAUSED')).body).toEqual({});
 });
 
-test('fault foreign reads a campaign that nobody asked for, in another status', async () => {
+test('fault foreign reads a campaign that no one asked for, in another status', async () => {
   const client = await aClient({}, { kind: 'foreign' });
   for (const id of [101, 103]) {
     const { campaign } = (await readCampaign(client, id)).body;

@@ -61,7 +61,7 @@ test('§8 Get chat messages: the newest pageSize messages, newest first, 30 by d
   expect((await read(client, '?pageSize=100')).body).toHaveLength(35);
 });
 
-test('§8 Get chat messages: rooms are apart, and one that nobody wrote in is empty', async () => {
+test('§8 Get chat messages: rooms are apart, and one that no one wrote in is empty', async () => {
   const client = await aClient(OPTIONS);
   await post(client, { messageRaw: 'for all' });
   await post(client, { messageRaw: 'for sales', room: 'sales' });

@@ -11,7 +11,7 @@ test('partial leaves the id out of a message that was posted, and out of those t
   expect(await entries(client)).toHaveLength(1);
 });
 
-test('foreign gives an earlier message, or one that nobody posted', async () => {
+test('foreign gives an earlier message, or one that no one posted', async () => {
   const client = await aClient({}, { kind: 'foreign', area: 'chat' });
   expect((await post(client, HI)).body.parsed).not.toBe('Hi');
   const second = await post(client, { messageRaw: 'Hello' });

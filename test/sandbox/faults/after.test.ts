@@ -96,7 +96,7 @@ test('fault foreign gives the rows of another batch under the own batch id', asy
   expect(await client.sentIds()).toEqual(['m11', 'm12', 'm1', 'm2']);
 });
 
-test('fault foreign gives ids that nobody sent when there was no other batch', async () => {
+test('fault foreign gives ids that no one sent when there was no other batch', async () => {
   const client = await aClient({}, { kind: 'foreign' });
   const { body } = await client.sendBatch(aBatch(2));
   expect(idsOf(body.messages)).toEqual(['not-yours-0', 'not-yours-1']);

@@ -14,7 +14,7 @@ test('§Events: QUEUED, AGENT_JOINED, ACTIVITY and MESSAGE reach the webhook of 
   await play(client, conversationId, 'type');
   await play(client, conversationId, 'message', { text: 'How can I help?' });
   await write(client, conversationId, { authorType: 'user', text: 'My parcel is lost' });
-  // And the question to the webhook whether somebody listens.
+  // And the question to the webhook whether someone listens.
   expect(await settle(client)).toEqual({ pending: 0, delivered: 6, givenUp: 0, failedAttempts: 0, outside: 0 });
   const head = (eventType: string) => ({ eventType, conversationId, timestamp: NOON });
   expect(receiver.received.map(({ body }) => body)).toEqual([
@@ -102,7 +102,7 @@ test('sandbox closes while a webhook never answers', async () => {
   await client.sandbox.close();
 });
 
-test('Open point, Events: who makes a webhook is asked there once whether somebody listens, by WEB_HOOK_VERIFY', async () => {
+test('Open point, Events: who makes a webhook is asked there once whether someone listens, by WEB_HOOK_VERIFY', async () => {
   const receiver = await aReceiver();
   const client = await aClient({ clock: aClock() });
   await openChannel(client, receiver.url());
@@ -113,7 +113,7 @@ test('Open point, Events: who makes a webhook is asked there once whether somebo
   expect(receiver.checks[0]?.body).toEqual({ notificationVersion: VERSION, eventType: 'WEB_HOOK_VERIFY' });
 });
 
-test('Open point, Events: a webhook at which nobody listens is made all the same, and asked no second time', async () => {
+test('Open point, Events: a webhook at which no one listens is made all the same, and asked no second time', async () => {
   const client = await aClient({ clock: aClock() });
   expect(await openChannel(client, await aDeafUrl())).toEqual(expect.any(String));
   expect(await settle(client)).toMatchObject({ delivered: 0, givenUp: 1, failedAttempts: 1 });

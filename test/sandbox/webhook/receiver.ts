@@ -12,10 +12,10 @@ export interface Received {
 /** A status, a connection that is reset, or silence. */
 export type Behaviour = number | 'reset' | 'hang';
 
-/** Somebody's webhook on a local port: keeps all that arrives, and answers as it is told, or else 200. */
+/** Someone's webhook on a local port: keeps all that arrives, and answers as it is set to, or else 200. */
 export class Receiver {
   readonly received: Received[] = [];
-  /** Questions of the gateway whether somebody listens; each is answered 200, and is not among `received`. */
+  /** Questions of the gateway whether someone listens; each is answered 200, and is not among `received`. */
   readonly checks: Received[] = [];
   mostAtOnce = 0;
   readonly #behave: (received: Received, place: number) => Behaviour | Promise<Behaviour>;
@@ -80,7 +80,7 @@ export async function aReceiver(
   return receiver;
 }
 
-/** An address of this machine at which nobody listens. */
+/** An address of this machine at which no one listens. */
 export async function aDeafUrl(): Promise<string> {
   const receiver = new Receiver(() => 200);
   await receiver.listen();

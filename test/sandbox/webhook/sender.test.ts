@@ -104,7 +104,7 @@ test('sender gives a POST up after the last delay, and continues with the next o
   expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 3, outside: 0 });
 });
 
-test('sender counts an address at which nobody listens as failed attempts', async () => {
+test('sender counts an address at which no one listens as failed attempts', async () => {
   const sender = aSender();
   sender.send(aLane(await aDeafUrl(), [1000]));
   await sender.settle();

@@ -75,7 +75,7 @@ describe('the answer to a new webhook or channel', () => {
     ...NO_OBJECTS,
     {},
     { id: '' },
-    { id: '12', name: 'somebody else’s' },
+    { id: '12', name: 'someone else’s' },
     { id: 5 },
     { id: 'c-1', msisdn: '6591000001' },
   ])(
@@ -97,7 +97,7 @@ describe('a call to the gateway', () => {
     expect(conversationRequest(someAddresses(), body).body).toBe(body);
   });
 
-  test('leaves out what is not given', () => {
+  test('omits what is not given', () => {
     const bodyOf = (request: { body: Buffer | undefined }) => JSON.parse(String(request.body));
     const service = someAddresses();
     expect(bodyOf(createChannel.request(service, CHANNEL))).not.toHaveProperty('description');

@@ -74,7 +74,7 @@ describe('sms batch answer', () => {
     });
   });
 
-  test('leaves out what is no message, and gives empty words where a message lacks them', () => {
+  test('omits what is no message, and gives empty words where a message lacks them', () => {
     const messages = [
       null,
       'x',

@@ -64,7 +64,7 @@ describe('a session', () => {
     expect(checkCode.read(aResponse(body), { sessionId: ID, code: '1234' })).toBeUndefined();
   });
 
-  test('of another id is somebody else’s; dashes and case of a UUID do not count', () => {
+  test('of another id is someone else’s; dashes and case of a UUID do not count', () => {
     expect(readAnswer(AS_READ, `${ID.slice(0, -1)}0`)).toBeUndefined();
     expect(checkCode.read(aResponse(AS_READ), { sessionId: 'other', code: '1234' })).toBeUndefined();
     const dashed = 'A44A91BE-5EA5-EA11-8169-020897DF5459';
@@ -72,7 +72,7 @@ describe('a session', () => {
     expect(readAnswer({ ...AS_READ, uid: dashed })?.sessionId).toBe(dashed);
   });
 
-  test('of another number is somebody else’s, where the number that was asked for is international', () => {
+  test('of another number is someone else’s, where the number that was asked for is international', () => {
     expect(createAnswer(AS_READ, '+65 (9123) 4567')).toEqual(NORMALIZED);
     expect(createAnswer(AS_READ, '+6591234568')).toBeUndefined();
     expect(createAnswer(AS_READ, '9123 4567')).toEqual(NORMALIZED);

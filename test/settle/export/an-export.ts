@@ -47,7 +47,7 @@ export function anExported({ plan }: Pick<MadePlan, 'plan'>, row: number, cells:
   return other({ umid: `m-${row}`, msisdn: aNumber(row), clientmessageid: `${plan.id}-1-${row}`, ...cells });
 }
 
-/** A message of somebody else in the same subaccount, so many minutes after the run. */
+/** A message of someone else in the same subaccount, so many minutes after the run. */
 export function other(cells: ExportCells = {}, minutesLater = 0): ExportCells {
   return {
     ...{ umid: 'o', subaccountid: 'acme_hq', direction: '1', country: 'SG', status_value: 'delivered' },

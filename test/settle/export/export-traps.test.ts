@@ -45,7 +45,7 @@ describe('a text whose quotes are not doubled', () => {
   const bareOf = (rows: readonly ExportCells[], order: readonly Column[]) =>
     [order, ...rows.map((row) => order.map((name) => row[name] ?? ''))].map((cells) => `${cells.join(',')}\n`).join('');
 
-  it('hides the rows behind it: none is then taken for not sent, and the place is told', async () => {
+  it('hides the rows behind it: none is then taken for not sent, and the place is named', async () => {
     const made = await aRunInDoubt();
     const [first, ...rest] = accepted(made);
     // Rows 2 and 3 were sent, and stand between the first message and its other quote.
@@ -127,7 +127,7 @@ describe('an export of several files', () => {
 
   it.each<[string, (made: MadePlan) => (readonly ExportCells[])[], RegExp]>([
     [
-      'nobody knows what was created between them',
+      'no one knows what was created between them',
       (made) => [
         [before, ...accepted(made)],
         [other({}, 30), after],
@@ -135,7 +135,7 @@ describe('an export of several files', () => {
       /none of the files covers the time from 2027-01-15T08:00:00Z to 2027-01-15T08:30:00Z: give all files/,
     ],
     [
-      'nobody knows what was created before the second one',
+      'no one knows what was created before the second one',
       (made) => [[before], [other({}, -20), ...accepted(made), after]],
       /none of the files covers the time from 2027-01-14T08:00:00Z to 2027-01-15T07:40:00Z/,
     ],

@@ -209,7 +209,7 @@ describe('rows in doubt that the export lacks', () => {
     '2027-01-15 08:00:00',
     '2027-01-15 08:00:00.1234567 UTC',
     '2027-01-15T16:00:00+0800',
-  ])('may be told by an export that writes its times as %s', async (createdat) => {
+  ])('may be settled by an export that writes its times as %s', async (createdat) => {
     const made = await aRunInDoubt();
     expect((await settleWith(made, holding(made, ACCEPTED, { createdat }))).settled.notSent).toBe(2);
   });

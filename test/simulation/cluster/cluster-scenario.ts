@@ -28,7 +28,7 @@ export interface ClusterScenario {
   /** Of each worker, how far its wall clock is ahead. */
   readonly workerSkewsMs: readonly number[];
   readonly databaseSkewMs: number;
-  /** Of workers, one after the other, whoever starts next; then none. */
+  /** Of workers, one after the other, for the worker that starts next; then none. */
   readonly workerMishaps: readonly (WorkerMishap | undefined)[];
   /** Of each life of a leader. */
   readonly databaseMishaps: readonly (readonly DatabaseMishap[])[];
