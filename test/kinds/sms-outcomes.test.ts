@@ -151,7 +151,7 @@ describe('answer to a batch', () => {
     ['with something behind it', `${messageIdOf(part, 20)} `],
     ['that is a number', 20],
     ['that is missing', undefined],
-  ])('with an id %s leaves the row out', (_what, clientMessageId) => {
+  ])('with an id %s omits the row', (_what, clientMessageId) => {
     const outcomes = readMessages([{ ...aMessage(part, 20), clientMessageId }, ...all.slice(1)]);
     expect(told(outcomes)).toEqual([
       ['in-doubt not-accounted-for'],

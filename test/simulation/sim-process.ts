@@ -242,7 +242,7 @@ function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Ra
     if (tear !== undefined && random() < 0.5) tear();
     else if (random() < 0.3) act();
   } catch {
-    // It would have failed; nobody is there to hear of it.
+    // It would have failed; no one is there to hear of it.
   }
 }
 

@@ -53,7 +53,7 @@ export class Walk {
     this.deliver();
   }
 
-  /** A new file of numbers that nobody has: the row with no number is rejected, the doubled one is skipped. */
+  /** A new file of numbers that no one has: the row with no number is rejected, the doubled one is skipped. */
   deliver(): void {
     const rows = Array.from({ length: 5 }, (_, at) => {
       const number = this.#files * 10 + at;
@@ -156,13 +156,13 @@ export class Walk {
   }
 
   /**
-   * The rejected rows of a run come back as a new file, as the run last wrote it or as it writes it now; in most of them somebody
-   * mended something, and some rows were taken out. The person that a row is about is named in it, whatever the number is now.
+   * The rejected rows of a run come back as a new file, as the run last wrote it or as it writes it now; in most of them someone
+   * fixed something, and some rows were taken out. The person that a row is about is named in it, whatever the number is now.
    */
   async feed(run: string, seed: number): Promise<void> {
     const random = createRandom(seed);
     if (random() < 0.5) await this.report(run);
-    // A wrong id of a run that is deleted later is known to nobody: the reference asks for neither.
+    // A wrong id of a run that is deleted later is known to no one: the reference asks for neither.
     const mayBeForged = !this.runs.isClaimant(run);
     const results = mayBeForged ? this.runs.readOutput(run, 'results') : [];
     const acceptedIds = results.map(({ _clientMessageId: id = '' }) => id);
@@ -191,7 +191,7 @@ export class Walk {
     return ended;
   }
 
-  /** Somebody deletes the directory of a run that has claimed rows: the registry alone knows of them then. */
+  /** Someone deletes the directory of a run that has claimed rows: the registry alone knows of them then. */
   async forget(run: string): Promise<void> {
     const source = this.runs.sourceOf(run);
     const mayGo = this.runs.isBegun(run) && this.runs.isClaimant(run) && !this.#kept.has(run);

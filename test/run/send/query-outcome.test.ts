@@ -27,7 +27,7 @@ describe('check whose outcome is unknown', () => {
     ['rejected', is('FAILED', 5), { rejected: 1 }],
     ['in doubt', is('WAITING', 1), { inDoubt: 1 }],
     ['in doubt', is('WAITING', 0), { inDoubt: 1 }],
-  ])('is %s as its status tells, and is not sent again', async (_, answer, balance) => {
+  ])('is %s by its status, and is not sent again', async (_, answer, balance) => {
     const { summary, sent } = await applyScript(await aCheckPlan(['s1']), inTurn(lost, answer));
 
     expect(sent).toEqual(['s1?code=1234', 's1']);

@@ -36,7 +36,7 @@ describe('the messages of a room', () => {
   });
 
   test.each([...NO_OBJECTS.filter((body) => body !== '[]'), {}, { messages: [] }, { fault: {} }])(
-    'are not read from %j, which is no list',
+    'are not read from %j, which is not a list',
     (body) => expect(readAnswer(body)).toBeUndefined(),
   );
 });
