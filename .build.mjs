@@ -62,7 +62,7 @@ function entryFileNames({ name }) {
 }
 
 async function writeTypes() {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const tsc = join(root, 'node_modules/typescript-7/bin/tsc');
   const run = promisify(execFile)(process.execPath, [tsc, '-p', join(root, 'src'), '--outDir', stage]);
   await run.catch(({ stdout, stderr }) => {
     throw new Error(`${stdout}${stderr}`);

@@ -9,7 +9,6 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 
 const run = promisify(execFile);
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
-const TSC = join(CHECKOUT, 'node_modules/typescript/bin/tsc');
 
 /** What a program does with the package, the same in both languages. */
 const USE = `
@@ -92,19 +91,23 @@ describe('the packed package, installed in an empty folder', () => {
     expect(await say('plain.mjs')).toEqual(SAID);
   });
 
-  test('compiles under strict TypeScript, its own types checked too, and does the same', async () => {
-    const typed = `import type { Summary, WrittenJob } from 'volley';\n${IMPORT}const job: WrittenJob = ${JOB('typed')};
+  test.each(['typescript', 'typescript-7'])(
+    'compiles under strict %s, its own types checked too, and does the same',
+    async (name) => {
+      const typed = `import type { Summary, WrittenJob } from 'volley';\n${IMPORT}const job: WrittenJob = ${JOB(name)};
 const read = (summary: Summary): number => summary.balance.accepted;
 // @ts-expect-error: a batch has messages
 const wrong = () => createService({ account: 'acme', credentials: {} }).sms.sendBatch({ message: [] });
 void [read, wrong];
 ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let refused;', 'let refused: string | undefined;')}`;
-    writeFileSync(join(folder, 'typed.mts'), typed);
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-    const compiled = await run(process.execPath, [TSC, '-p', folder]).catch((error: { stdout: string }) => error);
-    expect(compiled.stdout).toBe('');
-    expect(await say('typed.mjs')).toEqual(SAID);
-  });
+      writeFileSync(join(folder, 'typed.mts'), typed);
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+      const tsc = join(CHECKOUT, 'node_modules', name, 'bin/tsc');
+      const compiled = await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) => error);
+      expect(compiled.stdout).toBe('');
+      expect(await say('typed.mjs')).toEqual(SAID);
+    },
+  );
 
   test('does what the page on it shows, word for word save for the address', async () => {
     const page = readFileSync(join(CHECKOUT, 'jobs/reference/library.md'), 'utf8');
