@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { LaneStopped } from './lane-stopped.js';
 
@@ -12,6 +13,8 @@ export class LaneSlots {
   constructor({ concurrency, signal }: { concurrency: number; signal: AbortSignal | undefined }) {
     this.#limit = pLimit({ concurrency, rejectOnClear: true });
     this.#signal = signal;
+    // Each task that has a slot may wait for its turn: not a leak.
+    setMaxListeners(0, this.stopped);
     if (signal?.aborted) this.#stop();
     else signal?.addEventListener('abort', this.#stop, { once: true });
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createSharedLane } from '../../src/cluster/shared-lane.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { createRandom } from '../../src/sandbox/random.js';
@@ -29,14 +30,19 @@ export async function runLanes(
   const sleep: Clock['sleep'] = (delayMs, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
-      signal?.addEventListener('abort', () => resolve(), { once: true });
-      timeline.schedule(delayMs, resolve);
+      const finish = () => {
+        signal?.removeEventListener('abort', finish);
+        resolve();
+      };
+      signal?.addEventListener('abort', finish);
+      timeline.schedule(delayMs, finish);
     });
   const clock: Clock = { now: () => 1_795_000_000_000 + timeline.nowMs, monotonicMs: () => timeline.nowMs, sleep };
   const store = new MemoryCluster(clock).connect();
   const travel = () => sleep(callMs * (0.5 + random()));
   let calls = 0;
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
   const left: number[][] = [];
   const limits = {
     requestsPerSecond: perSecond,
