@@ -113,8 +113,11 @@ test('a run that ends at any operation on the disk loses no file: the next one m
   const endsAt = whole.seen.findLastIndex((name) => name.startsWith('write ') && name.endsWith('registry.ndjson'));
   const all = Object.values(FILES).sort();
 
-  for (let deathAt = first; deathAt <= whole.seen.length; deathAt += deathAt < endsAt || deathAt > movedAt ? step : 1) {
-    const where = `operation ${deathAt}, ${whole.seen[deathAt - 1]}`;
+  for (const [at, operation] of whole.seen.entries()) {
+    const deathAt = at + 1;
+    const isMoving = deathAt >= endsAt && deathAt <= movedAt;
+    if (!isMoving && deathAt % step !== first % step) continue;
+    const where = `operation ${deathAt}, ${operation}`;
     const directory = aDirectory();
     const [inbox, sent] = [join(directory, 'inbox'), join(directory, 'sent')];
     const service = aScriptedService();
