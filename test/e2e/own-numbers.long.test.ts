@@ -1,33 +1,13 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
-import { readPlan } from '../../src/plan/format/plan-file.js';
-import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
-import { joinReceipts } from '../../src/settle/settle-receipts.js';
-import { aReceipt } from '../listen/events.js';
-import { anEventLine } from '../report/some-receipts.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobOf, MINE, planJobOf, YOURS } from './a-job-to-test.js';
+import type { Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
-const [MINE, YOURS] = ['+6598000001', '+6598000002'];
 const TO = ['--to', `${MINE},${YOURS}`];
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
-
-async function aJobOf(changes: Parameters<typeof aJob>[1] = {}, rows = people(30)): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', rows);
-  workspace.writeJob(aJob(workspace, changes));
-  return workspace;
-}
-
-async function plan(workspace: Workspace): Promise<{ readonly id: string; readonly directory: string }> {
-  const { code, stdout, stderr } = await workspace.volley('plan', 'job.yaml');
-  expect(code, stderr).toBe(0);
-  const { plan: id, directory } = JSON.parse(stdout);
-  return { id, directory };
-}
 
 const sentTo = async (workspace: Workspace) =>
   (await workspace.sms()).map(({ destination, text }) => [destination, text]);
@@ -36,7 +16,7 @@ describe('volley test', () => {
   test('sends planned messages to own numbers at once, and the real run then sends every row once', async () => {
     const template = { source: 'ACME', text: 'Hi {{ name }} {{ mobile }}', scheduled: inHours(24) };
     const workspace = await aJobOf({ steps: [anSmsStep({ template })], notBefore: inHours(-1), notAfter: inHours(48) });
-    const { id, directory } = await plan(workspace);
+    const { id, directory } = await planJobOf(workspace);
 
     const { code, summary } = await workspace.volley('test', directory, ...TO, '--row', '3');
 
@@ -184,7 +164,7 @@ describe('volley test', () => {
   test('refuses a number on a suppression list as it is now, whole numbers aside', async () => {
     const workspace = await aJobOf({ steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] });
     workspace.write('stop.csv', `mobile\n${numberOf(7)}\n`);
-    const { directory } = await plan(workspace);
+    const { directory } = await planJobOf(workspace);
     workspace.write('stop.csv', `mobile\n${numberOf(7)}\n${YOURS}\n`);
 
     for (const of of [directory, 'job.yaml']) {
@@ -212,96 +192,5 @@ describe('volley test', () => {
     const { error, exitCode } = readFailure(await workspace.volley('test', 'job.yaml', ...TO, '--count', '2'));
     expect([exitCode, error.code]).toEqual([4, 'guard']);
     expect(workspace.requests()).toEqual([]);
-  });
-});
-
-describe('guards.requireTest', () => {
-  const guards = { requireTest: true };
-
-  test('holds apply and run until a test of this very plan was accepted, and names the command', async () => {
-    const workspace = await aJobOf({ guards });
-    const { id, directory } = await plan(workspace);
-    const refused = async (...args: string[]) => {
-      const { error, exitCode } = readFailure(await workspace.volley(...args));
-      expect([exitCode, error.code]).toEqual([4, 'guard']);
-      return error;
-    };
-
-    expect(await refused('apply', directory)).toMatchObject({
-      message: `Cannot send plan ${id}: it was not tested, expected an accepted test (guards.requireTest)`,
-      hint: `Nothing was sent. Test it with \`volley test ${directory} --to NUMBER\`, then send it with \`volley apply ${directory}\`.`,
-    });
-    expect((await refused('run', 'job.yaml')).hint).toContain(`volley apply ${directory}`);
-    await workspace.volley('test', 'job.yaml', '--to', MINE);
-    await refused('apply', directory);
-    workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 1 });
-    expect((await workspace.volley('test', directory, '--to', MINE)).code).toBe(1);
-    expect((await refused('apply', directory)).message).toContain('1 test of it, none accepted in full');
-    workspace.setFaults();
-    expect((await workspace.destinations()).filter((number) => number !== MINE)).toEqual([]);
-
-    expect((await workspace.volley('test', directory, '--to', MINE)).code).toBe(0);
-
-    expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
-
-    const page = workspace.read(`${workspace.runOf(id)}/report.html`);
-    expect(page).toMatch(/<h2>Tests<\/h2>\s*<p>2 tests of this plan, 1 accepted in full\.<\/p>/);
-    expect(page).not.toMatch(/\+65|9800/);
-    await workspace.volley('report', directory);
-    expect(workspace.read(`${workspace.runOf(id)}/report.html`)).toBe(page);
-  });
-
-  test('a plan that was made again under other settings is another one; one that is the same stays tested, once the test is pruned too', async () => {
-    const workspace = await aJobOf({ guards });
-    const { id, directory } = await plan(workspace);
-    await workspace.volley('test', directory, '--to', MINE);
-    workspace.writeJob(aJob(workspace, { guards: { ...guards, maxMessages: 50 } }));
-    expect((await plan(workspace)).id).toBe(id);
-    expect((await workspace.volley('apply', directory)).code).toBe(4);
-
-    workspace.writeJob(aJob(workspace, { guards }));
-    await plan(workspace);
-    const { stdout } = await workspace.volley('prune', 'job.yaml', '--older-than', '0h');
-    expect(JSON.parse(stdout).pruned).toHaveLength(1);
-
-    expect((await workspace.run()).summary.balance.accepted).toBe(30);
-  });
-
-  test.each(['receipts', 'a decision'])(
-    'counts a test whose message was in doubt, and was settled by %s',
-    async (how) => {
-      const workspace = await aJobOf({ guards });
-      const { id, directory } = await plan(workspace);
-      workspace.setFaults({ kind: 'reset-after', nth: 1 });
-      const sent = await workspace.volley('test', directory, '--to', MINE);
-      expect([sent.code, sent.summary.balance.inDoubt]).toEqual([3, 1]);
-      workspace.setFaults();
-      expect((await workspace.volley('apply', directory)).code).toBe(4);
-
-      const run = sent.summary.directory;
-      if (how === 'receipts') {
-        const [{ clientMessageId, destination, umid }] = (await workspace.sms()) as [SmsEntry];
-        const receipt = anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } }));
-        writeFileSync(`${run}/receipts.ndjson`, receipt);
-        await joinReceipts({ directory: run, plan: await readPlan(nodeRuntime.files, run) }, nodeRuntime);
-      } else {
-        expect((await workspace.volley('settle', run, '--assume', 'sent', '--confirm', '1')).code).toBe(0);
-      }
-
-      expect((await workspace.volley('apply', directory)).summary).toMatchObject({
-        plan: id,
-        balance: { accepted: 30 },
-      });
-      const page = workspace.read(`${workspace.runOf(id)}/report.html`);
-      expect(page).toContain('<p>1 test of this plan, 1 accepted in full.</p>');
-    },
-  );
-
-  test('needs a step that can be tested', async () => {
-    const workspace = await aJobOf({ guards, steps: [aContactsStep()] });
-    const { error } = readFailure(await workspace.volley('check', 'job.yaml'));
-    expect(error.problems).toMatchObject([
-      { message: 'guards.requireTest needs messages to test, expected a step of kind sms' },
-    ]);
   });
 });

@@ -168,7 +168,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/run/assert-tested.ts',
     find: '  if (tests.some(wasAccepted)) return;',
     replace: '  if (tests.length > 0) return;',
-    tests: ['test/e2e/own-numbers.long.test.ts'],
+    tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
   {
@@ -176,7 +176,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/tests/list-tests.ts',
     find: 'if (test.begun.testOf?.planSha256 !== planSha256) continue;',
     replace: "if (planSha256 === '') continue;",
-    tests: ['test/e2e/own-numbers.long.test.ts'],
+    tests: ['test/e2e/require-test.long.test.ts'],
     title:
       'guards.requireTest a plan that was made again under other settings is another one; one that is the same stays tested, once the test is pruned too',
   },
@@ -185,7 +185,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/commands/session/session.ts',
     find: '      if (!isFinished) await assertTested(',
     replace: '      if (!isFinished && isFinished) await assertTested(',
-    tests: ['test/e2e/own-numbers.long.test.ts'],
+    tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
   {
@@ -193,7 +193,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/commands/run-job.ts',
     find: '    await assertTested(files, { ...made,',
     replace: '    if (made === undefined) await assertTested(files, { ...made,',
-    tests: ['test/e2e/own-numbers.long.test.ts'],
+    tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
 ];
