@@ -2,21 +2,17 @@
 import '../../src/input/spool.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
-import { createHash } from 'node:crypto';
 import type { Store } from '../../src/cluster/store.js';
 import type { Host } from '../../src/commands/support/deps.js';
 import type { Runtime } from '../../src/commands/support/runtime.js';
 import { exitCodeOfError } from '../../src/commands/terminal/print-error.js';
-import type { SourceRecord } from '../../src/domain/row.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import type { Clock } from '../../src/ports/clock.js';
-import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import type { Random } from '../../src/sandbox/random.js';
-import type { Lane, PassGate } from '../../src/throttle/lane.js';
-import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import type { CrashDisk } from './crash-disk.js';
-import { COLUMNS, cellsOf, type Mishap, type Scenario } from './scenario.js';
+import type { Mishap, Scenario } from './scenario.js';
 import { createSimFiles, type Perform } from './sim-files.js';
+import { createSimLane } from './sim-lane.js';
+import { createSimReader } from './sim-reader.js';
 import type { SimService } from './sim-service.js';
 import type { SimProcess, Timeline } from './timeline.js';
 
@@ -225,7 +221,7 @@ export class Runner implements SimProcess {
       owner: { host: this.#host, pid: this.pid, instance: `i${this.pid}` },
       snapshotEveryBytes: scenario.snapshotEveryBytes,
       isProcessAlive: isAlive,
-      loadReader: async () => createReader(scenario),
+      loadReader: async () => createSimReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),
       loadStore: async () => {
         if (connect === undefined) throw new Error('no database in this world');
@@ -244,91 +240,4 @@ function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Ra
   } catch {
     // It would have failed; no one is there to hear of it.
   }
-}
-
-/** So many at a time, in order; a pause holds them all. Rates are the real lane's affair. */
-function createSimLane({ limits, signal }: RunLaneOptions, timeline: Timeline, process: SimProcess): Lane {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  let freeAtMs = 0;
-  const enter = () =>
-    new Promise<void>((resolve) => {
-      if (running < limits.concurrency) {
-        running += 1;
-        resolve();
-      } else waiting.push(resolve);
-    });
-  const leave = () => {
-    running -= 1;
-    const next = waiting.shift();
-    if (next === undefined) return;
-    running += 1;
-    next();
-  };
-  const turn = () =>
-    new Promise<void>((resolve, reject) => {
-      const stop = () => reject(new LaneStopped());
-      const pass = () => {
-        if (timeline.nowMs < freeAtMs) return timeline.schedule(freeAtMs - timeline.nowMs, pass, process);
-        signal.removeEventListener('abort', stop);
-        resolve();
-      };
-      if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop);
-      timeline.schedule(1, pass, process);
-    });
-  const gate: PassGate = async (preSendCheck) => {
-    await turn();
-    await preSendCheck?.();
-    return undefined;
-  };
-  return {
-    run: async (_cost, task) => {
-      await enter();
-      try {
-        if (signal.aborted) throw new LaneStopped();
-        return await task(gate);
-      } finally {
-        leave();
-      }
-    },
-    pauseFor: (delayMs) => {
-      freeAtMs = Math.max(freeAtMs, timeline.nowMs + delayMs);
-    },
-    slowDown: () => {},
-    noteSuccess: () => {},
-    close: async () => {},
-  };
-}
-
-/** The rows of the scenario as the reader of files would give them. */
-function createReader({ files, rows }: Scenario): Awaited<ReturnType<Runtime['loadReader']>> {
-  const digest = (path: string) =>
-    createHash('sha256')
-      .update(files[path] ?? '')
-      .digest('hex');
-  return {
-    listInputs: async (patterns) => patterns.map((path) => ({ path, shown: path.slice(1), format: 'csv' })),
-    digestInput: async (path) => ({ sha256: digest(path), bytes: Buffer.byteLength(files[path] ?? '') }),
-    digestContent: async () => undefined,
-    findColumn,
-    readRecords: (file) => ({
-      columns: [...COLUMNS],
-      ownColumns: [],
-      notices: [],
-      close: async () => {},
-      open: async () => {},
-      sha256: digest(file.path),
-      batches: async function* () {
-        yield rows.map(
-          (row, at): SourceRecord => ({
-            cells: cellsOf(row),
-            line: at + 2,
-            row: at + 1,
-            fault: undefined,
-          }),
-        );
-      },
-    }),
-  };
 }

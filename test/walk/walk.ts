@@ -16,6 +16,7 @@ import { readRunRows } from '../../src/report/read-run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { Violation } from '../simulation/watch.js';
+import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
 import { assertLaw, assertNothingLost, OWN_NUMBER } from './walk-law.js';
 import { appendReceipts, aReceiptOf, STATES } from './walk-receipts.js';
@@ -39,7 +40,7 @@ export class Walk {
   readonly job: Job;
   readonly trail: string[] = [];
   readonly counts = { ...NO_COUNTS };
-  #files = 0;
+  readonly #inputs: WalkInputs;
   /** Runs that are not deleted. */
   readonly #kept = new Set<string>();
   /** Runs that a person let go, or wanted to. */
@@ -48,20 +49,14 @@ export class Walk {
   constructor(seed: number) {
     this.world = new WalkWorld(seed);
     this.runs = new WalkRuns(this.world);
+    this.#inputs = new WalkInputs(this.world);
     this.job = createJob(2 + (seed % 3));
     this.deliver();
     this.deliver();
   }
 
-  /** A new file of numbers that no one has: the row with no number is rejected, the doubled one is skipped. */
   deliver(): void {
-    const rows = Array.from({ length: 5 }, (_, at) => {
-      const number = this.#files * 10 + at;
-      return [`P${number}`, at === 3 ? `+6012${3_000_000 + number}` : `+65${91_000_000 + number}`];
-    });
-    rows.push([`N${this.#files}`, 'n/a'], [`D${this.#files}`, rows[0]![1]!]);
-    this.world.tables.set(`/in/${this.#files}.csv`, { columns: ['name', 'mobile'], rows });
-    this.#files += 1;
+    this.#inputs.deliver();
   }
 
   #adopts = false;
@@ -169,8 +164,7 @@ export class Walk {
     const table = fixRejections(this.runs.readOutput(run, 'rejections'), acceptedIds, random);
     if (table === undefined) return;
     if (!this.runs.isBegun(run)) this.counts.drafts += 1;
-    this.world.tables.set(`/in/${this.#files}.csv`, table);
-    this.#files += 1;
+    this.#inputs.add(table);
     this.counts.fed += 1;
   }
 
@@ -223,15 +217,12 @@ export class Walk {
 
   /** Any other output comes back as input: that is refused, and the file taken out again. */
   async feedOutput(run: string, output: string): Promise<void> {
-    const path = `/in/${this.#files}.csv`;
     const records = this.runs.readOutput(run, output);
     if (records.length === 0) return;
-    this.world.tables.set(path, {
-      columns: Object.keys(records[0]!),
-      rows: records.map((each) => Object.values(each)),
-    });
+    const table = { columns: Object.keys(records[0]!), rows: records.map((each) => Object.values(each)) };
+    const path = this.#inputs.add(table);
     const { error } = await this.world.give((host) => this.#planInput(host));
-    this.world.tables.delete(path);
+    this.#inputs.removeLast();
     if (error instanceof UserError && REFUSALS.includes(error.code)) return;
     const said = error instanceof UserError ? error.problems.map(({ where }) => where) : [];
     if (!said.includes(path.slice(1))) throw new Violation(`${output} of run ${run} is input: ${error ?? 'no error'}`);
