@@ -28,7 +28,8 @@ export function refuseOtherLead(run: string): UserError {
 /**
  * Joins what the journal and the database know of a run that a leader left. Every part that was handed over has an intent in the
  * journal before it is in the database, so a part that the database lacks was never sent: it is sent again. Returns false where
- * the database does not know the run at all: then what was under way is as after any crash.
+ * the database does not know the run at all: then what was under way is as after any crash. Where `stop` aborts while it waits
+ * for workers, all stays as it was.
  */
 export async function takeOver(
   key: LeadKey,
@@ -38,6 +39,7 @@ export async function takeOver(
     journal,
     clock,
     steps,
+    stop,
     led: { born, isNew, isNewLife, parts },
   }: {
     store: Pick<Store, 'confirmLife'>;
@@ -46,6 +48,7 @@ export async function takeOver(
     journal: Journal;
     clock: Clock;
     steps: readonly Step[];
+    stop: AbortSignal;
   },
 ): Promise<boolean> {
   if (isNew) return false;
@@ -63,7 +66,8 @@ export async function takeOver(
     const life = await store.confirmLife(key);
     if (life === 'lost') throw refuseLost(key.run);
     if (life === 'same') break;
-    await clock.sleep(500);
+    await clock.sleep(500, stop);
+    if (stop.aborted) return true;
   }
   assertNotOlder(key.run, state, parts);
   for (const part of missing) {

@@ -50,6 +50,7 @@ export async function leadStep(context: StepContext, lead: Lead): Promise<void> 
     const { store, key, leaseMs } = lead;
     const about = { step: planned.number, provisionedIds, onLost, leaseMs };
     const open = ({ atMs }: ServerMoment) => store.openStep(key, { ...about, seenAtMs: atMs });
+    // Commits are lost from the end: a life of the server that knows this leader has what was handed over before.
     const seen = await store.readServer();
     const leader = new StepLeader(context, { ...lead, open, seen }, reader);
     await leader.handOverInFlight();

@@ -55,10 +55,9 @@ export function createLeader(
   };
   return {
     lead: async () => ({ leaseMs, lead: (await lead()).born }),
-    takeOver: async (state, journal) => {
-      isKnown = await explained(
-        takeOver(key, { store, led: await lead(), state, journal, clock, steps: settings.steps }),
-      );
+    takeOver: async (state, journal, stop) => {
+      const { steps } = settings;
+      isKnown = await explained(takeOver(key, { store, led: await lead(), state, journal, clock, steps, stop }));
       isEmpty = !isKnown;
       return isKnown;
     },

@@ -43,8 +43,11 @@ export interface ApplyPlanOptions {
 export interface StepSender {
   /** Called first. For the journal: how long others may begin requests of the run after this process has died, and where. */
   lead(): Promise<Required<Pick<OpenEntry, 'leaseMs' | 'lead'>>>;
-  /** What was in flight when the process before this one ended; called before any step. False: nothing knows of it any more. */
-  takeOver(state: RunState, journal: Journal): Promise<boolean>;
+  /**
+   * What was in flight when the process before this one ended; called before any step. False: nothing knows of it any more.
+   * `stop` ends the wait for workers of then, and leaves it to the next process.
+   */
+  takeOver(state: RunState, journal: Journal, stop: AbortSignal): Promise<boolean>;
   sendStep(context: StepContext): Promise<void>;
 }
 
@@ -88,7 +91,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     const opened = { type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid } as const;
     await journal.append({ ...opened, ...(await options.sender?.lead()) });
     await options.announce(journal);
-    const isKnown = (await options.sender?.takeOver(state, journal)) === true;
+    const isKnown = (await options.sender?.takeOver(state, journal, stop.nothingNew)) === true;
     const areWorkersDone = isKnown || (await awaitWorkers(before, { ...deps, signal: stop.nothingNew }));
     await closeInFlight(state, journal, { plan, deps, areWorkersAtIt: isKnown || !areWorkersDone });
     await applySteps(options, deps, { state, journal, areas });

@@ -53,6 +53,55 @@ test('a run that lost what it was given, with its server, stays refused', async 
   expect(await workspace.destinations()).toEqual([]);
 });
 
+test.each(['confirmLife', 'readServer'])(
+  'so does one that its server loses while it is resumed, before %s',
+  async (moment) => {
+    const { workspace, memory, run } = await aJobOfTwoSteps({ sendHere: false });
+    const standby = await leadUntilLost(memory, run);
+
+    await expect(run(memory, onceAt(moment, standby.promote))).rejects.toThrow('knows another leader of it, or none');
+    await expect(run(memory)).rejects.toThrow('the database lacks 3 requests that it had been given');
+    await expect(run(memory)).rejects.toThrow('the database lacks 3 requests that it had been given');
+    expect(await workspace.destinations()).toEqual([]);
+  },
+);
+
+test.each(['confirmLife', 'readServer'])(
+  'a server that knows who resumes the run has lost nothing of it, also where it is another before %s',
+  async (moment) => {
+    const { workspace, memory, run } = await aJobOfTwoSteps({ sendHere: false });
+    await expect(run(memory, dyingAt('handOver reply'))).rejects.toThrow('the leader dies');
+    let standby: ReturnType<MemoryCluster['copyStandby']> | undefined;
+    const copy = onceAt('lead reply', () => {
+      standby = memory.copyStandby();
+    });
+    const promote = onceAt(moment, () => standby?.promote());
+    workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+
+    expect(await run(memory, (method) => copy(method) ?? promote(method))).toBe(0);
+    expect((await workspace.destinations()).toSorted()).toEqual([...ONCE, ...ONCE].toSorted());
+  },
+);
+
+test('a run that waits for a worker to say what it sent stops at once, and is resumed', async () => {
+  const { workspace, memory, run, lead } = await aJobOfTwoSteps({ sendHere: false });
+  await expect(run(memory, dyingAt('handOver reply'))).rejects.toThrow('the leader dies');
+  const hand = await aHand(memory.connect(), 1);
+  memory.restart();
+  let stop: () => void = () => {};
+  const waiting = lead(
+    memory,
+    onceAt('confirmLife reply', () => stop()),
+  );
+  stop = waiting.stop;
+
+  expect(await waiting.ended).toBe(75);
+  await hand.die();
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  expect(await run(memory)).toBe(0);
+  expect((await workspace.destinations()).toSorted()).toEqual([...ONCE, ...ONCE].toSorted());
+});
+
 test('a finished run whose leader died before it dropped it is applied again', async () => {
   const { workspace, memory, run, apply } = await aJobOfTwoSteps();
   await expect(run(memory, dyingAt('drop'))).rejects.toThrow('the leader dies');
@@ -64,6 +113,15 @@ test('a finished run whose leader died before it dropped it is applied again', a
 function dyingAt(what: string): BreakCall {
   return (method) => {
     if (method === what) throw new Error('the leader dies');
+    return undefined;
+  };
+}
+
+function onceAt(what: string, act: () => void): BreakCall {
+  let isDone = false;
+  return (method) => {
+    if (method === what && !isDone) act();
+    isDone ||= method === what;
     return undefined;
   };
 }
@@ -91,6 +149,8 @@ async function aJobOfTwoSteps(cluster: object = {}) {
   const run: Run = (memory, breakCall) => commands.run({ loadStore: async () => memory.connect(breakCall) });
   return {
     ...{ workspace, memory: new MemoryCluster(systemClock), run },
+    lead: (memory: MemoryCluster, breakCall: BreakCall) =>
+      commands.lead({ loadStore: async () => memory.connect(breakCall) }),
     /** All that the database was given is done. */
     dieBeforeSecondStep: async (memory: MemoryCluster) => {
       const dying = dyingAt('openStep');

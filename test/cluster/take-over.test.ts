@@ -64,8 +64,8 @@ async function aLedRequest() {
       const opened = { type: 'open', version: 3, plan: lead.run, at: AT, host: 'h', pid: 1, leaseMs: 30_000 } as const;
       for (const entry of [{ ...opened, lead: led.born }, ...entries]) state.apply(entry);
       const journal = { append: async (entry: JournalEntry) => state.apply(entry) };
-      const isKnown = await takeOver({ ...lead, epoch }, { store, led, state, journal, clock: systemClock, steps });
-      expect(isKnown).toBe(true);
+      const deps = { store, journal, clock: systemClock, stop: new AbortController().signal };
+      expect(await takeOver({ ...lead, epoch }, { ...deps, led, state, steps })).toBe(true);
       return state;
     },
   };
