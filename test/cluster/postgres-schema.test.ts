@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
+import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { LeadLost } from '../../src/cluster/store.js';
@@ -50,6 +51,28 @@ test('a database without the schema, or with the one of another build, is refuse
   };
   await expect(createPostgresStore({ url })).rejects.toMatchObject(newer);
   await expect(initSchema(database)).rejects.toMatchObject(newer);
+});
+
+test('functions of another build are replaced by init; until then a worker says so', async () => {
+  await initSchema(database);
+  await database.query('drop function volley.beat');
+  const store = await createPostgresStore({ url: server.url(name) });
+  const beat = () => store.beat('w', { name: 'w', leaseMs: 30_000 });
+  const other = {
+    code: 'bad-flag',
+    message: 'Cannot use the database: its schema `volley` is that of another build (42883)',
+    hint: expect.stringContaining('run `volley cluster init`'),
+  };
+  await expect(beat()).rejects.toMatchObject(other);
+  await initSchema(database);
+  expect(await beat()).toMatchObject({ isAlive: true });
+  await store.close();
+
+  await database.query('drop function volley.beat');
+  await database.query('create function volley.beat(text, text, float8) returns text language sql as $$ select $1 $$');
+  await expect(initSchema(database)).rejects.toMatchObject({
+    hint: expect.stringContaining('drop schema volley cascade'),
+  });
 });
 
 test('a server older than PostgreSQL 14 is refused', async () => {
@@ -179,5 +202,22 @@ test('a run whose drop was cut short is as one that the database does not know: 
     await store.handOver({ ...lead, epoch }, [aPart(1), aPart(2)]);
     await database.query('select volley.drop_run($1, $2, 1)', [lead.run, epoch]);
   }
+  await store.close();
+});
+
+test('a drop beside a process that resumes the run is refused', async () => {
+  await initSchema(database);
+  const connect = () => createPostgresStore({ url: server.url(name) });
+  const { store, lead } = await aRun({ connect, passTime: async () => {}, restart: async () => {} });
+  const query: Database['query'] = async (text, values) => {
+    const rows = await database.query(text, values);
+    if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, '{}');
+    return rows;
+  };
+  await expect(dropNamedRun({ ...database, query }, lead.run, () => {})).rejects.toMatchObject({
+    code: 'lock-held',
+    message: 'Cannot drop run run-a: a process has resumed it meanwhile',
+  });
+  expect(await store.hasRuns({ only: lead.run })).toBe(true);
   await store.close();
 });

@@ -1,4 +1,5 @@
-import type { LeadKey } from '../store.js';
+import { UserError } from '../../domain/errors.js';
+import { type LeadKey, LeadLost } from '../store.js';
 import type { Database } from './database.js';
 
 const DROPPED_AT_ONCE = 20_000;
@@ -30,6 +31,11 @@ export async function dropNamedRun(
 ): Promise<boolean> {
   const [led] = await database.query('select epoch from volley.run where id = $1', [run]);
   if (led === undefined) return false;
-  await dropRun(database, { run, epoch: Number(led.epoch) }, onWaiting);
+  await dropRun(database, { run, epoch: Number(led.epoch) }, onWaiting).catch((error: unknown) => {
+    if (!(error instanceof LeadLost)) throw error;
+    throw new UserError('lock-held', `Cannot drop run ${run}: a process has resumed it meanwhile`, {
+      hint: 'Wait for its end, or stop it; then drop the run, if it is still there.',
+    });
+  });
   return true;
 }

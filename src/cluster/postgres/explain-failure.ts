@@ -28,6 +28,9 @@ const REFUSED: Readonly<Record<string, readonly [what: string, hint: string]>> =
   ],
 };
 
+/** A function, column or table is not there, or is another. */
+const OTHER_SCHEMA: ReadonlySet<string> = new Set(['42883', '42703', '42P01', '42P13']);
+
 const LEAD_LOST = 'VL001';
 /** Of Node, where it refuses a certificate. */
 const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
@@ -42,6 +45,17 @@ export function explainFailure(error: unknown): Error {
   const refused = find(REFUSED, code);
   if (refused !== undefined) {
     return new UserError('bad-credentials', `Cannot use the database: ${refused[0]}`, { hint: refused[1] });
+  }
+  if (OTHER_SCHEMA.has(code)) {
+    return new UserError(
+      'bad-flag',
+      `Cannot use the database: its schema \`volley\` is that of another build (${code})`,
+      {
+        hint:
+          'Stop leaders and workers, and run `volley cluster init`. If it says the same: when no run is in the database, ' +
+          '`drop schema volley cascade`, then init again.',
+      },
+    );
   }
   if (messageOf(error) === NO_TLS) {
     return new UserError('bad-credentials', 'Cannot use the database: it has no TLS', {

@@ -3,7 +3,7 @@
  * in an earlier life that this server never saw the end of: it is put back, and the run stops.
  */
 export const CHECK_IN_FUNCTIONS = `
-create function volley.check_in(of_worker text, runs text[], borns text[], steps integer[], requests integer[], parts text[],
+create or replace function volley.check_in(of_worker text, runs text[], borns text[], steps integer[], requests integer[], parts text[],
   attempts integer[], nonces text[], outcomes text[], results text[], halves text[])
 returns integer language plpgsql as $$
 declare

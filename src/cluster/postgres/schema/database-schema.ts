@@ -7,12 +7,13 @@ import { LIFE_FUNCTIONS } from './life-functions.js';
 import { TABLES } from './tables.js';
 import { WORKER_FUNCTIONS } from './worker-functions.js';
 
-/** Version n is made of version n - 1 by the n-th of these. Never changed once released; a change is one more. */
-const MIGRATIONS: readonly string[] = [
-  `create schema volley;
-   ${TABLES} ${LIFE_FUNCTIONS} ${LEADER_FUNCTIONS} ${WORKER_FUNCTIONS} ${CHECK_IN_FUNCTIONS} ${LANE_FUNCTIONS}
-   insert into volley.meta (version) values (0);`,
-];
+/**
+ * Version n is made of version n - 1 by the n-th of these. Never changed once released; a change is one more, also of functions
+ * alone: older builds must refuse it.
+ */
+const MIGRATIONS: readonly string[] = [`create schema volley; ${TABLES} insert into volley.meta (version) values (0);`];
+/** Replaced by every `init`. */
+const FUNCTIONS = [LIFE_FUNCTIONS, LEADER_FUNCTIONS, WORKER_FUNCTIONS, CHECK_IN_FUNCTIONS, LANE_FUNCTIONS];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -26,7 +27,7 @@ export async function initSchema(database: Database): Promise<{ readonly from: n
     await query("select pg_advisory_xact_lock(hashtextextended('volley schema', 0))");
     const from = await readVersion(query);
     if (from > SCHEMA_VERSION) throw newerSchema(from);
-    for (const migration of MIGRATIONS.slice(from)) await query(migration);
+    for (const statements of [...MIGRATIONS.slice(from), ...FUNCTIONS]) await query(statements);
     await query('update volley.meta set version = $1', [SCHEMA_VERSION]);
     return { from, to: SCHEMA_VERSION };
   });

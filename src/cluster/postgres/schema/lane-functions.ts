@@ -7,7 +7,7 @@ import { PERIOD_MS } from '../../../throttle/sliding-second.js';
 import { HORIZON_MS, MAX_LINE_MS, RECOVERY_PER_SECOND, SET_BACK_MS } from '../../lane-rule.js';
 
 export const LANE_FUNCTIONS = `
-create function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
+create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
   slowed boolean, succeeded boolean, least_share float8, pause_ms float8, out in_ms float8[], out again_in_ms float8,
   out paused_for_ms float8)
 language plpgsql immutable as $$
@@ -60,7 +60,7 @@ begin
 end $$;
 
 -- A crash may lose the last bookings: then the server has a new life, and the rule waits. So the disk need not be waited for.
-create function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, slowed boolean, succeeded boolean,
+create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, slowed boolean, succeeded boolean,
   least_share float8, pause_ms float8, out now_ms float8, out in_ms float8[], out again_in_ms float8, out share float8,
   out paused_for_ms float8)
 language plpgsql as $$

@@ -8,7 +8,7 @@ const REMEMBERED_MINUTES = 10;
  * run hold its gate alone: no claim and no begin stands on both sides of the change.
  */
 export const LEADER_FUNCTIONS = `
-create function volley.check_lead(of_run text, its_epoch bigint) returns volley.run language plpgsql as $$
+create or replace function volley.check_lead(of_run text, its_epoch bigint) returns volley.run language plpgsql as $$
 declare
   led volley.run;
 begin
@@ -21,7 +21,7 @@ end $$;
 
 -- A run of which no step was ever opened is as good as new: its leader may have died before it knew. Of one whose drop was cut
 -- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
-create function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean,
+create or replace function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean,
   out is_dropped boolean, out born text)
 language plpgsql as $$
 declare
@@ -49,7 +49,7 @@ begin
   is_new_life := led.life <> present;
 end $$;
 
-create function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text, lease_ms float8,
+create or replace function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text, lease_ms float8,
   seen_at_ms float8)
 returns void language plpgsql as $$
 declare
@@ -65,11 +65,11 @@ begin
 end $$;
 
 -- From the last moment of this clock that the leader has seen: so nothing that arrives late makes the lease longer than its life.
-create function volley.lease_end(seen_at_ms float8, its_lease interval) returns timestamptz language sql as $$
+create or replace function volley.lease_end(seen_at_ms float8, its_lease interval) returns timestamptz language sql as $$
   select to_timestamp(least(seen_at_ms, volley.now_ms()) / 1000) + its_lease
 $$;
 
-create function volley.close_step(of_run text, its_epoch bigint) returns void language plpgsql as $$
+create or replace function volley.close_step(of_run text, its_epoch bigint) returns void language plpgsql as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
   perform volley.check_lead(of_run, its_epoch);
@@ -78,7 +78,7 @@ end $$;
 
 -- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
 -- attempt under way; that of a worker which put it back counts.
-create function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
+create or replace function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
   first_rows integer[], row_counts integer[], in_flights boolean[], heads text[], bodies bytea[])
 returns void language plpgsql as $$
 begin
@@ -123,7 +123,7 @@ begin
 end $$;
 
 -- Not each of these calls writes: the lease is renewed when a sixth of it has passed.
-create function volley.read_state(of_run text, its_epoch bigint, seen_at_ms float8, out open_step integer, out open bigint,
+create or replace function volley.read_state(of_run text, its_epoch bigint, seen_at_ms float8, out open_step integer, out open bigint,
   out claimed bigint, out under_way bigint, out workers bigint, out stop_reason text, out stop_detail text, out life text,
   out now_ms float8)
 language plpgsql as $$
@@ -145,7 +145,7 @@ begin
     from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
 end $$;
 
-create function volley.note_taken(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
+create or replace function volley.note_taken(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
   attempts integer[], versions integer[])
 returns void language plpgsql as $$
 begin
@@ -162,7 +162,7 @@ begin
   end loop;
 end $$;
 
-create function volley.withdraw(of_run text, its_epoch bigint)
+create or replace function volley.withdraw(of_run text, its_epoch bigint)
 returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
@@ -176,7 +176,7 @@ begin
     where p.run = of_run and p.state = 'withdrawn' order by p.step, p.request, p.part;
 end $$;
 
-create function volley.confirm_life(of_run text, its_epoch bigint) returns text language plpgsql as $$
+create or replace function volley.confirm_life(of_run text, its_epoch bigint) returns text language plpgsql as $$
 declare
   led volley.run;
   promoted timestamptz;
@@ -215,7 +215,7 @@ begin
 end $$;
 
 -- In pieces, so that no call takes long. Says whether all is deleted; while workers send some of it nothing is.
-create function volley.drop_run(of_run text, its_epoch bigint, at_most integer, out is_all boolean, out under_way integer)
+create or replace function volley.drop_run(of_run text, its_epoch bigint, at_most integer, out is_all boolean, out under_way integer)
 language plpgsql as $$
 declare
   deleted integer;

@@ -3,11 +3,11 @@
  * new life extends the leases, because no worker could renew its own while the server was away.
  */
 export const LIFE_FUNCTIONS = `
-create function volley.now_ms() returns float8 language sql as $$
+create or replace function volley.now_ms() returns float8 language sql as $$
   select extract(epoch from clock_timestamp())::float8 * 1000
 $$;
 
-create function volley.present_life() returns text language plpgsql as $$
+create or replace function volley.present_life() returns text language plpgsql as $$
 declare
   present text;
   its_timeline text;
@@ -36,22 +36,22 @@ begin
 end $$;
 
 -- Who changes a run takes its gate alone, who relies on it takes it with others; both until the end of the transaction.
-create function volley.gate(of_run text) returns bigint language sql immutable as $$
+create or replace function volley.gate(of_run text) returns bigint language sql immutable as $$
   select hashtextextended('volley run ' || of_run, 0)
 $$;
 
-create function volley.has_lease(of_worker text) returns boolean language sql as $$
+create or replace function volley.has_lease(of_worker text) returns boolean language sql as $$
   select exists (
     select from volley.worker where id = of_worker and gone_at is null and lease_until > clock_timestamp()
   )
 $$;
 
 -- Only a worker that has checked in claims and begins: else it might send what it has sent in an earlier life.
-create function volley.may_begin(of_worker text, present text) returns boolean language sql as $$
+create or replace function volley.may_begin(of_worker text, present text) returns boolean language sql as $$
   select volley.has_lease(of_worker) and exists (select from volley.worker where id = of_worker and life = present)
 $$;
 
-create function volley.beat(of_worker text, its_name text, lease_ms float8, out is_alive boolean, out life text)
+create or replace function volley.beat(of_worker text, its_name text, lease_ms float8, out is_alive boolean, out life text)
 language plpgsql as $$
 declare
   its_lease interval := lease_ms * interval '1 millisecond';
@@ -66,7 +66,7 @@ begin
 end $$;
 
 -- From then on no beat renews them.
-create function volley.end_leases() returns void language plpgsql as $$
+create or replace function volley.end_leases() returns void language plpgsql as $$
 begin
   update volley.worker set gone_at = clock_timestamp() where gone_at is null and lease_until <= clock_timestamp();
   delete from volley.worker
@@ -74,7 +74,7 @@ begin
       and not exists (select from volley.part where owner = worker.id);
 end $$;
 
-create function volley.leave(of_worker text) returns void language plpgsql as $$
+create or replace function volley.leave(of_worker text) returns void language plpgsql as $$
 begin
   perform volley.present_life();
   update volley.part set state = 'open', owner = null where owner = of_worker and state = 'claimed';
@@ -82,7 +82,7 @@ begin
 end $$;
 
 -- Says in the attempt of a part what became of it, and has the leader told.
-create function volley.end_attempt(of_part volley.part, its_outcome text, its_result text, recovered boolean)
+create or replace function volley.end_attempt(of_part volley.part, its_outcome text, its_result text, recovered boolean)
 returns void language sql as $$
   update volley.attempt
     set outcome = its_outcome, result = its_result, ended = nextval('volley.ended_order'), ended_at = clock_timestamp(),
@@ -91,7 +91,7 @@ returns void language sql as $$
       and attempt = of_part.attempt
 $$;
 
-create function volley.recover() returns integer language plpgsql as $$
+create or replace function volley.recover() returns integer language plpgsql as $$
 declare
   lost volley.part;
   fate text;

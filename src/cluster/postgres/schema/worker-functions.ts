@@ -4,7 +4,7 @@
  */
 export const WORKER_FUNCTIONS = `
 -- Whether parts of the step may be claimed and begun: while its leader has a lease.
-create function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
+create or replace function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
   select coalesce(
     led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present
       and led.lease_until > clock_timestamp(),
@@ -12,7 +12,7 @@ create function volley.is_claimable(led volley.run, its_step integer, present te
   )
 $$;
 
-create function volley.find_run(only_run text) returns setof volley.run language plpgsql as $$
+create or replace function volley.find_run(only_run text) returns setof volley.run language plpgsql as $$
 declare
   present text := volley.present_life();
 begin
@@ -23,7 +23,7 @@ begin
 end $$;
 
 -- What the worker holds from now on without having said so; one row without a request where that is nothing.
-create function volley.claim(of_worker text, of_run text, its_step integer, its_epoch bigint, up_to integer,
+create or replace function volley.claim(of_worker text, of_run text, its_step integer, its_epoch bigint, up_to integer,
   held_requests integer[], held_parts text[])
 returns table (is_open boolean, request integer, part text, first_row integer, row_count integer, in_flight boolean,
   attempt integer, head text, body bytea, nonce text)
@@ -79,7 +79,7 @@ begin
 end $$;
 
 -- The indexes, from 0, of the begins that are refused.
-create function volley.append(of_worker text, of_run text, its_step integer, types text[], requests integer[], parts text[],
+create or replace function volley.append(of_worker text, of_run text, its_step integer, types text[], requests integer[], parts text[],
   attempts integer[], nonces text[], outcomes text[], results text[], halves text[])
 returns integer[] language plpgsql as $$
 declare
@@ -102,7 +102,7 @@ begin
   return refused;
 end $$;
 
-create function volley.append_begin(p volley.part, of_worker text, present text, is_claimable boolean, its_attempt integer, its_nonce text)
+create or replace function volley.append_begin(p volley.part, of_worker text, present text, is_claimable boolean, its_attempt integer, its_nonce text)
 returns boolean language plpgsql as $$
 declare
   last volley.attempt;
@@ -126,7 +126,7 @@ begin
   return true;
 end $$;
 
-create function volley.append_end(p volley.part, of_worker text, its_attempt integer, its_nonce text, its_outcome text,
+create or replace function volley.append_end(p volley.part, of_worker text, its_attempt integer, its_nonce text, its_outcome text,
   its_result text, its_halves text)
 returns void language plpgsql as $$
 declare
@@ -160,7 +160,7 @@ begin
     on conflict do nothing;
 end $$;
 
-create function volley.ask_to_stop(of_run text, reason text, detail text) returns void language plpgsql as $$
+create or replace function volley.ask_to_stop(of_run text, reason text, detail text) returns void language plpgsql as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
   update volley.run set stop_reason = reason, stop_detail = detail
