@@ -1,8 +1,31 @@
 /**
- * A worker checks in with what it remembers. An attempt of a run that the store knows, and that the store has lost, was committed
- * in an earlier life that this server never saw the end of: it is put back, and the run stops.
+ * A worker checks in with what it remembers: minutes of fast work, so most of it is only looked up (`list_lost`). An attempt of a run
+ * that the store knows, and that the store has lost, was committed in an earlier life that this server never saw the end of: it is
+ * put back (`check_in`), and the run stops. In the end the worker has checked in to the life in which it began to (`checked_in`).
  */
 export const CHECK_IN_FUNCTIONS = `
+-- The indexes, from 0, of the attempts that are lost, or were put back in this life.
+create or replace function volley.list_lost(runs text[], borns text[], steps integer[], requests integer[], parts text[],
+  attempts integer[], nonces text[], are_ended boolean[])
+returns integer[] language plpgsql as $$
+declare
+  present text := volley.present_life();
+begin
+  return array(
+    select place::integer - 1
+      from unnest(runs, borns, steps, requests, parts, attempts, nonces, are_ended) with ordinality
+        as sent (run, born, step, request, part, attempt, nonce, is_ended, place)
+      where exists (select from volley.run r where r.id = sent.run and (sent.born is null or r.born = sent.born))
+        and not exists (
+          select from volley.attempt a
+            where a.run = sent.run and a.step = sent.step and a.request = sent.request and a.part = sent.part
+              and a.attempt = sent.attempt and a.nonce = sent.nonce and (a.outcome is not null or not sent.is_ended)
+              and a.put_back is distinct from present
+        )
+      order by place
+  );
+end $$;
+
 create or replace function volley.check_in(of_worker text, runs text[], borns text[], steps integer[], requests integer[], parts text[],
   attempts integer[], nonces text[], outcomes text[], results text[], halves text[])
 returns integer language plpgsql as $$
@@ -38,11 +61,14 @@ begin
         where run = runs[i] and step = steps[i] and request = requests[i] and part = parts[i] and attempt = attempts[i]
           and nonce = nonces[i] and put_back is distinct from present
     ) then
-      update volley.run set has_lost = true where id = runs[i];
+      update volley.run set has_lost = true where id = runs[i] and not has_lost;
       lost := lost + 1;
     end if;
   end loop;
-  update volley.worker set life = present where id = of_worker;
   return lost;
 end $$;
+
+create or replace function volley.checked_in(of_worker text, its_life text) returns void language sql as $$
+  update volley.worker set life = its_life where id = of_worker
+$$;
 `;
