@@ -39,8 +39,15 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'the database does not look at the lease of the leader',
     file: 'src/cluster/postgres/schema/worker-functions.ts',
-    find: 'and led.lease_until > clock_timestamp(),',
+    find: 'and volley.is_led(led),',
     replace: 'and led.lease_until is not null,',
+    tests: ['test/cluster/postgres-store.test.ts'],
+  },
+  {
+    name: 'a clock that is set back lengthens the lease of a leader',
+    file: 'src/cluster/postgres/schema/worker-functions.ts',
+    find: 'and led.lease_until <= clock_timestamp() + led.lease',
+    replace: '',
     tests: ['test/cluster/postgres-store.test.ts'],
   },
   {

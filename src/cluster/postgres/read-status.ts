@@ -27,7 +27,7 @@ export interface ClusterStatus {
 export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
   const runs = await database.query(`
     select r.id as run, r.job::json #>> '{job,name}' as job, r.step, r.is_open, r.stop_detail as stop,
-        case when r.is_open and r.lease_until <= clock_timestamp()
+        case when r.is_open and not volley.is_led(r)
             and exists (select from volley.part p where p.run = r.id and p.state in ('open', 'claimed'))
           then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as no_leader_since_ms,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'open') as open,

@@ -78,6 +78,22 @@ export function testLeaderLease(open: OpenCluster): void {
     expect(await store.findRun({})).toBeUndefined();
   });
 
+  test('a clock that is set back lengthens no lease; a leader that is there renews it', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    await openStep(store, lead, LEASE);
+    const worker = await aWorker(cluster, 'w');
+    await worker.claim(1);
+    await cluster.passTime(-3_600_000);
+    expect(await store.findRun({})).toBeUndefined();
+    expect(await worker.begin()).toEqual({ refused: [0] });
+    await readNews(store, lead);
+    expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
+    expect(await worker.begin()).toEqual({ refused: [] });
+    await cluster.passTime(LEASE.leaseMs);
+    expect(await store.findRun({})).toBeUndefined();
+  });
+
   test('a leader before the one that leads renews nothing', async () => {
     const cluster = await open();
     const { store, lead } = await aRun(cluster);

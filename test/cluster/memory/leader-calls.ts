@@ -82,7 +82,9 @@ function noteSentBefore(memory: MemoryState, run: Run, { step, request, part, at
 export function readNews(memory: MemoryState, key: LeadKey, { limit, seenAtMs }: Parameters<Store['readNews']>[1]) {
   const run = memory.led(key);
   const { leaseMs } = run.step ?? { leaseMs: 0 };
-  run.leaseUntil = Math.max(run.leaseUntil, memory.leaseEnd({ leaseMs, seenAtMs }));
+  const isOfAnotherClock = run.leaseUntil > memory.clock.now() + leaseMs;
+  const leaseEnd = memory.leaseEnd({ leaseMs, seenAtMs });
+  run.leaseUntil = isOfAnotherClock ? leaseEnd : Math.max(run.leaseUntil, leaseEnd);
   const untaken = [...run.attempts.values()].filter((attempt) => attempt.untaken).slice(0, limit);
   const ended = untaken.flatMap(({ step, request, part, attempt, result, at, isLate, version }) => {
     const rows = run.parts.get(partName({ step, request, part }))?.rows;

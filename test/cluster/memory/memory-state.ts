@@ -86,8 +86,9 @@ export class MemoryState {
     return isOpen && this.isAlive(worker) && this.workers.get(worker)?.life === this.life;
   }
 
-  isClaimable({ isOpen, leaseUntil, stop, lost, life }: Run): boolean {
-    return isOpen && leaseUntil > this.clock.now() && stop === undefined && !lost && life === this.life;
+  isClaimable({ isOpen, step, leaseUntil, stop, lost, life }: Run): boolean {
+    const leftMs = leaseUntil - this.clock.now();
+    return isOpen && leftMs > 0 && leftMs <= (step?.leaseMs ?? 0) && stop === undefined && !lost && life === this.life;
   }
 
   isAlive(worker: string | undefined): boolean {

@@ -133,7 +133,9 @@ begin
   life := volley.present_life();
   led := volley.check_lead(of_run, its_epoch);
   update volley.run r set lease_until = volley.lease_end(seen_at_ms, r.lease)
-    where r.id = of_run and r.epoch = its_epoch and r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6;
+    where r.id = of_run and r.epoch = its_epoch
+      and (r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6
+        or r.lease_until > clock_timestamp() + r.lease);
   now_ms := volley.now_ms();
   open_step := case when led.is_open then led.step end;
   stop_reason := led.stop_reason;

@@ -3,11 +3,16 @@
  * with others, and judge run and lease behind it.
  */
 export const WORKER_FUNCTIONS = `
+-- Whether its leader has a lease. One that lasts longer than it was given is of another clock, which was set back since.
+create or replace function volley.is_led(led volley.run) returns boolean language sql as $$
+  select led.lease_until > clock_timestamp() and led.lease_until <= clock_timestamp() + led.lease
+$$;
+
 -- Whether parts of the step may be claimed and begun: while its leader has a lease.
 create or replace function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
   select coalesce(
     led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present
-      and led.lease_until > clock_timestamp(),
+      and volley.is_led(led),
     false
   )
 $$;
