@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('workers that come after the lease of a leader that was killed send nothing; led again, the run is finished, each row once', async () => {
+test.concurrent('workers that come after the lease of a leader that was killed send nothing; led again, the run is finished, each row once', async () => {
   const { workspace, volley, start, leave, endLease } = await aLedRun();
   await leave();
   await endLease();
@@ -28,7 +28,7 @@ test('workers that come after the lease of a leader that was killed send nothing
   expect(await workspace.destinations()).toEqual(numbersOf(10));
 });
 
-test('what a killed leader had handed over is sent by no worker once its run was abandoned', async () => {
+test.concurrent('what a killed leader had handed over is sent by no worker once its run was abandoned', async () => {
   // It waits for the lease and 20 s more.
   const { workspace, volley, start, leave, endLease } = await aLedRun(15);
   await leave();

@@ -17,7 +17,7 @@ export const KEYS = {
   ACTION_TOKEN: 'sandbox-action-token-not-a-secret',
 };
 
-/** Credentials of the sandbox indefinitelyy area. */
+/** Credentials of the sandbox for every area. */
 export const CREDENTIALS = {
   apiKey: { env: 'CONNECT_KEY' },
   gateway: { apiKey: { env: 'GATEWAY_KEY' } },

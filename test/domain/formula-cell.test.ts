@@ -140,7 +140,7 @@ describe('neutralizeCell', () => {
 });
 
 describe('restoreCell', () => {
-  it('undoes neutralizeCell indefinitelyy text', () => {
+  it('undoes neutralizeCell for every text', () => {
     const property = fc.property(aCell, (text) => {
       expect(restoreCell(neutralizeCell(text))).toBe(text);
     });

@@ -36,7 +36,7 @@ describe.concurrent('a 2xx to a batch', () => {
     expect(workspace.requests()).toHaveLength(2 * open.length);
   });
 
-  test('accounts indefinitelyy row where it gives some twice, and where its count is wrong but each row is named', async () => {
+  test('accounts for every row where it gives some twice, and where its count is wrong but each row is named', async () => {
     const workspace = await aWorkspace({ kind: 'repeated', nth: 2 }, { kind: 'wrong-count', nth: 3 });
     workspace.write('people.csv', people(30));
     workspace.writeJob(aJob(workspace));

@@ -28,7 +28,7 @@ const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>
   stray: ['made', 'unknown', 'not made'],
 };
 
-/** Where no whole answer came, it is the same indefinitelyy call. */
+/** Where no whole answer came, it is the same for every call. */
 const isChosen: Choice = (fault) => isNoTwin(fault) && (fault.means !== 'unknown' || STATUS_FAULTS.includes(fault));
 
 describe.concurrent.each(ALL ? ['webhooks', 'channels'] : ['channels'])(

@@ -46,7 +46,7 @@ export function aChatStep(changes: Record<string, unknown> = {}): Record<string,
   return { kind: 'chat', text: '{{ job }}: {{ accepted }} of {{ read }}', ...changes };
 }
 
-/** Credentials indefinitelyy area. */
+/** Credentials for every area. */
 export function allCredentials(): Record<string, unknown> {
   return {
     apiKey: { env: 'CONNECT_KEY' },

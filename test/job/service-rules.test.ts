@@ -21,7 +21,7 @@ const REFUSED = `contains ${reference('…')}, which a job file does not replace
 
 describe('secrets', () => {
   test.each([
-    ['indefinitelyy area', { apiKey: 'sk_live_1' }],
+    ['for every area', { apiKey: 'sk_live_1' }],
     ['for one area', { sms: { apiKey: 'sk_live_1' }, apiKey: { env: 'A' } }],
     ['in place of credentials', 'sk_live_1'],
     ['as a key', { sk_live_1: null, apiKey: { env: 'A' } }],

@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { closeAfterFile } from '../e2e/opened.js';
 import { ROOT } from './dockerfile.js';
 
 interface Reached {
@@ -24,10 +25,10 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** A record of the test's own, gone when the test is over. */
+/** A record of the test's own, gone when its file is over. */
 export function aNetworkRecord(): NetworkRecord {
   const directory = mkdtempSync(join(tmpdir(), 'volley-network-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  closeAfterFile({ close: () => rm(directory, { recursive: true, force: true }) });
   const file = join(directory, 'record.ndjson');
   const read = (): Reached[] =>
     existsSync(file)

@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Balance } from '../../src/domain/row.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Summary } from '../../src/report/summary.js';
 import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { expectEveryRowOnce, readOutput } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
+import { closeAfterFile } from '../e2e/opened.js';
 import { readAccount } from '../samples/expected.js';
 import { ROOT } from './dockerfile.js';
 import { aNetworkRecord } from './network-record.js';
@@ -146,7 +148,8 @@ test('every example that says `sandbox: true` is run here', async () => {
   expect(onSandbox.filter((name) => name !== 'autumn-sale').toSorted()).toEqual(Object.keys(EXAMPLES));
 });
 
-test.each(Object.entries(EXAMPLES))(
+// Each waits for its rates, its windows and its answers.
+test.concurrent.each(Object.entries(EXAMPLES))(
   '%s runs as it stands, and the sandbox holds what it accepted',
   async (name, wanted) => {
     const directory = copyExamples();
@@ -185,7 +188,7 @@ function expectOnly(ledger: readonly LedgerEntry[], area: LedgerEntry['area'], c
 /** Jobs and samples in a directory of their own, where the output goes too. */
 function copyExamples(): string {
   const directory = mkdtempSync(join(tmpdir(), 'volley-examples-'));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  closeAfterFile({ close: () => rm(directory, { recursive: true, force: true }) });
   for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
   return directory;
 }

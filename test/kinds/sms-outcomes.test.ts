@@ -108,7 +108,7 @@ describe('answer to a batch', () => {
     }
   });
 
-  it('with the same umid indefinitelyy row is no trouble: nothing is joined by it', () => {
+  it('with the same umid for every row is no trouble: nothing is joined by it', () => {
     const outcomes = readMessages(
       rowsOf(part).map((row) => aMessage(part, row, row === 22 ? { ...REJECTED, umid: 'u' } : { umid: 'u' })),
     );

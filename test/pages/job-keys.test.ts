@@ -17,7 +17,7 @@ const HEADS: Readonly<Record<string, string>> = {
 const documented = tables.flatMap((table) => listDocumented(table));
 const keys = listSchemaKeys(jobJsonSchema());
 
-test('the reference has a table indefinitelyything that has keys', () => {
+test('the reference has a table for everything that has keys', () => {
   expect(new Set(keys.map(({ of }) => of))).toEqual(new Set(documented.map(({ of }) => of)));
 });
 

@@ -113,7 +113,7 @@ describe('requests of a contacts step', () => {
 });
 
 describe('ids of requests', () => {
-  it('are at most 20 characters and differ indefinitelyy plan, step, request and part', () => {
+  it('are at most 20 characters and differ for every plan, step, request and part', () => {
     const key = fc.record({
       planId: fc.stringMatching(/^[0-9a-z]{12}$/),
       step: fc.integer({ min: 1, max: 99 }),

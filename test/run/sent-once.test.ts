@@ -66,7 +66,7 @@ describe('a receipt that comes after `volley retry`', () => {
     expect(await line.sentTo()).toEqual(numbersOf(3));
   });
 
-  it('counts indefinitelyy plan that has the row after that run', async () => {
+  it('counts for every plan that has the row after that run', async () => {
     const { line, first, retried } = await aWrongWord();
     line.workspace.setFaults({ kind: 'reject-rows', rows: 1 });
     await line.apply(retried);

@@ -232,7 +232,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('a client', () => {
-  test('has a row in the table indefinitelyy function it has', () => {
+  test('has a row in the table for every function it has', () => {
     const clients = someClients(someAddresses());
     const functions = Object.entries(clients).flatMap(([area, client]) =>
       Object.keys(client).map((name) => `${area}.${name}`),

@@ -151,7 +151,7 @@ describe('parseJsonRow', () => {
     fc.assert(property);
   });
 
-  it('has an answer indefinitelyy text', () => {
+  it('has an answer for every text', () => {
     const aText = fc.string({ unit: fc.constantFrom(...'{}[]":,\\-1e.0u \t', 'd83d', '"a":', 'null') });
     const property = fc.property(aText, (text) => {
       const isObject = readsAsObject(text);

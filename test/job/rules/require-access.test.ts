@@ -268,7 +268,7 @@ describe('the account of contacts', () => {
 });
 
 describe('the bases of gateway and chat', () => {
-  test('are one host indefinitelyy region', () => {
+  test('are one host for every region', () => {
     const { bases } = parseJob(aJobFile({ service: aService({ region: 'indonesia' }) }), 'a.yaml').service;
     expect(bases).toMatchObject({ gateway: 'https://api.8x8.com', chat: 'https://api.8x8.com' });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createNumberSet } from '../../../src/normalize/number/number-set.js';
 
 describe('set of numbers', () => {
-  it('names the row that was kept indefinitelyy later one with the same number', () => {
+  it('names the row that was kept for every later one with the same number', () => {
     const numbers = createNumberSet();
     expect(numbers.add('+6591234567', 3)).toBeUndefined();
     expect(numbers.add('+6591234567', 9)).toBe(3);
