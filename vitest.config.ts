@@ -1,5 +1,6 @@
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files whose modules hold nothing that changes: they share one loading of the sources, which halves their time. */
 const SHARING = [
@@ -48,11 +49,25 @@ const switchOff: Plugin = {
   },
 };
 
+/** Files that wait for half a minute and more: for leases, rates, lost answers, what npm fetches. */
+const WAITING = ['cluster/leader-killed', 'e2e/answers-lost', 'jobs/run-examples', 'library/package'];
+
+/** Starts those first: at the end of a run they would leave the processors idle. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isWaiting = ({ moduleId }: TestSpecification) =>
+      WAITING.some((name) => moduleId.endsWith(`/test/${name}.long.test.ts`));
+    return [...sorted.filter(isWaiting), ...sorted.filter((file) => !isWaiting(file))];
+  }
+}
+
 // The tests of the built command need `dist/`; `npm test` builds it first.
 export default defineConfig({
   test: {
     // Tests wait for processes and timers as long as they compute: twice as many workers as CI has cores.
     maxWorkers: 4,
+    sequence: { sequencer: WaitingFirst },
     // Only a hang may end a test: a machine under load takes several times as long.
     testTimeout: 300_000,
     hookTimeout: 60_000,
