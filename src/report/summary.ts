@@ -46,7 +46,7 @@ export const summarySchema = z.strictObject({
     .strictObject({
       version: z.string(),
       revision: z.string(),
-      formats: z.strictObject({ plan: count, journal: count, registry: count }),
+      formats: z.strictObject({ plan: count, packed: count.optional(), journal: count, registry: count }),
     })
     .optional(),
   job: z.string(),

@@ -36,4 +36,18 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
     replace: '  } catch',
     tests: ['test/plan/replace-draft.test.ts'],
   },
+  {
+    name: 'a plain file of a plan is removed before the packed one is whole',
+    file: 'src/plan/format/plan-packer.ts',
+    find: 'of (await this.#packing) ?? []) {',
+    replace: 'of (await this.#listPlain()).map((file) => file.path)) {',
+    tests: ['test/plan/format/plan-packer.test.ts'],
+  },
+  {
+    name: 'a packed file is not read back before the plain one is removed',
+    file: 'src/plan/format/plan-packer.ts',
+    find: '    yield* read(packed);\n',
+    replace: '    void read;\n',
+    tests: ['test/plan/format/plan-packer.test.ts'],
+  },
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InternalError } from '../../src/domain/errors.js';
 import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
+import { PACKED_FORMAT } from '../../src/plan/format/packed-file.js';
 import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
 import { REGISTRY_VERSION } from '../../src/registry/registry-entry.js';
 import { summarySchema } from '../../src/report/summary.js';
@@ -81,6 +82,7 @@ describe('outputs of a step', () => {
     expect(() => summarySchema.parse(summary)).not.toThrow();
     expect(summary.program?.formats).toEqual({
       plan: PLAN_FORMAT,
+      packed: PACKED_FORMAT,
       journal: JOURNAL_VERSION,
       registry: REGISTRY_VERSION,
     });

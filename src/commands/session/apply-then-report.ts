@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { explainAway } from '../../cluster/explain-away.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
+import { PlanPacker } from '../../plan/format/plan-packer.js';
 import type { Log } from '../../ports/log.js';
 import type { Registry } from '../../registry/registry.js';
 import { watchJournal } from '../../registry/watch-journal.js';
@@ -17,8 +18,7 @@ import type { OpenService } from '../support/open-service.js';
 import type { Runtime } from '../support/runtime.js';
 import { createProgressView } from '../terminal/progress.js';
 
-/** Sends a plan, or resumes its run, then writes its outputs and notes its end in the registry. */
-export async function applyThenReport(context: {
+interface Application {
   directory: string;
   plan: Plan;
   settings: RunSettings;
@@ -31,7 +31,22 @@ export async function applyThenReport(context: {
   host: Host;
   log: Log;
   runtime: Runtime;
-}): Promise<Summary> {
+}
+
+/** Sends a plan, or resumes its run, then writes its outputs and notes its end in the registry; packs the plan of a finished run. */
+export async function applyThenReport(context: Application): Promise<Summary> {
+  const { lock, log, runtime } = context;
+  const packer = new PlanPacker(context, { ...runtime, onNotice: (notice) => log.warn(notice) });
+  try {
+    const summary = await applyAndWrite(context, packer);
+    if (summary.state === 'finished') await packer.finish(lock);
+    return summary;
+  } finally {
+    await packer.close();
+  }
+}
+
+async function applyAndWrite(context: Application, packer: PlanPacker): Promise<Summary> {
   const { directory, plan, registry, stop, service, cluster, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, ownLane] = await Promise.all([
@@ -47,6 +62,7 @@ export async function applyThenReport(context: {
   try {
     await host.observer?.onRun({ directory, plan });
     await takeOverPrepared(context, { files, clock, owner });
+    await removeUnfinished(files, directory);
     const { reason } = await applyPlan(
       {
         directory,
@@ -56,7 +72,10 @@ export async function applyThenReport(context: {
         stop,
         sender: leader,
         othersSentMsAgo: context.othersSentMsAgo,
-        announce: (journal) => registry.noteBegun(plan, journal),
+        announce: async (journal) => {
+          await registry.noteBegun(plan, journal);
+          packer.begin();
+        },
       },
       {
         files,
@@ -83,7 +102,6 @@ export async function applyThenReport(context: {
     view.close();
   }
   await lock.assertHeld();
-  await removeUnfinished(files, directory);
   // No file gets its final name once the lock is lost: the new owner's outputs are newer.
   const whileHeld = checkNames(files, () => lock.assertHeld());
   await addNotDelivered(whileHeld, directory, service.takeNotDelivered());

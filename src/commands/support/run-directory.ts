@@ -72,7 +72,8 @@ export async function findRunPath(written: string, files: Files): Promise<string
 async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   const names = await files.list(path);
   return names.some(
-    (name) => [PLAN_FILE, JOURNAL_FILE, PRUNED_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson$/.test(name),
+    (name) =>
+      [PLAN_FILE, JOURNAL_FILE, PRUNED_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson(\.gz)?$/.test(name),
   );
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Store } from '../../cluster/store.js';
 import type { Timeouts } from '../../job/job.js';
@@ -18,6 +19,9 @@ export interface Runtime {
   readonly random: () => number;
   readonly owner: Owner;
   readonly snapshotEveryBytes?: number | undefined;
+  readonly packFromBytes?: number | undefined;
+  /** Of the disk of a directory, for this user. */
+  readonly freeBytes?: (directory: string) => Promise<number>;
   readonly isProcessAlive: (pid: number) => boolean;
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;
@@ -46,6 +50,10 @@ export const nodeRuntime: Runtime = {
       .join('/'),
     pid: process.pid,
     instance: randomUUID(),
+  },
+  freeBytes: async (directory) => {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
   },
   isProcessAlive,
   loadReader: async () => {

@@ -23,7 +23,8 @@ import { readSealed, sealJson } from './sealed-json.js';
  *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`;
  *                           its length and CRC-32 stand in plan.json
  *
- * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes.
+ * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes, but the last two are packed (packed-file.ts)
+ * once their run is finished.
  */
 export const PLAN_FORMAT: number = PROGRAM.formats.plan;
 /** Plans of formats before it have no digests. */
@@ -190,7 +191,7 @@ export function encodePlan(plan: Plan): string {
 /** Whether a directory holds what only runs have. */
 async function holdsRun(files: Files, directory: string): Promise<boolean> {
   const names = await files.list(directory).catch(() => []);
-  return names.some((name) => name === JOURNAL_FILE || name.endsWith('.requests.ndjson'));
+  return names.some((name) => name === JOURNAL_FILE || /\.requests\.ndjson(\.gz)?$/.test(name));
 }
 
 const CRC_KEY = ',"crc":"';

@@ -1,8 +1,10 @@
 import { crc32 } from 'node:zlib';
+import type { UserError } from '../../domain/errors.js';
 import type { Files, ReadFile } from '../../storage/files.js';
-import { readWholeLines, splitLines } from '../../storage/split-lines.js';
+import { readWholeLines, splitLines, splitPieces } from '../../storage/split-lines.js';
+import { openUnpacked, packedFile } from './packed-file.js';
 import { planDamaged } from './plan-damaged.js';
-import { type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
+import { decodeRequestLine, type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
 import { decodeRowLines, type RowLine } from './row-line.js';
 
 const CHUNK_BYTES = 1 << 20;
@@ -13,10 +15,9 @@ const CHUNK_BYTES = 1 << 20;
  * that.
  */
 export async function* readRowLines(files: Files, directory: string, step: PlannedStep): AsyncGenerator<Buffer> {
-  const path = rowsFile(directory, step);
-  const file = await openPlanned(files, path);
+  const file = await openPlanned(files, rowsFile(directory, step));
   try {
-    for await (const { bytes } of splitLines(checkAtEnd(file, path, step.files?.rows))) yield bytes;
+    for await (const { bytes } of splitLines(checkAtEnd(file, step.files?.rows))) yield bytes;
   } finally {
     await file.close();
   }
@@ -24,24 +25,55 @@ export async function* readRowLines(files: Files, directory: string, step: Plann
 
 /** The same as rows, in batches: in less than half the time of one by one. */
 export async function* readRowBatches(files: Files, directory: string, step: PlannedStep): AsyncGenerator<RowLine[]> {
-  const path = rowsFile(directory, step);
-  const file = await openPlanned(files, path);
+  const file = await openPlanned(files, rowsFile(directory, step));
   try {
-    for await (const lines of readWholeLines(checkAtEnd(file, path, step.files?.rows))) {
-      yield decodeRowLines(lines.toString('utf8'), path);
+    for await (const lines of readWholeLines(checkAtEnd(file, step.files?.rows))) {
+      yield decodeRowLines(lines.toString('utf8'), file.path);
     }
   } finally {
     await file.close();
   }
 }
 
-/** Opens a plan file; UserError 'plan-damaged' if it is missing, or its length differs from the plan. */
-export async function openPlanned(files: Files, path: string, planned?: { readonly bytes: number }): Promise<ReadFile> {
-  if ((await files.stat(path)) === undefined) throw planDamaged(path, 'it does not exist');
-  const file = await files.openRead(path);
+/** A plan file as it was planned, whether it is packed or not. */
+export interface PlannedFile extends ReadFile {
+  /** Of what is read: that of the packed file, if it is one. */
+  readonly path: string;
+}
+
+/** Opens a plan file, or its packed one; UserError 'plan-damaged' if it is missing, or its length differs from the plan. */
+export async function openPlanned(
+  files: Files,
+  path: string,
+  planned?: { readonly bytes: number },
+): Promise<PlannedFile> {
+  const file = (await openPlain(files, path)) ?? (await openPacked(files, packedFile(path)));
+  if (file === undefined) throw planDamaged(path, 'it does not exist');
   if (planned === undefined || file.bytes === planned.bytes) return file;
   await file.close();
-  throw planDamaged(path, `it has ${file.bytes} bytes`, `expected ${planned.bytes}`);
+  throw planDamaged(file.path, `it has ${file.bytes} bytes`, `expected ${planned.bytes}`);
+}
+
+/** It counts where both are there. Undefined where it is not there, or was packed just now. */
+async function openPlain(files: Files, path: string): Promise<PlannedFile | undefined> {
+  if ((await files.stat(path)) === undefined) return undefined;
+  try {
+    return { ...(await files.openRead(path)), path };
+  } catch (error) {
+    if ((await files.stat(path)) === undefined) return undefined;
+    throw error;
+  }
+}
+
+export async function openPacked(files: Files, path: string): Promise<PlannedFile | undefined> {
+  if ((await files.stat(path)) === undefined) return undefined;
+  const packed = await files.openRead(path);
+  try {
+    return { ...(await openUnpacked(packed, path)), path };
+  } catch (error) {
+    await packed.close();
+    throw error;
+  }
 }
 
 /** Verifies the rows files of a plan, and the length of its requests files, whose lines are checked when sent. */
@@ -50,16 +82,41 @@ export async function assertPlanWhole(files: Files, directory: string, plan: Pic
     if (step.files === undefined) continue;
     const requests = await openPlanned(files, requestsFile(directory, step), step.files.requests);
     await requests.close();
-    const path = rowsFile(directory, step);
-    const rows = await openPlanned(files, path, step.files.rows);
+    const rows = await openPlanned(files, rowsFile(directory, step), step.files.rows);
     try {
-      const checked = checkAtEnd(rows, path, step.files.rows);
-      let at = 0;
-      for (let length = -1; length !== 0; at += length) ({ length } = await checked.read(at, CHUNK_BYTES));
+      for await (const _read of readRows(rows, step));
     } finally {
       await rows.close();
     }
   }
+}
+
+/** Reads a file of rows to its end, and gives way after each MiB; UserError 'plan-damaged' if it is not as planned. */
+export async function* readRows(file: PlannedFile, step: Pick<PlannedStep, 'files'>): AsyncGenerator<void> {
+  const checked = checkAtEnd(file, step.files?.rows);
+  let at = 0;
+  for (let length = -1; length !== 0; at += length) {
+    ({ length } = await checked.read(at, CHUNK_BYTES));
+    yield;
+  }
+}
+
+/** The same of a file of requests, by the checksum of each. */
+export async function* readRequests(file: PlannedFile, step: Pick<PlannedStep, 'counts'>): AsyncGenerator<void> {
+  let requests = 0;
+  for await (const lines of splitPieces(file)) {
+    for (const { bytes } of lines) {
+      requests += 1;
+      if (decodeRequestLine(bytes, file.path).request !== requests) throw requestMissing(file.path, requests);
+    }
+    yield;
+  }
+  if (requests !== step.counts.requests) throw requestMissing(file.path, requests + 1);
+}
+
+/** Of a file of requests that has another in its place, or none. */
+export function requestMissing(path: string, request: number): UserError {
+  return planDamaged(path, `request ${request} is not where it should be`);
 }
 
 export function formatCrc32(crc: number): string {
@@ -68,8 +125,7 @@ export function formatCrc32(crc: number): string {
 
 /** The same file, for reading from start to end: at the end it throws if it differs from the plan. */
 function checkAtEnd(
-  file: ReadFile,
-  path: string,
+  file: PlannedFile,
   planned: { readonly bytes: number; readonly crc32: string } | undefined,
 ): ReadFile {
   let crc = 0;
@@ -82,7 +138,7 @@ function checkAtEnd(
       bytes += chunk.length;
       if (chunk.length > 0 || planned === undefined) return chunk;
       if (bytes === planned.bytes && formatCrc32(crc) === planned.crc32) return chunk;
-      throw planDamaged(path, 'its checksum shows that it was changed');
+      throw planDamaged(file.path, 'its checksum shows that it was changed');
     },
   };
 }

@@ -1,9 +1,8 @@
-import type { UserError } from '../../domain/errors.js';
 import type { OpenRequest, StepProgress } from '../../journal/replay.js';
 import { planDamaged } from '../../plan/format/plan-damaged.js';
 import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } from '../../plan/format/plan-file.js';
-import { openPlanned } from '../../plan/format/planned-files.js';
-import type { Files, ReadFile } from '../../storage/files.js';
+import { openPlanned, type PlannedFile, requestMissing } from '../../plan/format/planned-files.js';
+import type { Files } from '../../storage/files.js';
 import { splitLines } from '../../storage/split-lines.js';
 
 /** A request, or a part of one, with what is needed to send it. */
@@ -28,8 +27,7 @@ export interface PartSource {
 
 /** Reads the requests of a step that were never begun, in order, and begun ones again by their place. */
 export class RequestReader implements PartSource {
-  readonly #file: ReadFile;
-  readonly #path: string;
+  readonly #file: PlannedFile;
   readonly #step: PlannedStep;
   readonly #fresh: AsyncGenerator<PartToSend>;
 
@@ -39,13 +37,12 @@ export class RequestReader implements PartSource {
     step: PlannedStep,
     progress: StepProgress,
   ): Promise<RequestReader> {
-    const path = requestsFile(directory, step);
-    return new RequestReader(await openPlanned(files, path, step.files?.requests), path, step, progress);
+    const file = await openPlanned(files, requestsFile(directory, step), step.files?.requests);
+    return new RequestReader(file, step, progress);
   }
 
-  private constructor(file: ReadFile, path: string, step: PlannedStep, progress: StepProgress) {
+  private constructor(file: PlannedFile, step: PlannedStep, progress: StepProgress) {
     this.#file = file;
-    this.#path = path;
     this.#step = step;
     this.#fresh = this.#readFresh(progress.nextRequest, progress.nextOffset, new Set(progress.begunAhead.keys()));
   }
@@ -59,9 +56,9 @@ export class RequestReader implements PartSource {
   async readAgain(open: OpenRequest): Promise<PartToSend> {
     const [offset, length] = open.line;
     const bytes = await this.#file.read(offset, length);
-    const { body, ...head } = decodeRequestLine(bytes.subarray(0, -1), this.#path);
+    const { body, ...head } = decodeRequestLine(bytes.subarray(0, -1), this.#file.path);
     if (head.request !== open.request) {
-      throw planDamaged(this.#path, `there is no request ${open.request} at byte ${offset}`);
+      throw planDamaged(this.#file.path, `there is no request ${open.request} at byte ${offset}`);
     }
     return { open, head, body, ambiguousAttempts: 0, deferrals: 0 };
   }
@@ -74,8 +71,8 @@ export class RequestReader implements PartSource {
   async *#readFresh(from: number, offset: number, begun: ReadonlySet<number>): AsyncGenerator<PartToSend> {
     let expected = from;
     for await (const line of splitLines(this.#file, offset)) {
-      const { body, ...head } = decodeRequestLine(line.bytes, this.#path);
-      if (head.request !== expected) throw this.#damaged(expected);
+      const { body, ...head } = decodeRequestLine(line.bytes, this.#file.path);
+      if (head.request !== expected) throw requestMissing(this.#file.path, expected);
       expected += 1;
       if (begun.has(head.request)) continue;
       const place = [line.offset, line.bytes.length + 1] as const;
@@ -90,10 +87,6 @@ export class RequestReader implements PartSource {
       } as const;
       yield { open, head, body, ambiguousAttempts: 0, deferrals: 0 };
     }
-    if (expected !== this.#step.counts.requests + 1) throw this.#damaged(expected);
-  }
-
-  #damaged(request: number): UserError {
-    return planDamaged(this.#path, `request ${request} is not where it should be`);
+    if (expected !== this.#step.counts.requests + 1) throw requestMissing(this.#file.path, expected);
   }
 }

@@ -9,9 +9,9 @@ const page = readPage('jobs/kubernetes/README.md');
 
 test('the table of upgrades begins with the formats of this build', () => {
   const [table] = readTables(readSection(page, 'Upgrade and rollback'));
-  const { plan, journal, registry } = PROGRAM.formats;
+  const { plan, packed, journal, registry } = PROGRAM.formats;
 
-  expect(table?.rows[0]?.[0]).toBe(`plan ${plan}, journal ${journal}, registry ${registry}`);
+  expect(table?.rows[0]?.[0]).toBe(`plan ${plan}, packed ${packed}, journal ${journal}, registry ${registry}`);
   expect(table?.rows.length).toBeGreaterThan(2);
 });
 

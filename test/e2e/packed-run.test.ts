@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { aContactsStep, aJob, anSmsStep, numberOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { runCommandInProcess } from './command-in-process.js';
+import { readFailure } from './failure.js';
+
+const PLAIN = ['1-contacts.requests.ndjson', '1-contacts.rows.ndjson', '2-sms.requests.ndjson', '2-sms.rows.ndjson'];
+const PACKED = PLAIN.map((name) => `${name}.gz`);
+
+interface Run {
+  readonly workspace: Workspace;
+  readonly directory: string;
+}
+
+/** A finished run with a row that its plan refused, rows that the service refused, and ten in doubt. */
+async function aRun(): Promise<Run> {
+  const workspace = await aWorkspace(
+    { kind: 'reset-after', area: 'sms', nth: 2 },
+    { kind: 'reject-rows', area: 'sms', nth: 1, rows: 0.3 },
+  );
+  workspace.write('people.csv', `${people(40)}Nobody,n/a\n`);
+  workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.state]).toEqual([3, 'finished']);
+  workspace.setFaults();
+  const run = { workspace, directory: workspace.runOf(summary.plan) };
+  expect(listPlanFiles(run)).toEqual(PLAIN);
+  return run;
+}
+
+/** Its plan is smaller than those that are packed. */
+async function pack({ workspace, directory }: Run): Promise<void> {
+  const { env } = workspace;
+  const start = { cwd: workspace.directory, env, runtime: { ...nodeRuntime, packFromBytes: 1 } };
+  await runCommandInProcess(['apply', directory], start);
+}
+
+async function aPackedRun(): Promise<Run> {
+  const run = await aRun();
+  await pack(run);
+  expect(listPlanFiles(run)).toEqual(PACKED);
+  return run;
+}
+
+const listPlanFiles = ({ workspace, directory }: Run) =>
+  readdirSync(workspace.path(directory)).filter((name) => /\.(requests|rows)\./.test(name));
+
+function readFiles({ workspace, directory }: Run): Record<string, string> {
+  const names = readdirSync(workspace.path(directory)).filter((name) => !/\.(requests|rows)\./.test(name));
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(workspace.path(`${directory}/${name}`), 'latin1')]),
+  );
+}
+
+test('packed files are gzip files of what was planned', async () => {
+  const run = await aRun();
+  const { workspace, directory } = run;
+  const planned = PLAIN.map((name) => workspace.read(`${directory}/${name}`));
+  await pack(run);
+  const packed = PACKED.map((name) => readFileSync(workspace.path(`${directory}/${name}`)));
+  expect(packed.map((bytes) => gunzipSync(bytes).toString('utf8'))).toEqual(planned);
+});
+
+test('commands print and write of a packed run what they do of a plain one', async () => {
+  const run = await aRun();
+  const { workspace, directory } = run;
+  const commands = [
+    ['report', directory],
+    ['status', directory],
+    ['apply', directory],
+    ['run', 'job.yaml'],
+    ['preview', directory, '--count', '50'],
+    ['preview', directory, '--row', '37', '--show-numbers'],
+    ['preview', directory, '--to', numberOf(23)],
+    ['retry', directory, '--only', 'unprocessed'],
+    ['retry', directory, '--only', 'filtered'],
+    ['cancel', directory],
+    ['abandon', directory],
+    ['settle', directory, '--assume', 'sent', '--confirm', '9'],
+  ];
+  const giveAll = async () => {
+    const said: { args: string[]; code: number | null; stdout: string; files: object }[] = [];
+    for (const args of commands) {
+      const { code, stdout } = await workspace.volley(...args);
+      said.push({ args, code, stdout, files: readFiles(run) });
+    }
+    return said;
+  };
+  const plain = await giveAll();
+  expect(plain.map(({ code }) => code)).toEqual([0, 0, 3, 3, 0, 0, 0, 0, 0, 2, 2, 2]);
+  await pack(run);
+  expect(await giveAll()).toEqual(plain);
+  expect(listPlanFiles(run)).toEqual(PACKED);
+});
+
+/** They change what they are given, so each has a run of its own; ids are those of the plan. */
+const CHANGES: readonly (readonly [string, (run: Run) => Promise<unknown>])[] = [
+  [
+    'settle',
+    ({ workspace, directory }) => workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10'),
+  ],
+  ['retry', ({ workspace, directory }) => workspace.volley('retry', directory, '--only', 'rejected')],
+  ['test', ({ workspace, directory }) => workspace.volley('test', directory, '--to', '+6592345678', '--count', '3')],
+  [
+    're-import',
+    async ({ workspace, directory }) => {
+      const rejections = workspace.read(`${directory}/2-sms.rejections.csv`);
+      workspace.write('people.csv', rejections.replace('n/a', numberOf(99)));
+      return workspace.run();
+    },
+  ],
+];
+
+describe('a command', () => {
+  test.each(CHANGES)('that changes something does so of a packed run: %s', async (_, give) => {
+    const seen: unknown[] = [];
+    for (const make of [aRun, aPackedRun]) {
+      const run = await make();
+      await give(run);
+      const { runs } = JSON.parse((await run.workspace.volley('runs', 'job.yaml')).stdout);
+      const about = runs.map(({ state, balance, exitCode }: Record<string, unknown>) => ({ state, balance, exitCode }));
+      seen.push({ about, sent: await run.workspace.destinations() });
+    }
+    expect(seen[1]).toEqual(seen[0]);
+  });
+
+  test.each(PACKED)('refuses %s if it is damaged, with its name and what to do', async (name) => {
+    const run = await aPackedRun();
+    const { workspace, directory } = run;
+    const path = workspace.path(`${directory}/${name}`);
+    const whole = readFileSync(path);
+    const damaged = Buffer.from(whole);
+    damaged[Math.floor(whole.length / 2)]! ^= 1;
+    workspace.write(`${directory}/${name}`, damaged);
+    const args = name.includes('requests') ? ['preview', directory, '--count', '50'] : ['report', directory];
+    const ended = await workspace.volley(...args);
+    expect(readFailure(ended)).toMatchObject({ exitCode: 4, error: { code: 'plan-damaged' } });
+    expect(ended.stderr).toContain(`${directory}/${name}: it is damaged`);
+    expect(ended.stderr).toContain('Put the file back from a copy');
+
+    // Unpacked by a person, from a copy.
+    rmSync(path);
+    workspace.write(`${directory}/${name.slice(0, -3)}`, gunzipSync(whole));
+    expect((await workspace.volley(...args)).code).toBe(0);
+  });
+
+  test('that prunes deletes packed files, too', async () => {
+    const run = await aPackedRun();
+    const { workspace, directory } = run;
+    await workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10');
+    expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
+    expect(readdirSync(workspace.path(directory)).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  });
+});
