@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import type { CrashDisk } from './crash-disk.js';
 import type { Scenario } from './scenario.js';
@@ -16,12 +17,18 @@ export function readPlannedRows(disk: CrashDisk, { job }: Scenario, directory: s
   return job.steps.map(({ kind }, index) => {
     if (!hasRows(kind)) return { kind, lines: [], planned: [] };
     const path = `${directory}/${index + 1}-${kind}.rows.ndjson`;
-    const lines = String(disk.volume.readFileSync(path, 'utf8'))
+    const lines = readText(disk, path)
       .split('\n')
       .slice(0, -1)
       .map((line) => decodeRowLine(line, path));
     return { kind, lines, planned: lines.filter(({ state }) => state === 'planned').map(nameOf) };
   });
+}
+
+/** Of a file of a plan, packed or not. */
+function readText({ volume }: CrashDisk, path: string): string {
+  if (volume.existsSync(path)) return String(volume.readFileSync(path, 'utf8'));
+  return gunzipSync(volume.readFileSync(`${path}.gz`) as Buffer).toString('utf8');
 }
 
 /** The name of a row is its first cell. */

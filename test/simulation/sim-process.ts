@@ -220,6 +220,8 @@ export class Runner implements SimProcess {
       random,
       owner: { host: this.#host, pid: this.pid, instance: `i${this.pid}` },
       snapshotEveryBytes: scenario.snapshotEveryBytes,
+      // However small.
+      packFromBytes: 1,
       isProcessAlive: isAlive,
       loadReader: async () => createSimReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),

@@ -106,6 +106,8 @@ export class WalkWorld {
           }),
       },
       random: this.random,
+      // However small.
+      packFromBytes: 1,
       owner: { host: 'desk', pid, instance: `i${pid}` },
       isProcessAlive: () => false,
       loadReader: async () => this.#createReader(),
