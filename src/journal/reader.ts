@@ -10,8 +10,6 @@ export interface JournalStart {
   readonly lastEpoch: number;
 }
 
-const BEGINNING: JournalStart = { offset: 0, lastSeq: 0, lastEpoch: 0 };
-
 /** An entry with the place of its line, so that it can be read again alone. */
 export interface PlacedLine extends JournalLine {
   readonly offset: number;
@@ -31,14 +29,32 @@ export interface JournalEnd {
  * upon (see `durable` in entry-format.ts) is torn: ignored, but counted. The next runner appends behind it. A bad line
  * before that is damage: InternalError 'journal-damaged' with its byte offset.
  */
-export async function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
+export function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
+  return readJournalOn(files, path, { from: NO_JOURNAL, visit });
+}
+
+/**
+ * The same from where a read before ended, up to `toBytes`: read in pieces, a journal is what it is at once, unless another
+ * runner opened it between them.
+ */
+export async function readJournalOn(
+  files: Files,
+  path: string,
+  { from, toBytes, visit }: { from: JournalEnd; toBytes?: number | undefined; visit: (line: PlacedLine) => void },
+): Promise<JournalEnd> {
   if ((await files.stat(path)) === undefined) return NO_JOURNAL;
-  const file = await files.openRead(path);
+  const opened = await files.openRead(path);
+  const file = toBytes === undefined ? opened : endAt(opened, toBytes);
+  const start = { ...from, offset: from.goodBytes };
   try {
-    return await walkJournal(file, path, { start: BEGINNING, runners: await listRunners(file, BEGINNING), visit });
+    return await walkJournal(file, path, { start, runners: await listRunners(file, start), visit });
   } finally {
-    await file.close();
+    await opened.close();
   }
+}
+
+function endAt(file: ReadFile, bytes: number): ReadFile {
+  return { ...file, bytes, read: (offset, length) => file.read(offset, Math.min(length, bytes - offset)) };
 }
 
 export const NO_JOURNAL: JournalEnd = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };

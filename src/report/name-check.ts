@@ -27,12 +27,13 @@ const MOST_ATTEMPTS = 3;
 
 /**
  * Writes files derived from a source that other processes may append to. If it grows during an attempt, no file gets
- * its name, and the attempt is repeated: an older output must not replace a newer one of another process.
+ * its name, and the attempt is repeated: an older output must not replace a newer one of another process. `assertSame` is for
+ * files that were begun before.
  */
 export async function writeFromGrowing<T>(
   files: Files,
   source: string,
-  attempt: (files: Files) => Promise<T>,
+  attempt: (files: Files, assertSame: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const readSize = async () => (await files.stat(source))?.bytes;
   // For this call alone; files from two sources need both checks.
@@ -43,7 +44,7 @@ export async function writeFromGrowing<T>(
       if ((await readSize()) !== bytes) throw grown;
     };
     try {
-      const result = await attempt(checkNames(files, assertSame));
+      const result = await attempt(checkNames(files, assertSame), assertSame);
       // The source may have grown between the last check and the rename.
       await assertSame();
       return result;
@@ -51,5 +52,5 @@ export async function writeFromGrowing<T>(
       if (error !== grown) throw error;
     }
   }
-  return attempt(files);
+  return attempt(files, async () => {});
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readRowStatus } from '../journal/read-row-status.js';
 import type { JournalEnd } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowStatusView, StepSize } from '../journal/row-status/row-status-view.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
@@ -24,10 +24,15 @@ export async function readRunRows(
   { directory, plan }: { readonly directory: string; readonly plan: Plan },
   keeps: { readonly report?: boolean; readonly times?: boolean } = {},
 ): Promise<RunRows> {
-  const steps = plan.steps.map(({ number, kind, counts: { planned, requests } }) => {
-    return { number, planned, requests, keepsTimes: keeps.times === true && kind === 'sms' };
-  });
+  const steps = listStepSizes(plan, keeps);
   const path = join(directory, JOURNAL_FILE);
   const { rows, end } = await readRowStatus(files, path, { steps, isForReport: keeps.report === true });
   return { directory, plan, rows, state: rows.state, end };
+}
+
+/** For a view of what became of the rows. */
+export function listStepSizes({ steps }: Plan, { times = false }: { readonly times?: boolean } = {}): StepSize[] {
+  return steps.map(({ number, kind, counts: { planned, requests } }) => {
+    return { number, planned, requests, keepsTimes: times && kind === 'sms' };
+  });
 }

@@ -63,10 +63,17 @@ export class StepOutputs {
       const text = new TextBuffer();
       text.append(lines.header);
       const own = kept.length === columns.length ? undefined : kept;
-      return [output, { file, name, format: lines, text, kept: own }] as const;
+      return { file, name, format: lines, text, kept: own };
     };
-    const writers = new Map(await Promise.all(OUTPUTS.map(open)));
-    return new StepOutputs(planned, columns, writers);
+    const writers = new Map<Output, OutputWriter>();
+    const outputs = new StepOutputs(planned, columns, writers);
+    try {
+      for (const output of OUTPUTS) writers.set(output, await open(output));
+    } catch (error) {
+      await outputs.discard();
+      throw error;
+    }
+    return outputs;
   }
 
   private constructor(planned: PlannedStep, columns: readonly string[], writers: ReadonlyMap<Output, OutputWriter>) {

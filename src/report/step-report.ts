@@ -18,40 +18,92 @@ import { StepOutputs, type StepReport } from './step-outputs.js';
 /** For results: the service's message about the row. */
 const WORDS_COLUMN = '_description';
 
-/** Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs whole. */
-export async function writeStepReport(
-  files: Files,
-  source: ReportedStep,
-): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
-  const { plan, planned, directory } = source;
-  const step = plan.job.steps[planned.number - 1];
-  if (step === undefined || !isRowStep(step))
-    throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
-  const outputs = await StepOutputs.create(files, source, kindOf(step).resultColumns);
-  const rows = describeRows(source, step);
-  const cost = planned.cost && new AcceptedCost(planned.cost);
-  try {
-    for await (const batch of readRowBatches(files, directory, planned)) {
-      for (const row of batch) {
-        // To await each of a million rows takes longer than what is awaited.
-        const reading = rows.moveTo(row);
-        if (reading !== undefined) await reading;
-        const described = rows.describe(row);
-        outputs.add(row, described);
-        if (row.state === 'planned' && described.output === 'results') cost?.add(row.costGroup);
-        if (outputs.isFull) await outputs.flush();
-      }
+/**
+ * Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs, which get their
+ * names whole, in `finish`, or never.
+ */
+export class StepReportWriter {
+  readonly #files: Files;
+  readonly #source: ReportedStep;
+  readonly #outputs: StepOutputs;
+  readonly #rows: ReturnType<typeof describeRows>;
+  readonly #cost: AcceptedCost | undefined;
+  readonly #batches: AsyncGenerator<RowLine[]>;
+  #batch: readonly RowLine[] = [];
+  /** Index in the batch. */
+  #next = 0;
+  /** The last request that may be written. */
+  #allowed = 0;
+
+  static async open(files: Files, source: ReportedStep): Promise<StepReportWriter> {
+    const { plan, planned } = source;
+    const step = plan.job.steps[planned.number - 1];
+    if (step === undefined || !isRowStep(step))
+      throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
+    const outputs = await StepOutputs.create(files, source, kindOf(step).resultColumns);
+    return new StepReportWriter(files, source, { outputs, rows: describeRows(source, step) });
+  }
+
+  private constructor(
+    files: Files,
+    source: ReportedStep,
+    { outputs, rows }: { outputs: StepOutputs; rows: ReturnType<typeof describeRows> },
+  ) {
+    const { directory, planned } = source;
+    this.#files = files;
+    this.#source = source;
+    this.#outputs = outputs;
+    this.#rows = rows;
+    this.#cost = planned.cost && new AcceptedCost(planned.cost);
+    this.#batches = readRowBatches(files, directory, planned);
+  }
+
+  /** Writes the next few rows, up to the first planned one whose request may not be written yet: 'wait'. 'end': all are written. */
+  async writeSome(mayWrite: (request: number) => boolean): Promise<'more' | 'wait' | 'end'> {
+    if (this.#next === this.#batch.length) {
+      const { value, done } = await this.#batches.next();
+      if (done === true) return 'end';
+      this.#batch = value;
+      this.#next = 0;
     }
-    return { ...(await outputs.finish()), cost: cost?.figures() };
-  } catch (error) {
-    await outputs.discard();
-    // A mismatch is not a bug if the rows file differs from the plan.
-    await assertPlanWhole(files, directory, { steps: [planned] });
-    throw error;
+    for (; this.#next < this.#batch.length; this.#next += 1) {
+      const row = this.#batch[this.#next] as RowLine;
+      if (row.state === 'planned' && row.request !== this.#allowed) {
+        if (!mayWrite(row.request)) return 'wait';
+        this.#allowed = row.request;
+      }
+      // To await each of a million rows takes longer than what is awaited.
+      const reading = this.#rows.moveTo(row);
+      if (reading !== undefined) await reading;
+      const described = this.#rows.describe(row);
+      this.#outputs.add(row, described);
+      if (row.state === 'planned' && described.output === 'results') this.#cost?.add(row.costGroup);
+      if (this.#outputs.isFull) await this.#outputs.flush();
+    }
+    return 'more';
+  }
+
+  /** Writes the rows that are left. */
+  async finish(): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
+    try {
+      while ((await this.writeSome(() => true)) !== 'end');
+      return { ...(await this.#outputs.finish()), cost: this.#cost?.figures() };
+    } catch (error) {
+      await this.discard();
+      // A mismatch is not a bug if the rows file differs from the plan.
+      const { directory, planned } = this.#source;
+      await assertPlanWhole(this.#files, directory, { steps: [planned] });
+      throw error;
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#batches.return(undefined);
+    await this.#outputs.discard();
   }
 }
 
-interface ReportedStep {
+export interface ReportedStep {
   readonly plan: Plan;
   readonly planned: PlannedStep;
   readonly directory: string;

@@ -9,6 +9,7 @@ import { sumBilled } from '../prices/billed-tally.js';
 import { sumCost } from '../prices/sum-cost.js';
 import type { Files } from '../storage/files.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
+import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
@@ -18,7 +19,7 @@ import type { SentTest } from './page/tests-section.js';
 import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { countRetried } from './row-balance.js';
-import { writeStepReport } from './step-report.js';
+import { StepReportWriter } from './step-report.js';
 import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
 /** For machines; where there is one, all outputs of the run are written. */
@@ -28,17 +29,21 @@ export const PAGE_FILE = 'report.html';
 
 /**
  * Writes every output of a run from its plan and journal alone, and the page from its tests as well, each whole or not at all; may be repeated at any time,
- * and needs no lock: it includes what others append to the journal meanwhile. Throws InternalError 'unbalanced' when
- * the rows do not add up to what was read, or to what the journal counted.
+ * and needs no lock: it includes what others append to the journal meanwhile. What was written early is finished; if that fails, all is written anew. Throws
+ * InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
  */
 export function writeReport(
   files: Files,
   directory: string,
   plan: Plan,
-  tests: readonly SentTest[] = [],
+  { tests = [], early }: { tests?: readonly SentTest[]; early?: EarlyOutputs | undefined } = {},
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  return writeFromGrowing(files, path, (each) => writeOutputs(each, directory, { plan, tests }));
+  return writeFromGrowing(files, path, async (each, assertSame) => {
+    const finish = (begun: BegunOutputs) => writeOutputs(each, directory, { plan, tests, begun });
+    const finished = await early?.finish(assertSame, finish);
+    return finished ?? writeOutputs(each, directory, { plan, tests });
+  });
 }
 
 /** Leftovers in the run directory of a process that died while it wrote outputs. */
@@ -60,11 +65,12 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 async function writeOutputs(
   files: Files,
   directory: string,
-  { plan, tests }: { plan: Plan; tests: readonly SentTest[] },
+  { plan, tests, begun }: { plan: Plan; tests: readonly SentTest[]; begun?: BegunOutputs },
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const { rows, state } = await readRunRows(files, { directory, plan }, { report: true });
-  const reader = new OutcomeReader(files, path, rows);
+  const rows = begun?.rows ?? (await readRunRows(files, { directory, plan }, { report: true })).rows;
+  const { state } = rows;
+  const reader = begun?.reader ?? new OutcomeReader(files, path, rows);
   try {
     await syncJournal(files, path);
     const steps: StepSummary[] = [];
@@ -74,7 +80,8 @@ async function writeOutputs(
         steps.push(summarizeAction(planned, state));
         continue;
       }
-      const report = await writeStepReport(files, { plan, planned, directory, rows, reader });
+      const source = { plan, planned, directory, rows, reader };
+      const report = await (begun?.writers.get(planned) ?? (await StepReportWriter.open(files, source))).finish();
       assertBalanced(planned, report.balance, state);
       steps.push(summarizeStep(planned, report, { state, step: plan.job.steps[planned.number - 1] }));
     }
@@ -172,7 +179,7 @@ function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Pick<Su
 
 function summarizeStep(
   planned: PlannedStep,
-  report: Awaited<ReturnType<typeof writeStepReport>>,
+  report: Awaited<ReturnType<StepReportWriter['finish']>>,
   { state, step }: { state: RunState; step: Step | undefined },
 ): StepSummary {
   const { number, kind, counts, skips } = planned;

@@ -79,9 +79,7 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
     const owner = startWithClock(workspace);
     await until(() => workspace.requests().length > 5);
     owner.signal('SIGTERM');
-    await until(() =>
-      workspace.runs().some((run) => list(workspace, `out/sale/${run}`).some((name) => name.endsWith('.part'))),
-    );
+    await until(() => workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`).includes('"type":"close"'));
     owner.signal('SIGSTOP');
     workspace.write('ahead', String(LATER_MS));
 

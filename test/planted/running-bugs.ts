@@ -114,6 +114,13 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     title: 'outputs of a step hold every row of the input exactly once, by what came of it',
   },
   {
+    name: 'outputs that are begun early say of a row what its request has not come to',
+    file: 'src/report/early/early-outputs.ts',
+    find: 'begun.rows.isSettled(planned.number, request);',
+    replace: 'begun.rows.isSettled(planned.number, request) || request > 0;',
+    tests: ['test/report/early'],
+  },
+  {
     name: 'a cell that a spreadsheet would run is written as it is',
     file: 'src/report/output-format.ts',
     find: 'const text = neutralizeCell(cell);',

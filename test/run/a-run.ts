@@ -1,7 +1,7 @@
 import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { type ApplyEnd, applyPlan } from '../../src/run/apply-plan.js';
+import { type ApplyEnd, type ApplyPlanOptions, applyPlan } from '../../src/run/apply-plan.js';
 import type { RunSettings } from '../../src/run/resume.js';
 import type { RunDeps, RunLaneOptions } from '../../src/run/run-deps.js';
 import { StopSwitch } from '../../src/run/stop.js';
@@ -135,6 +135,7 @@ export interface RunOptions {
   readonly lock?: Partial<Lock>;
   readonly onGate?: (signal: AbortSignal) => Promise<void>;
   readonly deps?: Partial<RunDeps>;
+  readonly announce?: ApplyPlanOptions['announce'];
 }
 
 /** Applies a plan, once. Each run takes the lock anew: give the second one a higher epoch. */
@@ -161,7 +162,7 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
         ...options.lock,
       },
       stop,
-      announce: async () => {},
+      announce: options.announce ?? (async () => {}),
     },
     {
       files: made.disk.files,

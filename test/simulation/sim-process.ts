@@ -222,6 +222,7 @@ export class Runner implements SimProcess {
       snapshotEveryBytes: scenario.snapshotEveryBytes,
       // However small.
       packFromBytes: 1,
+      createBusyMeter: () => () => 0,
       isProcessAlive: isAlive,
       loadReader: async () => createSimReader(scenario),
       loadLane: async () => (options) => createSimLane(options, timeline, this),

@@ -108,6 +108,7 @@ export class WalkWorld {
       random: this.random,
       // However small.
       packFromBytes: 1,
+      createBusyMeter: () => () => 0,
       owner: { host: 'desk', pid, instance: `i${pid}` },
       isProcessAlive: () => false,
       loadReader: async () => this.#createReader(),

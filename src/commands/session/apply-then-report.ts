@@ -5,6 +5,7 @@ import { PlanPacker } from '../../plan/format/plan-packer.js';
 import type { Log } from '../../ports/log.js';
 import type { Registry } from '../../registry/registry.js';
 import { watchJournal } from '../../registry/watch-journal.js';
+import type { EarlyOutputs as Early } from '../../report/early/early-outputs.js';
 import { checkNames } from '../../report/name-check.js';
 import { addNotDelivered } from '../../report/not-delivered.js';
 import type { Summary } from '../../report/summary.js';
@@ -47,22 +48,51 @@ export async function applyThenReport(context: Application): Promise<Summary> {
 }
 
 async function applyAndWrite(context: Application, packer: PlanPacker): Promise<Summary> {
-  const { directory, plan, registry, stop, service, cluster, host, log, runtime } = context;
-  const { files, clock, random, owner, snapshotEveryBytes } = runtime;
-  const [{ applyPlan }, { writeRunReport }, { removeUnfinished }, ownLane] = await Promise.all([
-    import('../../run/apply-plan.js'),
+  const { directory, plan, registry, service, host, runtime } = context;
+  const { files, clock, freeBytes } = runtime;
+  const [{ EarlyOutputs }, { writeRunReport }, { removeUnfinished }] = await Promise.all([
+    import('../../report/early/early-outputs.js'),
     import('../../registry/tests/write-run-report.js'),
     import('../../report/write-report.js'),
-    runtime.loadLane(),
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), context.lock);
+  await lock.assertHeld();
+  await removeUnfinished(files, directory);
+  // No file gets its final name once the lock is lost: the new owner's outputs are newer.
+  const whileHeld = checkNames(files, () => lock.assertHeld());
+  let early: Early | undefined;
+  const onBegun = (journal: { readonly durableBytes: number }) => {
+    packer.begin();
+    const busyShare = runtime.createBusyMeter?.();
+    const about = { files: whileHeld, directory, plan, journal, monotonicMs: () => clock.monotonicMs() };
+    if (busyShare !== undefined) early = new EarlyOutputs({ ...about, spare: { busyShare, freeBytes } });
+  };
+  try {
+    await apply({ ...context, lock }, { onBegun, onProgress: () => void early?.advance() });
+    await lock.assertHeld();
+    await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
+    const summary = await writeRunReport(whileHeld, directory, plan, early);
+    await registry.noteEnded(summary);
+    host.observer?.onReport(summary);
+    return summary;
+  } finally {
+    await early?.close();
+  }
+}
+
+async function apply(
+  context: Application,
+  { onBegun, onProgress }: { onBegun: (journal: { readonly durableBytes: number }) => void; onProgress: () => void },
+): Promise<void> {
+  const { directory, plan, lock, registry, stop, service, cluster, host, log, runtime } = context;
+  const { files, clock, random, owner, snapshotEveryBytes } = runtime;
+  const [{ applyPlan }, ownLane] = await Promise.all([import('../../run/apply-plan.js'), runtime.loadLane()]);
   const settings = { ...context.settings, service: service.settings };
   const leader = cluster?.leaderOf(plan, settings, lock);
   const view = await createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });
     await takeOverPrepared(context, { files, clock, owner });
-    await removeUnfinished(files, directory);
     const { reason } = await applyPlan(
       {
         directory,
@@ -74,7 +104,7 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
         othersSentMsAgo: context.othersSentMsAgo,
         announce: async (journal) => {
           await registry.noteBegun(plan, journal);
-          packer.begin();
+          onBegun(journal);
         },
       },
       {
@@ -89,6 +119,7 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
         onProgress: (progress) => {
           view.sent(progress);
           host.onSent?.(progress);
+          onProgress();
         },
         onAttempt: host.observer?.onAttempt,
         onNotice: (notice, fields) => log.warn(notice, fields),
@@ -101,12 +132,4 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
   } finally {
     view.close();
   }
-  await lock.assertHeld();
-  // No file gets its final name once the lock is lost: the new owner's outputs are newer.
-  const whileHeld = checkNames(files, () => lock.assertHeld());
-  await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
-  const summary = await writeRunReport(whileHeld, directory, plan);
-  await registry.noteEnded(summary);
-  host.observer?.onReport(summary);
-  return summary;
 }

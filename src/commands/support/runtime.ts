@@ -22,6 +22,8 @@ export interface Runtime {
   readonly packFromBytes?: number | undefined;
   /** Of the disk of a directory, for this user. */
   readonly freeBytes?: (directory: string) => Promise<number>;
+  /** Of this thread: the share of the time since the last call in which it was at work. Undefined: outputs are not begun before a run has ended. */
+  readonly createBusyMeter?: () => () => number;
   readonly isProcessAlive: (pid: number) => boolean;
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;
@@ -55,6 +57,7 @@ export const nodeRuntime: Runtime = {
     const { bavail, bsize } = await statfs(directory);
     return bavail * bsize;
   },
+  createBusyMeter,
   isProcessAlive,
   loadReader: async () => {
     const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =
@@ -94,4 +97,14 @@ function isProcessAlive(pid: number): boolean {
     // EPERM: it exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
+}
+
+function createBusyMeter(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
 }

@@ -98,6 +98,14 @@ export class RowStatusView {
     return this.#underWay.get(step)?.find(row) === true;
   }
 
+  /** Whether every row of a request has its outcome. */
+  isSettled(step: number, request: number): boolean {
+    const { nextRequest, begunAhead, open } = this.state.step(step);
+    if (request >= nextRequest && !begunAhead.has(request)) return false;
+    for (const part of open.values()) if (part.request === request) return false;
+    return true;
+  }
+
   /**
    * Whether the service is known to have accepted it, from its own answers, receipts or exports: an operator decision
    * is none of these.

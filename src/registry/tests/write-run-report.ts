@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Plan } from '../../plan/format/plan-file.js';
+import type { EarlyOutputs } from '../../report/early/early-outputs.js';
 import type { SentTest } from '../../report/page/tests-section.js';
 import type { Summary } from '../../report/summary.js';
 import { writeReport } from '../../report/write-report.js';
@@ -10,8 +11,13 @@ import { REGISTRY_FILE } from '../registry-entry.js';
 import { type KnownTest, listTestsOf } from './list-tests.js';
 
 /** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the registry knows. */
-export async function writeRunReport(files: Files, directory: string, plan: Plan): Promise<Summary> {
-  return writeReport(files, directory, plan, await readTests(files, directory, plan));
+export async function writeRunReport(
+  files: Files,
+  directory: string,
+  plan: Plan,
+  early?: EarlyOutputs | undefined,
+): Promise<Summary> {
+  return writeReport(files, directory, plan, { tests: await readTests(files, directory, plan), early });
 }
 
 /** None where the registry is damaged: a report does not depend on it. */
