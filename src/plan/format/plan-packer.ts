@@ -7,6 +7,9 @@ import { openPacked, readRequests, readRows } from './planned-files.js';
 const PACK_FROM_BYTES = 1 << 20;
 /** After each piece: a million rows of SMS take 15 s, and a tenth of the thread. The service's cap makes them last 40 s. */
 const PAUSE_MS = 10;
+/** There is no piece where the pauses of this thread are busier than this, on average: sending comes first. */
+const MOST_BUSY = 0.7;
+const WEIGHT_OF_LAST = 0.2;
 
 export interface PackerDeps {
   readonly files: Files;
@@ -14,6 +17,8 @@ export interface PackerDeps {
   readonly packFromBytes?: number | undefined;
   /** Of the disk of a directory; as much as is wanted where it is absent. */
   readonly freeBytes?: ((directory: string) => Promise<number>) | undefined;
+  /** Of this thread: the share of the time since the last call in which it was at work. */
+  readonly createBusyMeter?: (() => () => number) | undefined;
   /** One sentence that a person should know. */
   readonly onNotice: (notice: string) => void;
 }
@@ -72,15 +77,31 @@ export class PlanPacker {
 
   /** The plain files whose packed ones are whole. */
   async #pack(): Promise<readonly string[]> {
-    const { files, clock } = this.#deps;
+    const { files } = this.#deps;
     const plain = await this.#listPlain();
+    const giveWay = this.#createGiveWay();
     for (const { path, read } of plain) {
       for await (const _piece of packFile(files, path, read)) {
-        await clock.sleep(PAUSE_MS, this.#hurry.signal);
+        await giveWay();
         if (this.#isClosed) return [];
       }
     }
     return plain.map(({ path }) => path);
+  }
+
+  /** Pauses until this thread has time, or the run has ended. */
+  #createGiveWay(): () => Promise<void> {
+    const { clock, createBusyMeter } = this.#deps;
+    const { signal } = this.#hurry;
+    const busyShare = createBusyMeter?.() ?? (() => 0);
+    let busy = MOST_BUSY;
+    return async () => {
+      do {
+        busyShare();
+        await clock.sleep(PAUSE_MS, signal);
+        busy += (busyShare() - busy) * WEIGHT_OF_LAST;
+      } while (busy > MOST_BUSY && !signal.aborted);
+    };
   }
 
   /** None where the disk has so little room that outputs may need it. */

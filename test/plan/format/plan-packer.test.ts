@@ -42,6 +42,23 @@ describe('packing a plan', () => {
     expect(listFiles(made)).toEqual(PLAIN);
   });
 
+  it('waits while sending takes the thread, and packs the rest once the run has ended', async () => {
+    const made = await aPlanOfTwo();
+    let pauses = 0;
+    const clock = {
+      sleep: async () => {
+        pauses += 1;
+        await new Promise(setImmediate);
+      },
+    };
+    const { packer } = aPacker(made, { clock, createBusyMeter: () => () => 1 });
+    packer.begin();
+    while (pauses < 50) await new Promise(setImmediate);
+    expect(listFiles(made).filter((name) => name.endsWith('.gz'))).toEqual([]);
+    await packer.finish(HELD);
+    expect(listFiles(made)).toEqual(PACKED);
+  });
+
   it('keeps the plain files while the run is not finished, whatever was packed by then', async () => {
     const made = await aPlanOfTwo();
     for (const operations of [1, 10, 20, 100]) {
