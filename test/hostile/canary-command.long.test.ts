@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEYS } from '../commands/a-single-call.js';
 import { COMMAND, Running } from '../e2e/command.js';
 import { readFailure } from '../e2e/failure.js';
+import { oneIn } from '../one-in.js';
 import { SandboxProcess, sandboxOf } from '../sandbox/sandbox-process.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
@@ -59,7 +60,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 describe.concurrent(`the built command, with NODE_DEBUG=${DEBUG}`, () => {
-  test.each(Object.keys(CASES))(
+  test.each(oneIn(2, Object.keys(CASES)))(
     'before %s, neither says nor writes a secret, nor logs a number or a text',
     async (name) => {
       const { keys, people, origin, code } = CASES[name]!;

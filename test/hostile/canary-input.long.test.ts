@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkJob } from '../../src/commands/check-job.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
+import { oneIn } from '../one-in.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { findLeaks, holdsNumber, NUMBER } from './canaries.js';
 
@@ -93,7 +94,7 @@ async function findLeaksOf({ files, steps = [sms()] }: Planted, isLeak = holdsNu
 }
 
 describe('a number of a person', () => {
-  test.each(Object.keys(PLACES))('in %s stands in no log and no error', async (place) => {
+  test.each(oneIn(2, Object.keys(PLACES)))('in %s stands in no log and no error', async (place) => {
     expect(await findLeaksOf(PLACES[place]!)).toEqual([]);
   });
 });
