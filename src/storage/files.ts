@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { constants, promises } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InternalError } from '../domain/errors.js';
@@ -92,7 +93,7 @@ async function naming<T>(path: string, operation: Promise<T>): Promise<T> {
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** `writer` distinguishes the unfinished files of two processes. */
+/** `writer` distinguishes the unfinished files of two processes: of two containers they have the same id, 1. */
 export function createFiles(raw: RawFiles, writer = ''): Files {
   const syncDirectory = async (path: string) => {
     const handle = await raw.open(path, constants.O_RDONLY);
@@ -171,13 +172,10 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       }
     },
     createExclusive: async (path, text) => {
-      let handle: Handle;
-      try {
-        handle = await raw.open(path, 'wx', FILE_MODE);
-      } catch (error) {
-        if (codeOf(error) === 'EEXIST') return false;
-        throw error;
-      }
+      const handle = await raw.open(path, 'wx', FILE_MODE).catch((error: unknown) => {
+        if (codeOf(error) !== 'EEXIST') throw error;
+      });
+      if (handle === undefined) return false;
       try {
         try {
           await naming(path, writeAll(handle, toBytes(text)));
@@ -231,7 +229,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
   };
 }
 
-export const nodeFiles: Files = createFiles(promises, `.${process.pid}`);
+export const nodeFiles: Files = createFiles(promises, `.${randomUUID().slice(0, 8)}.${process.pid}`);
 
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   const handle = await raw.open(path, 'r');

@@ -1,7 +1,7 @@
 import { mkdtempSync, promises, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createFiles, nodeFiles, type RawFiles } from '../../src/storage/files.js';
 import { aMemoryDisk } from './a-memory-disk.js';
 
@@ -46,7 +46,7 @@ describe('a whole file', () => {
     const file = await nodeFiles.createWhole(at('a.csv'));
     await file.write('first,');
     await file.write(Buffer.from('second'));
-    expect(readdirSync(directory)).toEqual([`a.csv.${process.pid}.part`]);
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^a\.csv\.[0-9a-f]{8}\.\d+\.part$/)]);
     await file.finish();
     expect(readdirSync(directory)).toEqual(['a.csv']);
     expect(readFileSync(at('a.csv'), 'utf8')).toBe('first,second');
@@ -65,6 +65,18 @@ describe('a whole file', () => {
     writeFileSync(at('a.csv.1.part'), 'being written by another');
     await nodeFiles.writeWhole(at('a.csv'), 'ours');
     expect(readdirSync(directory)).toEqual(['a.csv', 'a.csv.1.part']);
+  });
+
+  test('is what its process wrote, though another of the same id writes it as well, in another container', async () => {
+    vi.resetModules();
+    const { nodeFiles: others } = await import('../../src/storage/files.js');
+    const [ours, theirs] = [await nodeFiles.createWhole(at('a.csv')), await others.createWhole(at('a.csv'))];
+    await ours.write('all of ours');
+    await theirs.write('theirs');
+    await ours.finish();
+    expect(readFileSync(at('a.csv'), 'utf8')).toBe('all of ours');
+    await theirs.finish();
+    expect(readFileSync(at('a.csv'), 'utf8')).toBe('theirs');
   });
 
   test('leaves nothing when it is discarded', async () => {
