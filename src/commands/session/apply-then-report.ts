@@ -36,11 +36,11 @@ interface Application {
 
 /** Sends a plan, or resumes its run, then writes its outputs and notes its end in the registry; packs the plan of a finished run. */
 export async function applyThenReport(context: Application): Promise<Summary> {
-  const { lock, log, runtime } = context;
+  const { log, runtime } = context;
   const packer = new PlanPacker(context, { ...runtime, onNotice: (notice) => log.warn(notice) });
   try {
     const summary = await applyAndWrite(context, packer);
-    if (summary.state === 'finished') await packer.finish(lock);
+    if (summary.state === 'finished') await packer.finish();
     return summary;
   } finally {
     await packer.close();

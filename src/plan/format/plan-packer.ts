@@ -34,13 +34,13 @@ export interface PackerDeps {
  * Where both are there, the plain one counts (planned-files.ts). Nothing depends on it: where it fails, the plan stays as it is.
  */
 export class PlanPacker {
-  readonly #run: { readonly directory: string; readonly plan: Plan };
+  readonly #run: PackedRun;
   readonly #deps: PackerDeps;
   readonly #hurry = new AbortController();
   #isClosed = false;
   #packing: Promise<readonly string[]> | undefined;
 
-  constructor(run: { readonly directory: string; readonly plan: Plan }, deps: PackerDeps) {
+  constructor(run: PackedRun, deps: PackerDeps) {
     this.#run = run;
     this.#deps = deps;
   }
@@ -53,14 +53,14 @@ export class PlanPacker {
   }
 
   /** Packs what is left, and removes the plain files. To be called when the run is finished, and the registry has that; it never throws. */
-  async finish(lock: { assertHeld(): Promise<void> }): Promise<void> {
+  async finish(): Promise<void> {
     const { files, onNotice } = this.#deps;
     this.begin();
     this.#hurry.abort();
     try {
       for (const path of (await this.#packing) ?? []) {
-        await lock.assertHeld();
-        await files.remove(path);
+        await this.#run.lock.assertHeld();
+        if ((await files.stat(packedFile(path))) !== undefined) await files.remove(path);
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -81,7 +81,7 @@ export class PlanPacker {
     const plain = await this.#listPlain();
     const giveWay = this.#createGiveWay();
     for (const { path, read } of plain) {
-      for await (const _piece of packFile(files, path, read)) {
+      for await (const _piece of packFile(files, path, { read, mayName: () => this.#run.lock.assertHeld() })) {
         await giveWay();
         if (this.#isClosed) return [];
       }
@@ -120,6 +120,13 @@ export class PlanPacker {
   }
 }
 
+interface PackedRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  /** Of the job: who has lost it changes nothing that has its name. */
+  readonly lock: { assertHeld(): Promise<void> };
+}
+
 interface PlainFile {
   readonly path: string;
   readonly bytes: number;
@@ -138,8 +145,12 @@ function listFiles(directory: string, step: PlannedStep): PlainFile[] {
 }
 
 /** Writes the packed file, and reads it back; gives way after each piece. */
-async function* packFile(files: Files, path: string, read: PlainFile['read']): AsyncGenerator<void> {
-  yield* writePacked(files, path);
+async function* packFile(
+  files: Files,
+  path: string,
+  { read, mayName }: { read: PlainFile['read']; mayName: () => Promise<void> },
+): AsyncGenerator<void> {
+  yield* writePacked(files, path, mayName);
   const packed = await openPacked(files, packedFile(path));
   if (packed === undefined) throw new Error(`${packedFile(path)} was removed`);
   try {
@@ -149,7 +160,7 @@ async function* packFile(files: Files, path: string, read: PlainFile['read']): A
   }
 }
 
-async function* writePacked(files: Files, path: string): AsyncGenerator<void> {
+async function* writePacked(files: Files, path: string, mayName: () => Promise<void>): AsyncGenerator<void> {
   const plain = await files.openRead(path);
   try {
     const packed = await files.createWhole(packedFile(path));
@@ -159,6 +170,7 @@ async function* writePacked(files: Files, path: string): AsyncGenerator<void> {
         await packed.write(packPiece(await plain.read(at, PIECE_BYTES)));
         yield;
       }
+      await mayName();
       await packed.finish();
       isWhole = true;
     } finally {

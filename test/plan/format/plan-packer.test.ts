@@ -11,11 +11,11 @@ const HELD = { assertHeld: async () => {} };
 const aPlanOfTwo = () => aPlan({ job: { steps: [aContactsStep(), anSmsStep()] }, files: { 'people.csv': aCsvOf(20) } });
 
 /** Packs files of any length, if `packFromBytes` does not say otherwise. */
-function aPacker(made: MadePlan, changes: Partial<PackerDeps> = {}) {
+function aPacker(made: MadePlan, changes: Partial<PackerDeps> = {}, lock = HELD) {
   const notices: string[] = [];
   const onNotice = (notice: string) => void notices.push(notice);
   const deps = { files: made.disk.files, clock: systemClock, packFromBytes: 1, onNotice, ...changes };
-  return { packer: new PlanPacker(made, deps), notices };
+  return { packer: new PlanPacker({ ...made, lock }, deps), notices };
 }
 
 const listFiles = ({ disk, directory }: MadePlan) => disk.list(directory).filter((name) => /^\d-/.test(name));
@@ -26,19 +26,19 @@ describe('packing a plan', () => {
     const made = await aPlanOfTwo();
     const { packer, notices } = aPacker(made);
     packer.begin();
-    await packer.finish(HELD);
+    await packer.finish();
     await packer.close();
     expect(listFiles(made)).toEqual(PACKED);
     await isWhole(made);
 
-    await aPacker(made).packer.finish(HELD);
+    await aPacker(made).packer.finish();
     expect(listFiles(made)).toEqual(PACKED);
     expect(notices).toEqual([]);
   });
 
   it('keeps small files', async () => {
     const made = await aPlanOfTwo();
-    await aPacker(made, { packFromBytes: undefined }).packer.finish(HELD);
+    await aPacker(made, { packFromBytes: undefined }).packer.finish();
     expect(listFiles(made)).toEqual(PLAIN);
   });
 
@@ -55,7 +55,7 @@ describe('packing a plan', () => {
     packer.begin();
     while (pauses < 50) await new Promise(setImmediate);
     expect(listFiles(made).filter((name) => name.endsWith('.gz'))).toEqual([]);
-    await packer.finish(HELD);
+    await packer.finish();
     expect(listFiles(made)).toEqual(PACKED);
   });
 
@@ -73,25 +73,43 @@ describe('packing a plan', () => {
     // A packed file beside the plain one counts for nothing.
     made.disk.write(`${made.directory}/${PACKED[3]}`, 'left behind');
     await isWhole(made);
-    await aPacker(made).packer.finish(HELD);
+    await aPacker(made).packer.finish();
     expect(listFiles(made)).toEqual(PACKED);
     await isWhole(made);
   });
 
-  it('keeps the plain files where the lock is lost', async () => {
+  it('keeps the plain files where the lock is lost, and gives no packed one its name from then on', async () => {
+    for (const checks of [0, 1, 3, PLAIN.length]) {
+      const made = await aPlanOfTwo();
+      let left = checks;
+      const assertHeld = async () => {
+        left -= 1;
+        if (left < 0) throw new Error('the lock is lost');
+      };
+      const { packer, notices } = aPacker(made, {}, { assertHeld });
+      await packer.finish();
+      expect(listFiles(made)).toEqual([...PLAIN, ...PACKED.slice(0, checks)].sort());
+      expect(notices).toEqual([expect.stringContaining('the lock is lost')]);
+    }
+  });
+
+  it('keeps a plain file whose packed one was removed meanwhile', async () => {
     const made = await aPlanOfTwo();
-    const { packer, notices } = aPacker(made);
-    await packer.finish({ assertHeld: () => Promise.reject(new Error('the lock is lost')) });
-    expect(listFiles(made)).toEqual(expect.arrayContaining(PLAIN));
-    expect(notices).toEqual([expect.stringContaining('the lock is lost')]);
+    const assertHeld = async () => {
+      const path = `${made.directory}/${PACKED[1]}`;
+      if (made.disk.has(`${made.directory}/${PACKED[3]}`)) await made.disk.files.remove(path);
+    };
+    await aPacker(made, {}, { assertHeld }).packer.finish();
+    expect(listFiles(made)).toEqual(PACKED.with(1, PLAIN[1] ?? '').sort());
+    await isWhole(made);
   });
 
   it('keeps the plain files where the disk has room for little more than outputs', async () => {
     const made = await aPlanOfTwo();
     const bytes = made.plan.steps.reduce((sum, { files }) => sum + files!.requests.bytes + files!.rows.bytes, 0);
-    await aPacker(made, { freeBytes: async () => 2 * bytes - 1 }).packer.finish(HELD);
+    await aPacker(made, { freeBytes: async () => 2 * bytes - 1 }).packer.finish();
     expect(listFiles(made)).toEqual(PLAIN);
-    await aPacker(made, { freeBytes: async () => 2 * bytes }).packer.finish(HELD);
+    await aPacker(made, { freeBytes: async () => 2 * bytes }).packer.finish();
     expect(listFiles(made)).toEqual(PACKED);
   });
 
@@ -101,7 +119,7 @@ describe('packing a plan', () => {
       const path = `${made.directory}/${name}`;
       made.disk.write(path, made.disk.readText(path).replace('+65', '+66'));
       const { packer, notices } = aPacker(made);
-      await packer.finish(HELD);
+      await packer.finish();
       expect(listFiles(made)).toContain(name);
       expect(notices).toEqual([expect.stringContaining(`Cannot use ${path}.gz: `)]);
     }
@@ -114,14 +132,14 @@ describe('packing a plan', () => {
       const from = made.disk.operations;
       made.disk.failAt(at, code);
       const { packer, notices } = aPacker(made);
-      await packer.finish(HELD);
+      await packer.finish();
       if (made.disk.operations - from < at) break;
       failures += 1;
       expect(notices.length, `${at}`).toBeLessThan(2);
       expect(listFiles(made).length, `${at}`).toBeGreaterThanOrEqual(PLAIN.length);
       await isWhole(made);
 
-      await aPacker(made).packer.finish(HELD);
+      await aPacker(made).packer.finish();
       expect(
         listFiles(made).filter((name) => !name.endsWith('.part')),
         `${at}`,
