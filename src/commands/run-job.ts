@@ -8,6 +8,7 @@ import { listTakenFiles } from '../registry/taken-files.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
+import { removeUnfinished } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertTested } from '../run/assert-tested.js';
 import { moveInputs } from '../run/move-inputs.js';
@@ -189,6 +190,8 @@ async function finishRun(
   const { directories } = session.registry;
   if (past.state === 'finished') {
     await session.forgetRun(past.plan);
+    await session.lock.assertHeld();
+    await removeUnfinished(runtime.files, past.directory);
     const summary = await writeRunReport(runtime.files, past.directory, past.plan);
     await session.registry.noteEnded(summary);
     host.observer?.onReport(summary);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
@@ -13,11 +13,13 @@ describe.concurrent('what a run leaves behind', () => {
     for (const name of readdirSync(summary.directory)) {
       if (/^summary|\.(csv|part)$/.test(name)) rmSync(`${summary.directory}/${name}`);
     }
+    writeFileSync(`${summary.directory}/1-sms.results.csv.0.part`, 'of the process that died');
 
     const again = await workspace.run();
 
     expect(again.code).toBe(3);
     expect(again.summary.balance).toMatchObject({ accepted: 10, inDoubt: 10 });
+    expect(readdirSync(summary.directory).filter((name) => name.endsWith('.part'))).toEqual([]);
     expect(workspace.requests()).toHaveLength(2);
     expect(JSON.parse((await workspace.run()).stdout)).toMatchObject({ state: 'nothing-new' });
   });
