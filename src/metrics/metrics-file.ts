@@ -1,4 +1,5 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import type { Clock } from '../ports/clock.js';
 
 /** How often the file is written. */
@@ -62,7 +63,8 @@ export function readMetricsFile(path: string): Promise<string> {
 
 async function replaceFile(path: string, text: string): Promise<void> {
   // The collector reads `*.prom` alone.
-  const part = `${path}.${process.pid}.part`;
+  // Processes of two containers may have the same id.
+  const part = `${path}.${hostname()}.${process.pid}.part`;
   try {
     const file = await open(part, 'w', MODE);
     try {
