@@ -38,7 +38,7 @@ export async function expectOnlyIntended(workspace: Workspace): Promise<void> {
   expect(sent.filter((number) => !intended.includes(number))).toEqual([]);
 }
 
-/** No one gets two messages, no one none, save those whose outcome could not be written. */
+/** Each person gets one message, no more and no fewer, save those whose outcome could not be written. */
 export async function expectFinishes(workspace: Workspace): Promise<{ requests: number }> {
   const before = workspace.requests().length;
   const { code, summary } = await workspace.run();

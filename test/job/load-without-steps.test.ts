@@ -62,7 +62,7 @@ describe('a job that is loaded without its steps', () => {
     ['reference', { service: { sandbox: true, account: `\${ACME}` } }, 'service.account contains $'],
     ['key', { stepz: [] }, '"stepz" is not a key'],
     ['step, if something else is at fault', { steps: [{ kind: 'smss' }], repeat: 'daily' }, 'repeat is "daily"'],
-  ])('is refused for a bad %s, with its place, and silently on the steps', (_, written, problem) => {
+  ])('is refused for a bad %s, with its place, and nothing is said of the steps', (_, written, problem) => {
     const job = { service: aService(), ...written };
     const whole = refusalOf(textOf(job), FILE);
     const { code, message, hint, problems } = refusal(job);
