@@ -45,7 +45,7 @@ interface HeldPartsDeps {
   readonly store: Store;
   readonly lease: Pick<Held, 'assertFresh'>;
   readonly clock: Clock;
-  readonly remember: (sent: SentAttempt) => void;
+  readonly sent: Pick<SentAttempts, 'remember' | 'life'>;
 }
 
 /**
@@ -78,10 +78,16 @@ export class HeldParts implements PartSource, Journal, Held {
     this.#claimAtOnce = claimAtOnce;
     this.#commit = new GroupCommit({
       write: async (group) => {
-        const entries = group.map(({ entry }) => entry);
-        const askedAt = readMoment(deps.clock);
-        const { refused } = await deps.store.append(this.#key, entries);
-        for (const index of refused) Object.assign(group[index] ?? {}, { isRefused: true });
+        const { store, sent, clock } = deps;
+        const askedAt = readMoment(clock);
+        const askedIn = sent.life;
+        const { refused, life } = await store.append(
+          this.#key,
+          group.map(({ entry }) => entry),
+        );
+        // Of a server whose place another has taken meanwhile, and this worker has checked in there without it.
+        const isOver = sent.life !== askedIn && sent.life !== life;
+        for (const [index, pending] of group.entries()) pending.isRefused = isOver || refused.includes(index);
         if (group.some(({ entry, isRefused }) => entry.type === 'begin' && !isRefused)) this.#openAt = askedAt;
       },
       describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
@@ -149,7 +155,7 @@ export class HeldParts implements PartSource, Journal, Held {
     const pending = { entry: begin, isRefused: false };
     await this.#commit.add(pending);
     if (pending.isRefused) throw new AttemptRefused('the store refused to begin a request: it is not sent');
-    this.#deps.remember({ ...this.#of, begin, end: undefined, atMs: at });
+    this.#deps.sent.remember({ ...this.#of, begin, end: undefined, atMs: at });
   }
 
   async #end({ step, request, part, at, result }: OutcomeEntry): Promise<void> {
@@ -160,7 +166,7 @@ export class HeldParts implements PartSource, Journal, Held {
     if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
     await this.#commit.add({ entry: end, isRefused: false });
     const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
-    this.#deps.remember({ ...this.#of, begin, end, atMs: at });
+    this.#deps.sent.remember({ ...this.#of, begin, end, atMs: at });
   }
 
   #find(key: RequestKey): HeldPart {

@@ -29,7 +29,7 @@ export interface LeaderOptions {
 export function createLeader(
   options: LeaderOptions,
   deps: Pick<RunDeps, 'clock' | 'createLane'> & { readonly store: Store },
-): StepSender & { end(isFinished: boolean): Promise<void>; forget(): Promise<void> } {
+): StepSender & { end(isFinished: boolean): Promise<void> } {
   const { plan, settings, lock, sendHere, leaseMs } = options;
   const { store, clock } = deps;
   const key = { run: plan.id, epoch: lock.epoch };
@@ -48,10 +48,6 @@ export function createLeader(
   const lead = async () => {
     led ??= await explained(store.lead(key, job));
     return led;
-  };
-  const forget = async () => {
-    await lead();
-    await explained(store.drop(key));
   };
   return {
     lead: async () => ({ leaseMs, lead: (await lead()).born }),
@@ -79,12 +75,17 @@ export function createLeader(
         });
       }
     },
-    /** What is still under way stays with the store, for the next process that leads the run. */
+    /** Also of a run that another process finished. What is still under way stays with the store, for the next process that leads it. */
     end: async (isFinished) => {
-      if (isFinished || isEmpty) await forget();
+      if (!isFinished && !isEmpty) return;
+      try {
+        await lead();
+        await explained(store.drop(key));
+      } catch (error) {
+        // So may what is done of a run that has stopped.
+        if (isFinished || !(error instanceof ServiceError)) throw error;
+      }
     },
-    /** Of a run whose process died after its end, before it said so. */
-    forget,
   };
 }
 

@@ -89,7 +89,7 @@ export class Lease implements Held {
   async #beat(): Promise<void> {
     const { store, clock, leaseMs, name, sent, onMissing } = this.#deps;
     const start = readMoment(clock);
-    const { isAlive, life } = await store.beat(this.worker, { name, leaseMs });
+    const { isAlive, life } = await store.beat(this.worker, { name, leaseMs, life: sent.life });
     if (!isAlive) this.#isLost = true;
     else this.#confirmed = start;
     // Also at the start: this may be the reply to a repeated call, in another life than the one that took effect.

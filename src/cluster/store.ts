@@ -211,8 +211,14 @@ export interface RememberedAttempt {
 }
 
 export interface WorkerStore {
-  /** Registers a worker, or renews its lease. `name` is for people: host and process. */
-  beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<Beat>;
+  /**
+   * Registers a worker, or renews its lease. `name` is for people: host and process. `life`: the one in which the store is known to
+   * have all that the process sent. In any other a worker that is new to the store begins nothing before it has checked in.
+   */
+  beat(
+    worker: string,
+    about: { readonly name: string; readonly leaseMs: number; readonly life: string | undefined },
+  ): Promise<Beat>;
   /** A run with a step to work on; `only` names one. Undefined where there is none. */
   findRun(filter: { readonly only?: string | undefined }): Promise<WorkingRun | undefined>;
   /** Whether any run is open at all, for `--until-done`. */
@@ -230,8 +236,12 @@ export interface WorkerStore {
    * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,
    * because the lease of the worker or of the leader has ended, the part is not this worker's, its step is closed, the server has
    * a new life, or the attempt was begun before. The end of an attempt with another nonce, or with an outcome, has no effect.
+   * `life`: of the server that says so.
    */
-  append(key: WorkerKey, entries: readonly WorkerEntry[]): Promise<{ readonly refused: readonly number[] }>;
+  append(
+    key: WorkerKey,
+    entries: readonly WorkerEntry[],
+  ): Promise<{ readonly refused: readonly number[]; readonly life: string }>;
   /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */
   leave(worker: string): Promise<void>;
   /** Takes back what workers hold whose lease has ended; any worker and leader may call it. Returns how many parts. */

@@ -41,7 +41,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const key = { worker: lease.worker, run: run.run, step: run.step };
   const held = new HeldParts(
     { ...key, born: run.born, epoch: run.epoch },
-    { store, lease, clock: deps.clock, remember: sent.remember },
+    { store, lease, clock: deps.clock, sent },
     { claimAtOnce: step.limits.concurrency },
   );
   context.observer?.onHeld(held);

@@ -8,7 +8,6 @@ import { listTakenFiles } from '../registry/taken-files.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
-import { removeUnfinished } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { assertTested } from '../run/assert-tested.js';
 import { moveInputs } from '../run/move-inputs.js';
@@ -135,7 +134,7 @@ async function runInSession(
       continue;
     }
     log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
-    const summary = await finishRun(past, history, { job, session, host });
+    const summary = await finishRun(past, history, { job, session });
     log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
     done.summaries.push(summary);
     if (summary.state !== 'finished') return;
@@ -184,19 +183,11 @@ async function hasEnded(past: PastRun, { registry, runtime }: JobSession): Promi
 async function finishRun(
   past: PastRun,
   history: readonly PastRun[],
-  { job, session, host }: { job: Job; session: JobSession; host: Host },
+  { job, session }: { job: Job; session: JobSession },
 ): Promise<Summary> {
   const { runtime } = session;
   const { directories } = session.registry;
-  if (past.state === 'finished') {
-    await session.forgetRun(past.plan);
-    await session.lock.assertHeld();
-    await removeUnfinished(runtime.files, past.directory);
-    const summary = await writeRunReport(runtime.files, past.directory, past.plan);
-    await session.registry.noteEnded(summary);
-    host.observer?.onReport(summary);
-    return summary;
-  }
+  if (past.state === 'finished') return session.report(past.directory, past.plan);
   await assertNotRefused(runtime.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoonAfter({ signal: session.stop.nothingNew, clock: runtime.clock, doing: 'finish the run' }, async () => {

@@ -12,7 +12,8 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
     run = await store.findRun({});
   }
   const key = { worker, run: run.run, step };
-  await store.beat(worker, { name: worker, leaseMs: 600_000 });
+  const { life } = await store.readServer();
+  await store.beat(worker, { name: worker, leaseMs: 600_000, life });
   let [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
   while (part === undefined) {
     await tick();

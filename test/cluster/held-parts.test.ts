@@ -8,7 +8,7 @@ const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } a
 const LEASE = { leaseMs: 30_000 };
 
 /** A worker that has begun its request, and waits for its turn. */
-async function aWaitingRequest() {
+async function aWaitingRequest(onCall: (method: string, sent: { life: string | undefined }) => void = () => {}) {
   let nowMs = 1_800_000_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
   const memory = new MemoryCluster(clock);
@@ -19,15 +19,18 @@ async function aWaitingRequest() {
   const assertFresh = () => {
     if (isLost) throw new LeaseLost('the lease of the worker has ended');
   };
-  await store.beat('w', { name: 'host', leaseMs: 600_000 });
+  const { life } = await store.readServer();
+  await store.beat('w', { name: 'host', leaseMs: 600_000, life });
   const calls: string[] = [];
+  const sent: { life: string | undefined; remember: () => void } = { life, remember: () => {} };
   const counted = memory.connect((method) => {
     calls.push(method);
+    onCall(method, sent);
     return undefined;
   });
   const held = new HeldParts(
     { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 },
-    { store: counted, lease: { assertFresh }, clock, remember: () => {} },
+    { store: counted, lease: { assertFresh }, clock, sent },
     { claimAtOnce: 1 },
   );
   await held.next();
@@ -81,4 +84,11 @@ test('a worker that is paused between its turn and its first byte sends nothing 
   await held.assertHeld();
   wait(10_001);
   expect(() => held.assertFresh()).toThrow(AttemptRefused);
+});
+
+test('a worker that has checked in to another life of the server sends nothing that the one before let begin', async () => {
+  const begun = aWaitingRequest((method, sent) => {
+    if (method === 'append reply') sent.life = 'the next';
+  });
+  await expect(begun).rejects.toThrow(AttemptRefused);
 });

@@ -121,12 +121,13 @@ export class MemoryCluster {
         if (memory.runs.get(key.run)?.isDropped === false) memory.led(key);
         await this.#dropWhole(key.run);
       }),
-      beat: call('beat', (worker, { leaseMs }) => beat(memory, worker, leaseMs)),
+      beat: call('beat', (worker, about) => beat(memory, worker, about)),
       findRun: call('findRun', ({ only }) => findRun(memory, only)),
       hasRuns: call('hasRuns', ({ only }) => [...memory.runs].some(([id]) => only === undefined || only === id)),
       claim: call('claim', (key, ask) => claim(memory, key, ask)),
       append: call('append', (key, entries) => ({
         refused: entries.flatMap((entry, index) => (append(memory, key, entry) ? [] : [index])),
+        life: memory.life,
       })),
       leave: call('leave', (worker) => leave(memory, worker)),
       recover: call('recover', () => recover(memory)),

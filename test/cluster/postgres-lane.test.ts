@@ -109,7 +109,7 @@ test('a turn is booked without waiting for the disk, and nothing else is', async
   };
   const asked = { costsMs: [10], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
   expect(await countUnsynced(() => store.book('lane', asked))).toBeGreaterThan(ROUNDS / 2);
-  const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round });
+  const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round, life: undefined });
   expect(await countUnsynced(beat)).toBeLessThan(ROUNDS / 2);
   await store.close();
 });

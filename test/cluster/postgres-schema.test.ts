@@ -57,7 +57,7 @@ test('functions of another build are replaced by init; until then a worker says 
   await initSchema(database);
   await database.query('drop function volley.beat');
   const store = await createPostgresStore({ url: server.url(name) });
-  const beat = () => store.beat('w', { name: 'w', leaseMs: 30_000 });
+  const beat = () => store.beat('w', { name: 'w', leaseMs: 30_000, life: undefined });
   const other = {
     code: 'bad-flag',
     message: 'Cannot use the database: its schema `volley` is that of another build (42883)',
@@ -69,7 +69,9 @@ test('functions of another build are replaced by init; until then a worker says 
   await store.close();
 
   await database.query('drop function volley.beat');
-  await database.query('create function volley.beat(text, text, float8) returns text language sql as $$ select $1 $$');
+  await database.query(
+    'create function volley.beat(text, text, float8, text) returns text language sql as $$ select $1 $$',
+  );
   await expect(initSchema(database)).rejects.toMatchObject({
     hint: expect.stringContaining('drop schema volley cascade'),
   });

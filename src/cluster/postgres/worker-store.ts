@@ -13,8 +13,8 @@ export function createWorkerStore(database: Database): WorkerStore {
     return row;
   };
   return {
-    beat: async (worker, { name, leaseMs }) => {
-      const row = await call('beat', [worker, name, leaseMs]);
+    beat: async (worker, { name, leaseMs, life }) => {
+      const row = await call('beat', [worker, name, leaseMs, life ?? null]);
       return { isAlive: row?.is_alive === true, life: row?.life as string };
     },
     findRun: async ({ only }) => {
@@ -56,7 +56,7 @@ export function createWorkerStore(database: Database): WorkerStore {
         entries.map(({ nonce }) => nonce),
         ...endColumns(entries.map((entry) => (entry.type === 'end' ? entry : undefined))),
       ]);
-      return { refused: row?.append as number[] };
+      return { refused: row?.refused as number[], life: row?.life as string };
     },
     leave: async (worker) => {
       await call('leave', [worker]);

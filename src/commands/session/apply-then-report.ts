@@ -10,6 +10,7 @@ import { checkNames } from '../../report/name-check.js';
 import { addNotDelivered } from '../../report/not-delivered.js';
 import type { Summary } from '../../report/summary.js';
 import { takeOverPrepared } from '../../retry/take-over-prepared.js';
+import type { StepSender } from '../../run/apply-plan.js';
 import type { RunSettings } from '../../run/resume.js';
 import type { StopSwitch } from '../../run/stop.js';
 import type { Lock } from '../../storage/lock.js';
@@ -34,7 +35,10 @@ interface Application {
   runtime: Runtime;
 }
 
-/** Sends a plan, or resumes its run, then writes its outputs and notes its end in the registry; packs the plan of a finished run. */
+/**
+ * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, notes the end in the registry
+ * and packs the plan: in this order, so that whatever fails, the same command does the rest. Sends nothing of a finished run.
+ */
 export async function applyThenReport(context: Application): Promise<Summary> {
   const { log, runtime } = context;
   const packer = new PlanPacker(context, { ...runtime, onNotice: (notice) => log.warn(notice) });
@@ -48,7 +52,7 @@ export async function applyThenReport(context: Application): Promise<Summary> {
 }
 
 async function applyAndWrite(context: Application, packer: PlanPacker): Promise<Summary> {
-  const { directory, plan, registry, service, host, runtime } = context;
+  const { directory, plan, registry, service, cluster, host, runtime } = context;
   const { files, clock, freeBytes } = runtime;
   const [{ EarlyOutputs }, { writeRunReport }, { removeUnfinished }] = await Promise.all([
     import('../../report/early/early-outputs.js'),
@@ -60,6 +64,8 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
   await removeUnfinished(files, directory);
   // No file gets its final name once the lock is lost: the new owner's outputs are newer.
   const whileHeld = checkNames(files, () => lock.assertHeld());
+  const settings = { ...context.settings, service: service.settings };
+  const leader = cluster?.leaderOf(plan, settings, lock);
   let early: Early | undefined;
   const onBegun = (journal: { readonly durableBytes: number }) => {
     packer.begin();
@@ -68,10 +74,11 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
     if (busyShare !== undefined) early = new EarlyOutputs({ ...about, spare: { busyShare, freeBytes } });
   };
   try {
-    await apply({ ...context, lock }, { onBegun, onProgress: () => void early?.advance() });
+    await apply({ ...context, settings, lock }, { sender: leader, onBegun, onProgress: () => void early?.advance() });
     await lock.assertHeld();
     await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
     const summary = await writeRunReport(whileHeld, directory, plan, early);
+    await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
     host.observer?.onReport(summary);
     return summary;
@@ -82,25 +89,31 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
 
 async function apply(
   context: Application,
-  { onBegun, onProgress }: { onBegun: (journal: { readonly durableBytes: number }) => void; onProgress: () => void },
+  {
+    sender,
+    onBegun,
+    onProgress,
+  }: {
+    sender: StepSender | undefined;
+    onBegun: (journal: { readonly durableBytes: number }) => void;
+    onProgress: () => void;
+  },
 ): Promise<void> {
-  const { directory, plan, lock, registry, stop, service, cluster, host, log, runtime } = context;
+  const { directory, plan, settings, lock, registry, stop, service, cluster, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const [{ applyPlan }, ownLane] = await Promise.all([import('../../run/apply-plan.js'), runtime.loadLane()]);
-  const settings = { ...context.settings, service: service.settings };
-  const leader = cluster?.leaderOf(plan, settings, lock);
   const view = await createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });
     await takeOverPrepared(context, { files, clock, owner });
-    const { reason } = await applyPlan(
+    await applyPlan(
       {
         directory,
         plan,
         job: settings,
         lock,
         stop,
-        sender: leader,
+        sender,
         othersSentMsAgo: context.othersSentMsAgo,
         announce: async (journal) => {
           await registry.noteBegun(plan, journal);
@@ -125,7 +138,6 @@ async function apply(
         onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );
-    await leader?.end(reason === 'finished');
   } catch (error) {
     // A call on a shared lane, of a step without rows, has waited for long enough.
     throw explainAway(error);

@@ -41,8 +41,8 @@ export interface JobSession {
   readonly stop: StopSwitch;
   readonly runtime: Runtime;
   applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
-  /** Deletes what the database of the job still has of a finished run. */
-  forgetRun(plan: Plan): Promise<void>;
+  /** Of a finished run, whose process died before it had done all that follows. */
+  report(directory: string, plan: Plan): Promise<Summary>;
 }
 
 /** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
@@ -156,6 +156,7 @@ export async function withSession<T>(
         const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
         const cluster = await openJobCluster(job, { host, secrets, log, stop });
         try {
+          const context = { lock, registry, stop, service, cluster, host, log, runtime };
           let sentUntilMs: number | undefined;
           const applyAndReport: JobSession['applyAndReport'] = async (directory, plan, settings) => {
             run = plan.id;
@@ -164,28 +165,14 @@ export async function withSession<T>(
             const othersSentMsAgo =
               sentUntilMs === undefined ? lock.lastOwnedMsAgo : runtime.clock.monotonicMs() - sentUntilMs;
             try {
-              return await applyThenReport({
-                directory,
-                plan,
-                settings,
-                lock,
-                registry,
-                othersSentMsAgo,
-                stop,
-                service,
-                cluster,
-                host,
-                log,
-                runtime,
-              });
+              return await applyThenReport({ ...context, directory, plan, settings, othersSentMsAgo });
             } finally {
               sentUntilMs = runtime.clock.monotonicMs();
             }
           };
-          const forgetRun: JobSession['forgetRun'] = async (plan) => {
-            await cluster?.leaderOf(plan, plan.job, lock)?.forget();
-          };
-          const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport, forgetRun });
+          const report: JobSession['report'] = (directory, plan) =>
+            applyThenReport({ ...context, directory, plan, settings: plan.job, othersSentMsAgo: undefined });
+          const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport, report });
           await reportWaiting({ registry, log, runtime });
           return done;
         } finally {

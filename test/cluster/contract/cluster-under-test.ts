@@ -103,7 +103,7 @@ export async function readNews(store: Store, lead: LeadKey, limit = 10): Promise
 /** A worker with a connection of its own. */
 export async function aWorker(cluster: ClusterUnderTest, worker: string, run = 'run-a') {
   const store = await cluster.connect();
-  await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS });
+  await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store) });
   const key: WorkerKey = { worker, run, step: 1 };
   return {
     store,

@@ -17,17 +17,17 @@ export function testLeaderLease(open: OpenCluster): void {
     expect(await store.findRun({})).toBeUndefined();
     const ask = { count: 1, holding: [{ step: 1, request: 2, part: '' }] };
     expect(await worker.store.claim(worker.key, ask)).toEqual({ parts: [], isOpen: false });
-    expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
+    expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
     // Its reply was lost: it has begun.
-    expect(await worker.begin({ request: 1 })).toEqual({ refused: [] });
+    expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [] });
     await worker.end(SETTLED, { request: 1 });
     expect(await store.hasRuns({})).toBe(true);
 
     const next = { ...lead, epoch: 2 };
     await store.lead(next, '{}');
-    expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
+    expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
     await openStep(store, next, LEASE);
-    expect(await worker.begin({ request: 2 })).toEqual({ refused: [] });
+    expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [] });
     expect(await worker.store.claim(worker.key, ask)).toMatchObject({ parts: [{ request: 3 }], isOpen: true });
     expect(await readNews(store, next)).toMatchObject({ ended: [{ request: 1 }], underWay: 1, openStep: 1 });
   });
@@ -40,9 +40,9 @@ export function testLeaderLease(open: OpenCluster): void {
     for (const request of [1, 2]) {
       await cluster.passTime(LEASE.leaseMs - 10_000);
       await readNews(store, lead);
-      await worker.store.beat('w', { name: 'host', leaseMs: 600_000 });
+      await worker.store.beat('w', { name: 'host', leaseMs: 600_000, life: undefined });
       expect(await worker.claim(1)).toMatchObject([{ request }]);
-      expect(await worker.begin({ request })).toEqual({ refused: [] });
+      expect(await worker.begin({ request })).toMatchObject({ refused: [] });
     }
     await cluster.passTime(LEASE.leaseMs);
     expect(await store.findRun({})).toBeUndefined();
@@ -86,10 +86,10 @@ export function testLeaderLease(open: OpenCluster): void {
     await worker.claim(1);
     await cluster.passTime(-3_600_000);
     expect(await store.findRun({})).toBeUndefined();
-    expect(await worker.begin()).toEqual({ refused: [0] });
+    expect(await worker.begin()).toMatchObject({ refused: [0] });
     await readNews(store, lead);
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
-    expect(await worker.begin()).toEqual({ refused: [] });
+    expect(await worker.begin()).toMatchObject({ refused: [] });
     await cluster.passTime(LEASE.leaseMs);
     expect(await store.findRun({})).toBeUndefined();
   });
@@ -119,8 +119,8 @@ export function testLeaderLease(open: OpenCluster): void {
       isDropped = true;
     });
     while ((await store.findRun({})) !== undefined);
-    expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
-    expect(await worker.begin({ request: 1 })).toEqual({ refused: [] });
+    expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
+    expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [] });
     // More calls than a drop of nothing under way takes.
     for (let repeat = 0; repeat < 20; repeat += 1) {
       expect([isDropped, await store.hasRuns({})]).toEqual([false, true]);

@@ -99,7 +99,7 @@ export function testWorking(open: OpenCluster): void {
   test('a lease is renewed by each beat, and once it has ended it stays so', async () => {
     const cluster = await open();
     const { store } = await aWorker(cluster, 'w');
-    const beat = () => store.beat('w', { name: 'host', leaseMs: LEASE_MS });
+    const beat = () => store.beat('w', { name: 'host', leaseMs: LEASE_MS, life: undefined });
     const life = await readLife(store);
     for (let repeat = 0; repeat < 2; repeat += 1) {
       await cluster.passTime(LEASE_MS - 100_000);
@@ -110,6 +110,22 @@ export function testWorking(open: OpenCluster): void {
       expect(await beat()).toEqual({ isAlive: false, life });
       await store.recover();
     }
+  });
+
+  test('a worker that the server has lost is waited for, and begins nothing before it has checked in', async () => {
+    const cluster = await open();
+    const { store, lead } = await aRun(cluster);
+    const before = await readLife(store);
+    await cluster.restart();
+    for (const life of [before, undefined]) {
+      const worker = `knows ${life}`;
+      await store.beat(worker, { name: 'host', leaseMs: LEASE_MS, life });
+      const key = { worker, run: 'run-a', step: 1 };
+      expect(await store.confirmLife(lead)).toBe('waiting');
+      expect(await store.claim(key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
+      await store.checkIn(worker, []);
+    }
+    expect(await store.confirmLife(lead)).toBe('same');
   });
 
   test.each<[string, (cluster: ClusterUnderTest) => Promise<unknown>, Partial<ReturnType<typeof aBegin>>]>([
@@ -128,7 +144,7 @@ export function testWorking(open: OpenCluster): void {
     await (await aWorker(cluster, 'other')).claim(1);
     await happen(cluster);
     for (let repeat = 0; repeat < 2; repeat += 1) {
-      expect(await worker.begin(entry)).toEqual({ refused: [0] });
+      expect(await worker.begin(entry)).toMatchObject({ refused: [0] });
     }
     expect(await readNews(store, lead)).toMatchObject({ underWay: 0, ended: [] });
     for (const one of ['w', 'other']) await store.leave(one);
@@ -138,7 +154,7 @@ export function testWorking(open: OpenCluster): void {
     await openStep(store, { ...lead, epoch: 2 }, { onLost: 'again' });
     const next = await aWorker(cluster, 'next');
     expect((await next.claim(3)).map(({ attempt }) => attempt)).toEqual([0, 0, 0]);
-    for (const request of [1, 2, 3]) expect(await next.begin({ request })).toEqual({ refused: [] });
+    for (const request of [1, 2, 3]) expect(await next.begin({ request })).toMatchObject({ refused: [] });
   });
 
   test('a begin whose reply was lost is not refused to the process that wrote it, and is to any other', async () => {
@@ -147,12 +163,12 @@ export function testWorking(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(1);
     await worker.begin({}, 'mine');
-    expect(await worker.begin({}, 'mine')).toEqual({ refused: [] });
-    expect(await worker.begin({}, 'of another')).toEqual({ refused: [0] });
-    expect(await (await aWorker(cluster, 'other')).begin({}, 'mine')).toEqual({ refused: [0] });
+    expect(await worker.begin({}, 'mine')).toMatchObject({ refused: [] });
+    expect(await worker.begin({}, 'of another')).toMatchObject({ refused: [0] });
+    expect(await (await aWorker(cluster, 'other')).begin({}, 'mine')).toMatchObject({ refused: [0] });
     expect(await readNews(store, lead)).toMatchObject({ underWay: 1 });
     await worker.end(SETTLED, {}, 'mine');
-    expect(await worker.begin({}, 'mine')).toEqual({ refused: [0] });
+    expect(await worker.begin({}, 'mine')).toMatchObject({ refused: [0] });
   });
 
   test('two begins of one attempt at once: one is refused', async () => {
@@ -206,18 +222,18 @@ export function testWorking(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(2);
     const begins = [aBegin({ request: 9 }), aBegin({ request: 1 }), aBegin({ request: 2, attempt: 2 })];
-    expect(await worker.store.append(worker.key, begins)).toEqual({ refused: [0, 2] });
+    expect(await worker.store.append(worker.key, begins)).toMatchObject({ refused: [0, 2] });
     const ends = [
       anEnd(SPLIT, { request: 1 }),
       aBegin({ request: 1, part: '0' }),
       aBegin({ request: 1, part: '00' }),
       aBegin({ request: 2 }),
     ];
-    expect(await worker.store.append(worker.key, ends)).toEqual({ refused: [2] });
+    expect(await worker.store.append(worker.key, ends)).toMatchObject({ refused: [2] });
     const { ended, ...counts } = await readNews(store, lead);
     expect(ended.map(({ part }) => part)).toEqual(['']);
     expect(counts).toMatchObject({ open: 0, claimed: 1, underWay: 2 });
-    expect(await worker.store.append(worker.key, [])).toEqual({ refused: [] });
+    expect(await worker.store.append(worker.key, [])).toMatchObject({ refused: [] });
   });
 
   test('who leaves gives back what it has not begun, and its lease ends', async () => {
@@ -228,7 +244,9 @@ export function testWorking(open: OpenCluster): void {
     await worker.begin();
     for (let repeat = 0; repeat < 2; repeat += 1) await worker.store.leave('w');
     expect(await readNews(store, lead)).toMatchObject({ open: 1, claimed: 0, underWay: 1, workers: 0 });
-    expect(await store.beat('w', { name: 'host', leaseMs: LEASE_MS })).toMatchObject({ isAlive: false });
+    expect(await store.beat('w', { name: 'host', leaseMs: LEASE_MS, life: undefined })).toMatchObject({
+      isAlive: false,
+    });
     expect(await store.recover()).toBe(1);
   });
 
@@ -245,7 +263,7 @@ export function testWorking(open: OpenCluster): void {
     expect((await readNews(store, lead, 1)).stop).toEqual(first);
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
-    expect(await worker.begin({ request: 2 })).toEqual({ refused: [0] });
+    expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
     await worker.end(SETTLED);
     expect((await readNews(store, lead, 1)).ended).toHaveLength(1);
     const next = { ...lead, epoch: 2 };

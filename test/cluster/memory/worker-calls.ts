@@ -2,11 +2,15 @@ import type { BeginEntry, EndEntry, Store, WorkerKey } from '../../../src/cluste
 import type { RequestKey, Result } from '../../../src/journal/entry-format.js';
 import { attemptName, type MemoryState, partName, type Run } from './memory-state.js';
 
-export function beat(memory: MemoryState, worker: string, leaseMs: number) {
+export function beat(
+  memory: MemoryState,
+  worker: string,
+  { leaseMs, life: itsLife = '' }: Parameters<Store['beat']>[1],
+) {
   const now = memory.clock.now();
   const known = memory.workers.get(worker);
   if (known !== undefined && known.leaseUntil <= now) return { isAlive: false, life: memory.life };
-  const life = known?.life ?? memory.life;
+  const life = known?.life ?? itsLife;
   memory.workers.set(worker, { life, leaseUntil: now + leaseMs, seenAt: now });
   return { isAlive: true, life: memory.life };
 }

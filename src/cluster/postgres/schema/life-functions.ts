@@ -51,14 +51,16 @@ create or replace function volley.may_begin(of_worker text, present text) return
   select volley.has_lease(of_worker) and exists (select from volley.worker where id = of_worker and life = present)
 $$;
 
-create or replace function volley.beat(of_worker text, its_name text, lease_ms float8, out is_alive boolean, out life text)
+-- One that this server does not know has checked in where it says so of this life; in a new life it may be one that the server has lost.
+create or replace function volley.beat(of_worker text, its_name text, lease_ms float8, its_life text, out is_alive boolean,
+  out life text)
 language plpgsql as $$
 declare
   its_lease interval := lease_ms * interval '1 millisecond';
 begin
   life := volley.present_life();
   insert into volley.worker as w (id, name, lease, lease_until, seen_at, life)
-    values (of_worker, its_name, its_lease, clock_timestamp() + its_lease, clock_timestamp(), beat.life)
+    values (of_worker, its_name, its_lease, clock_timestamp() + its_lease, clock_timestamp(), coalesce(its_life, ''))
     on conflict (id) do update
       set name = its_name, lease = its_lease, lease_until = clock_timestamp() + its_lease, seen_at = clock_timestamp()
       where w.gone_at is null and w.lease_until > clock_timestamp();

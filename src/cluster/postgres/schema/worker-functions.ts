@@ -83,16 +83,17 @@ begin
   end if;
 end $$;
 
--- The indexes, from 0, of the begins that are refused.
+-- The indexes, from 0, of the begins that are refused; and the life of the server in which it was so.
 create or replace function volley.append(of_worker text, of_run text, its_step integer, types text[], requests integer[], parts text[],
-  attempts integer[], nonces text[], outcomes text[], results text[], halves text[])
-returns integer[] language plpgsql as $$
+  attempts integer[], nonces text[], outcomes text[], results text[], halves text[], out refused integer[], out life text)
+language plpgsql as $$
 declare
   present text := volley.present_life();
   led volley.run;
   p volley.part;
-  refused integer[] := '{}';
 begin
+  refused := '{}';
+  life := present;
   perform pg_advisory_xact_lock_shared(volley.gate(of_run));
   select * into led from volley.run where id = of_run;
   for i in 1 .. cardinality(types) loop
@@ -104,7 +105,6 @@ begin
       refused := refused || (i - 1);
     end if;
   end loop;
-  return refused;
 end $$;
 
 create or replace function volley.append_begin(p volley.part, of_worker text, present text, is_claimable boolean, its_attempt integer, its_nonce text)
