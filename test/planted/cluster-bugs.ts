@@ -23,6 +23,20 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/lease.test.ts'],
   },
   {
+    name: 'a worker that the database has lost begins before it has checked in',
+    file: 'src/cluster/postgres/schema/life-functions.ts',
+    find: "coalesce(its_life, '')",
+    replace: 'beat.life',
+    tests: ['test/cluster/postgres-store.test.ts'],
+  },
+  {
+    name: 'a worker sends what a server let begin whose place another has taken',
+    file: 'src/cluster/held-parts.ts',
+    find: 'isOver || refused.includes(index)',
+    replace: 'refused.includes(index)',
+    tests: ['test/cluster/held-parts.test.ts'],
+  },
+  {
     name: 'a worker does not look at its lease before a request leaves',
     file: 'src/cluster/held-parts.ts',
     find: 'this.#deps.lease.assertFresh();',
