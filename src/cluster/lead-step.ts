@@ -176,9 +176,15 @@ class StepLeader {
     await this.#confirmLife(news);
     if (news.ended.length === 0) return news;
     await this.#context.lock.assertHeld();
-    const late = await this.#settleLate(news.ended.filter((ended) => this.#isLate(ended)));
+    const late: EndedAttempt[] = [];
+    // In their order: one may be of the half of a request whose split came right before.
+    const inTime = news.ended.flatMap((ended) => {
+      if (!this.#isLate(ended)) return this.#toEntries(ended);
+      late.push(ended);
+      return [];
+    });
     // Together: they stand in one write.
-    const entries = [...late, ...news.ended.flatMap((ended) => this.#toEntries(ended))];
+    const entries = [...(await this.#settleLate(late)), ...inTime];
     await Promise.all(entries.map((entry) => this.#context.journal.append(entry)));
     // Of a process that lost the lock meanwhile they do not count, and its successor needs them.
     await this.#context.lock.assertHeld();

@@ -8,6 +8,21 @@ import { simulate } from './simulate.js';
 const SEEDS = 200;
 const FROM = firstSeedOf(readCommit(import.meta.dirname));
 
+// First: what the process has not loaded yet must make no difference.
+test('a seed gives one course of events, whatever ran before it', async () => {
+  const digests = async (seeds: readonly number[]) => {
+    const found: Record<number, string> = {};
+    for (const seed of seeds) found[seed] = (await simulate(seed)).traceDigest;
+    return found;
+  };
+  const seeds = Array.from({ length: 20 }, (_, index) => 5000 + index);
+
+  const first = await digests(seeds);
+
+  expect(await digests(seeds.toReversed())).toEqual(first);
+  expect(new Set(Object.values(first)).size).toBe(seeds.length);
+});
+
 test(`${SEEDS} simulated jobs come through kills, power cuts, signals, rivals and faults: nothing twice, nothing lost`, async () => {
   process.stdout.write(`${SEEDS} seeds from ${FROM}: npm run simulate -- --from ${FROM} --seeds ${SEEDS}\n`);
   const seen = { lives: 0, requests: 0, inDoubt: 0 };
@@ -25,20 +40,6 @@ test(`${SEEDS} simulated jobs come through kills, power cuts, signals, rivals an
   expect(seen.requests).toBeGreaterThan(10 * SEEDS);
   expect(seen.inDoubt).toBeGreaterThan(SEEDS);
 }, 600_000);
-
-test('a seed gives one course of events, whatever ran before it', async () => {
-  const digests = async (seeds: readonly number[]) => {
-    const found: Record<number, string> = {};
-    for (const seed of seeds) found[seed] = (await simulate(seed)).traceDigest;
-    return found;
-  };
-  const seeds = Array.from({ length: 20 }, (_, index) => 5000 + index);
-
-  const first = await digests(seeds);
-
-  expect(await digests(seeds.toReversed())).toEqual(first);
-  expect(new Set(Object.values(first)).size).toBe(seeds.length);
-});
 
 test('seeds begin at another place with every commit, at the same one as often as it is tested, and at 1 without git', () => {
   const [one, other] = ['00000001', 'ffffffff'].map((commit) => firstSeedOf(commit.padEnd(40, '0')));
