@@ -39,15 +39,17 @@ export const single = {
 
 /**
  * The builder of a verb, or of the whole command, whose misuse is reported briefly: what is wrong, how it is used
- * (`usage`, such as "run <job>"), and where its help is. Ends the command with exit code 2.
+ * (`usage`, such as "run <job>"), and where its help is. Ends the command with exit code 2. `notTaken`: of a verb
+ * without a path, what a person may give it all the same, and what it does instead.
  */
-export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): Argv<T> {
+export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal, notTaken = 'path'): Argv<T> {
   const whole = `volley ${usage}`;
-  const named = whole.replace(/ (?:[<[]|--).*/, '');
+  const named = whole.replace(/ (?:[<[]|--|\w+\|).*/, '');
+  const noPath = /[<[]/.test(usage) ? undefined : `${named} takes no ${notTaken}`;
   return command.fail((message, error) => {
     // The parser throws some misuse itself, such as a flag without its value.
     if (error && error.name !== 'YError') throw error;
-    const misuse = describeMisuse(message);
+    const misuse = describeMisuse(message, noPath);
     const hint = `Usage: ${whole}; see ${named} --help`;
     terminal.writeStderr(formatFailureLine({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, terminal));
     terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
@@ -58,13 +60,14 @@ export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal): A
 export const DRY_RUN = 'There is no --dry-run: volley plan <job> shows what would be sent, and sends nothing';
 
 /** The parser's words; those that count arguments, or call a verb one, in our own. */
-function describeMisuse(message: string): string {
+function describeMisuse(message: string, noPath: string | undefined): string {
   const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
   if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
   const flag = /^Not enough arguments following: (.+)$/.exec(message);
   if (flag !== null) return `--${flag[1]} is given without its value`;
   if (/^Unknown arguments?: .*\bdry-?run\b/i.test(message)) return DRY_RUN;
   const [, unknown = ''] = /^Unknown arguments?: (\S+)$/.exec(message) ?? [];
+  if (/[./]/.test(unknown) && noPath !== undefined) return `${unknown} is given, and ${noPath}`;
   if (/[./]/.test(unknown))
     return `One path is expected, and ${unknown} is a second one; run the command once for each`;
   return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');

@@ -9,7 +9,7 @@ export const addWorkVerb: AddVerbs = (cli, { terminal, finish }) =>
     'work',
     'Send requests of runs that other processes lead over a database; as many workers as wanted, on any machine',
     (command) =>
-      brief(command, 'work', terminal)
+      brief(command, 'work', terminal, 'job: it works for all runs of the database; `--run ID` for one')
         .parserConfiguration(KEEP_EACH)
         .options({
           'until-done': {
