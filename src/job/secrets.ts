@@ -10,6 +10,8 @@ const MAX_LENGTH = 8192;
 export interface SecretDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: Files['readText'];
+  /** That name another place, where the command has some: `--database-env or --database-file`. */
+  readonly flags?: string;
 }
 
 /**
@@ -33,16 +35,24 @@ export async function readSecret(source: SecretSource, deps: SecretDeps, what: s
     }
   }
   if (text === undefined) {
-    const hint =
-      'env' in source ? 'Set it before you start Volley.' : 'Check the path; it is relative to the job file.';
-    throw refuse('env' in source ? 'is not set' : 'does not exist', 'it to contain the secret', hint);
+    throw refuse(
+      'env' in source ? 'is not set' : 'does not exist',
+      `it to contain ${what}`,
+      hintOfMissing(source, deps),
+    );
   }
 
   const secret = trimEndOf(text, '\r\n');
-  if (secret === '') throw refuse('is empty', 'it to contain the secret', 'Put the secret there.');
+  if (secret === '') throw refuse('is empty', `it to contain ${what}`, 'Put it there.');
   if (secret.length > MAX_LENGTH || !/^[\x21-\x7e]+$/.test(secret)) {
     const hint = 'Look for spaces, quotes from a word processor, or a second line.';
     throw refuse('contains spaces, control characters or non-ASCII letters, or is very long', 'only the secret', hint);
   }
   return secret;
+}
+
+function hintOfMissing(source: SecretSource, { flags }: SecretDeps): string {
+  const elsewhere = flags === undefined ? '' : `, or name another place with ${flags}`;
+  if ('env' in source) return `Set it before you start Volley${elsewhere}.`;
+  return flags === undefined ? 'Check the path; it is relative to the job file.' : `Check the path${elsewhere}.`;
 }

@@ -54,10 +54,10 @@ test.each([
   expect(JSON.stringify([failure, (failure as Error).message])).not.toContain('topsecret');
 });
 
-test('a server that is not there is lost, and no message has the password', async () => {
+test('a server that is not there is lost: the message names database, host and user, and not the password', async () => {
   const database = openDatabase(await parseDatabaseUrl('postgres://u:topsecret@127.0.0.1:1/d'));
   const failure = await database.query('select 1').catch((error: Error) => error);
-  expect(failure).toEqual(new StoreLost('Lost the database: ECONNREFUSED'));
+  expect(failure).toEqual(new StoreLost('Cannot reach the database d at 127.0.0.1:1 as u: connection refused'));
   expect((failure as Error).cause).toBeUndefined();
   await database.close();
 });
@@ -90,7 +90,11 @@ test.each([
   ['23505', InternalError],
   ['22P02', InternalError],
 ])('a failure %s is %o', (code, kind) => {
-  const explained = explainFailure(Object.assign(new Error('of pg'), { code }));
+  const database = { name: 'd at h:1 as worker', user: 'worker', wasReached: true };
+  const explained = explainFailure(Object.assign(new Error('of pg'), { code }), database);
   expect(explained).toBeInstanceOf(kind);
+  if (explained instanceof StoreLost)
+    expect(explained.message).toMatch(/^Lost the database d at h:1 as worker: [a-z]/i);
+  if (code === '42501') expect(explained).toMatchObject({ hint: expect.stringContaining('init --role worker`') });
   expect(explained.cause).toBeUndefined();
 });

@@ -21,7 +21,7 @@ test('a server that has no TLS is refused where it must have it', async () => {
   await expect(isEncrypted('localhost', '?sslmode=verify-full')).rejects.toMatchObject({
     name: 'UserError',
     code: 'bad-credentials',
-    message: 'Cannot use the database: it has no TLS',
+    message: `Cannot use the database postgres at localhost:${port} as postgres: it has no TLS`,
   });
 });
 
@@ -41,11 +41,11 @@ test('the certificate must be for the host, and of an authority that is known', 
   expect(await isEncrypted('127.0.0.1', '')).toBe(false);
   await expect(isEncrypted('localhost', '?sslmode=verify-full')).rejects.toMatchObject({
     code: 'bad-credentials',
-    message: 'Cannot use the database: its TLS certificate is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    message: `Cannot use the database postgres at localhost:${port} as postgres: its TLS certificate is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT)`,
   });
   await expect(isEncrypted('127.0.0.2', known)).rejects.toMatchObject({
     code: 'bad-credentials',
-    message: 'Cannot use the database: its TLS certificate is not accepted (ERR_TLS_CERT_ALTNAME_INVALID)',
+    message: `Cannot use the database postgres at 127.0.0.2:${port} as postgres: its TLS certificate is not accepted (ERR_TLS_CERT_ALTNAME_INVALID)`,
   });
 });
 

@@ -24,7 +24,7 @@ describe('readSecret', () => {
     await expect(read({ env: 'KEY' }, {})).rejects.toMatchObject({
       code: 'bad-credentials',
       message:
-        'Cannot read the API key of sms: the environment variable KEY is not set, expected it to contain the secret',
+        'Cannot read the API key of sms: the environment variable KEY is not set, expected it to contain the API key of sms',
     });
   });
 

@@ -46,18 +46,23 @@ export function openDatabase(config: PoolConfig): Database {
   });
   // An idle connection broke: the pool has let go of it, and the next query opens another.
   pool.on('error', () => undefined);
+  let wasReached = false;
+  pool.on('connect', () => {
+    wasReached = true;
+  });
+  const explain = (error: unknown) => explainFailure(error, { ...describeTarget(config), wasReached });
   const query: Database['query'] = async (text, values) => {
     try {
       return (await pool.query<Row>(text, values === undefined ? undefined : [...values])).rows;
     } catch (error) {
-      throw explainFailure(error);
+      throw explain(error);
     }
   };
   return {
     query,
     transaction: async (work) => {
       const client = await pool.connect().catch((error: unknown) => {
-        throw explainFailure(error);
+        throw explain(error);
       });
       let failure: Error | undefined;
       try {
@@ -69,7 +74,7 @@ export function openDatabase(config: PoolConfig): Database {
         await client.query('commit');
         return result;
       } catch (error) {
-        failure = explainFailure(error);
+        failure = explain(error);
         throw failure;
       } finally {
         // With an error the connection is closed, which rolls back.
@@ -78,4 +83,11 @@ export function openDatabase(config: PoolConfig): Database {
     },
     close: () => pool.end(),
   };
+}
+
+/** Host, database and user are no secrets; the password is never shown. */
+function describeTarget({ host = 'localhost', port = 5432, database, user }: PoolConfig) {
+  const named = user === undefined || user === '' ? undefined : user;
+  const place = host.includes(':') ? `[${host}]:${port}` : host.startsWith('/') ? host : `${host}:${port}`;
+  return { name: `${database} at ${place}${named === undefined ? '' : ` as ${named}`}`, user: named };
 }

@@ -22,10 +22,18 @@ const LOST: Readonly<Record<string, string>> = {
 const REFUSED: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   '28': ['it refuses user or password', "Check the URL, and the server's pg_hba.conf."],
   '3D000': ['it does not exist', 'Create it, then run `volley cluster init`.'],
-  '42501': [
-    'the role may not do this',
-    '`volley cluster init` needs a role that may create a schema; leaders and workers need the grants that it prints.',
-  ],
+  '42501': ['the role may not do this', 'As the owner of the database run `volley cluster init --role ROLE`.'],
+};
+
+/** Of Node, on the way to the server. */
+const ON_THE_WAY: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  ENOTFOUND: 'no host has this name',
+  EAI_AGAIN: 'the name of its host cannot be looked up',
+  ENOENT: 'there is no such socket',
+  EACCES: 'this user may not open its socket',
 };
 
 /** A function, column or table is not there, or is another. */
@@ -37,19 +45,29 @@ const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 /** Of `pg`, without a code. */
 const NO_TLS = 'The server does not support SSL connections';
 
-/** Of whatever `pg` threw. No message of it has a value, a password or an address. */
-export function explainFailure(error: unknown): Error {
+/** Whose failure it is, for people. */
+export interface FailedDatabase {
+  /** `volley at db.example:5432 as volley_worker` */
+  readonly name: string;
+  readonly user: string | undefined;
+  /** This process was connected to it before. */
+  readonly wasReached: boolean;
+}
+
+/** Of whatever `pg` threw. No message of it has a value or a password. */
+export function explainFailure(error: unknown, { name, user, wasReached }: FailedDatabase): Error {
   if (error instanceof UserError || error instanceof StoreLost) return error;
   const code = codeOf(error);
   if (code === LEAD_LOST) return new LeadLost('Another leader has taken over the run');
   const refused = find(REFUSED, code);
   if (refused !== undefined) {
-    return new UserError('bad-credentials', `Cannot use the database: ${refused[0]}`, { hint: refused[1] });
+    const hint = user === undefined ? refused[1] : refused[1].replace('ROLE', user);
+    return new UserError('bad-credentials', `Cannot use the database ${name}: ${refused[0]}`, { hint });
   }
   if (OTHER_SCHEMA.has(code)) {
     return new UserError(
       'bad-flag',
-      `Cannot use the database: its schema \`volley\` is that of another build (${code})`,
+      `Cannot use the database ${name}: its schema \`volley\` is that of another build (${code})`,
       {
         hint:
           'Stop leaders and workers, and run `volley cluster init`. If it says the same: when no run is in the database, ' +
@@ -58,21 +76,25 @@ export function explainFailure(error: unknown): Error {
     );
   }
   if (messageOf(error) === NO_TLS) {
-    return new UserError('bad-credentials', 'Cannot use the database: it has no TLS', {
+    return new UserError('bad-credentials', `Cannot use the database ${name}: it has no TLS`, {
       hint: 'Beyond this machine a connection must be encrypted: turn on `ssl` in the server.',
     });
   }
   if (TLS_CODES.test(code)) {
-    return new UserError('bad-credentials', `Cannot use the database: its TLS certificate is not accepted (${code})`, {
-      hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
-    });
+    return new UserError(
+      'bad-credentials',
+      `Cannot use the database ${name}: its TLS certificate is not accepted (${code})`,
+      {
+        hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
+      },
+    );
   }
   const lost = find(LOST, code);
-  if (lost !== undefined) return new StoreLost(`Lost the database: ${lost}`);
-  if (isSqlState(code)) {
+  if (lost === undefined && isSqlState(code)) {
     return new InternalError('unexpected', `The database refused a statement of Volley (${code}): ${messageOf(error)}`);
   }
-  return new StoreLost(`Lost the database: ${code === '' ? 'the connection broke or took too long' : code}`);
+  const why = lost ?? ON_THE_WAY[code] ?? (code === '' ? 'the connection broke or took too long' : code);
+  return new StoreLost(`${wasReached ? 'Lost' : 'Cannot reach'} the database ${name}: ${why}`);
 }
 
 function find<T>(table: Readonly<Record<string, T>>, code: string): T | undefined {

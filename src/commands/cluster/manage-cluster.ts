@@ -4,13 +4,12 @@ import { StoreLost } from '../../cluster/store.js';
 import { countOf, format } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import type { ClusterSettings } from '../../job/job.js';
-import { readSecret } from '../../job/secrets.js';
 import { EXIT } from '../../report/exit-code.js';
-import { nodeFiles } from '../../storage/files.js';
 import { type Host, openLog } from '../support/deps.js';
 import { type CommandEnd, logCommand } from '../support/log-command.js';
 import { printResult } from '../terminal/print.js';
 import { escapeText, SecretKeeper } from '../terminal/terminal.js';
+import { DATABASE_FLAGS, readAddress } from './read-address.js';
 
 export interface ClusterFlags {
   readonly database: ClusterSettings['database'];
@@ -21,6 +20,7 @@ export interface ClusterFlags {
 export function initCluster(flags: ClusterFlags & { readonly role: string | undefined }, host: Host): Promise<number> {
   return manage('cluster init', flags, host, async (database) => {
     const { grantStatements, initSchema } = await import('../../cluster/postgres/schema/database-schema.js');
+    if (flags.role !== undefined) await assertRole(database, flags.role);
     const { from, to } = await initSchema(database);
     if (flags.role !== undefined) await database.query(grantStatements(flags.role));
     const did =
@@ -31,6 +31,15 @@ export function initCluster(flags: ClusterFlags & { readonly role: string | unde
       json: { from, to, role: flags.role ?? null },
       text: `${did}\n${granted}Next: give jobs \`cluster: { database: … }\`, and start workers with volley work.\n`,
     };
+  });
+}
+
+/** Before anything is created. */
+async function assertRole(database: Database, role: string): Promise<void> {
+  const [found] = await database.query('select from pg_roles where rolname = $1', [role]);
+  if (found !== undefined) return;
+  throw new UserError('bad-flag', `Cannot prepare the database for --role ${role}: its server has no such role`, {
+    hint: `Create it first: create role "${role.replaceAll('"', '""')}" login password '…'. Nothing was changed.`,
   });
 }
 
@@ -80,11 +89,7 @@ async function manage(
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<number> {
   return logCommand(host, { command }, async (): Promise<CommandEnd> => {
-    const url = await readSecret(
-      source,
-      { env: host.env, readFile: nodeFiles.readText },
-      'the address of the database',
-    );
+    const url = await readAddress(source, host, DATABASE_FLAGS);
     const [{ openDatabase }, { parseDatabaseUrl }] = await Promise.all([
       import('../../cluster/postgres/database.js'),
       import('../../cluster/postgres/database-url.js'),
@@ -96,9 +101,7 @@ async function manage(
       return { exitCode: EXIT.ok, reason: 'done' };
     } catch (error) {
       if (!(error instanceof StoreLost)) throw error;
-      throw new ServiceError('unavailable', `Cannot reach the database: ${error.message}`, {
-        hint: 'Check that it runs, and its address.',
-      });
+      throw new ServiceError('unavailable', error.message, { hint: 'Check that it runs, and its address.' });
     } finally {
       await database.close();
     }

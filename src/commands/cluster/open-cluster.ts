@@ -4,16 +4,15 @@ import { createSharedLane } from '../../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../../cluster/store.js';
 import { ServiceError } from '../../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
-import { readSecret } from '../../job/secrets.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { Log } from '../../ports/log.js';
 import type { RunSettings } from '../../run/resume.js';
 import type { RunDeps } from '../../run/run-deps.js';
 import type { RunObserver } from '../../run/run-observer.js';
 import type { StopSwitch } from '../../run/stop.js';
-import { nodeFiles } from '../../storage/files.js';
 import { type Host, runtimeOf } from '../support/deps.js';
 import type { SecretKeeper } from '../terminal/terminal.js';
+import { type DATABASE_FLAGS, readAddress } from './read-address.js';
 
 /** A database that several processes share. */
 export interface OpenCluster {
@@ -38,6 +37,7 @@ export async function openCluster(
     stop,
     giveUpAfterSeconds,
     onLane,
+    flags,
   }: {
     host: Host;
     secrets: SecretKeeper;
@@ -45,15 +45,13 @@ export async function openCluster(
     stop: StopSwitch;
     giveUpAfterSeconds: number;
     onLane: RunObserver['onLane'] | undefined;
+    /** Of a command that has no job. */
+    flags?: typeof DATABASE_FLAGS;
   },
 ): Promise<OpenCluster> {
   const runtime = runtimeOf(host);
   const { clock, random, owner } = runtime;
-  const url = await readSecret(
-    settings.database,
-    { env: host.env, readFile: nodeFiles.readText },
-    'the address of the database',
-  );
+  const url = await readAddress(settings.database, host, flags);
   secrets.keep(url);
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
   const repeat = createPatience({
@@ -66,7 +64,7 @@ export async function openCluster(
   });
   const direct = await repeat(() => runtime.loadStore(url, (notice) => log.warn(notice))).catch((error: unknown) => {
     if (!(error instanceof StoreLost)) throw error;
-    throw new ServiceError('unavailable', `Cannot reach the database for ${giveUpAfterSeconds} s: ${error.message}`, {
+    throw new ServiceError('unavailable', `${error.message}, for ${giveUpAfterSeconds} s`, {
       hint: 'Nothing was sent. Once it answers, run the same command again.',
     });
   });

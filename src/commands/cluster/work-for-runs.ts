@@ -20,8 +20,10 @@ import { assertSafeEnvironment } from '../support/open-service.js';
 import { readSecrets } from '../support/read-secrets.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { printResult } from '../terminal/print.js';
-import { SecretKeeper } from '../terminal/terminal.js';
+import { describeStop } from '../terminal/print-error.js';
+import { escapeText, SecretKeeper } from '../terminal/terminal.js';
 import { openCluster } from './open-cluster.js';
+import { DATABASE_FLAGS } from './read-address.js';
 import { SentRows } from './sent-rows.js';
 import { assertTrusted, readTrust, type WorkerTrust } from './worker-trust.js';
 
@@ -65,11 +67,15 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
     leaseSeconds: flags.leaseSeconds,
     sendHere: true,
   } as const;
-  const opening = { host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS, onLane: meter?.onLane };
+  const opening = {
+    ...{ host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS, onLane: meter?.onLane },
+    flags: DATABASE_FLAGS,
+  };
   try {
     const cluster = await openCluster(settings, opening);
     const rows = new SentRows();
     let hasSeenRun = false;
+    let hasSaidWait = false;
     try {
       const working = work(
         {
@@ -77,6 +83,10 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
           leaseMs: flags.leaseSeconds * 1000,
           name: cluster.name,
           isOver: ({ forMs, hasRuns }) => {
+            if (!hasSeenRun && !hasRuns && !hasSaidWait && flags.run !== undefined) {
+              log.info(`run ${flags.run} is not in the database, or not yet: waits for it`, { event: 'waiting' });
+              hasSaidWait = true;
+            }
             hasSeenRun ||= hasRuns;
             if (flags.untilIdleMs !== undefined && forMs >= flags.untilIdleMs) return true;
             return flags.untilDone && hasSeenRun && !hasRuns;
@@ -116,9 +126,10 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
       );
       const end = await working.catch((error: unknown) => {
         if (!(error instanceof StoreLost)) throw error;
-        return { reason: 'unavailable', detail: `the database does not answer: ${error.message}` } as const;
+        return { reason: 'unavailable', detail: error.message } as const;
       });
-      const reason = stop.reason?.detail ?? end?.detail;
+      const stopped = stop.reason ?? end;
+      const reason = stopped?.detail;
       const exitCode = reason === undefined ? EXIT.ok : EXIT.again;
       const { accepted, rejected, inDoubt } = rows.total;
       const figures = `${countOf(accepted, 'row')} accepted, ${rejected} rejected, ${inDoubt} in doubt`;
@@ -126,11 +137,11 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
         json: {
           state: reason === undefined ? 'finished' : 'stopped',
           exitCode,
-          error: null,
+          error: stopped === undefined ? null : describeStop(stopped, exitCode),
           reason: reason ?? null,
           rows: rows.total,
         },
-        text: `This worker: ${figures}.\n`,
+        text: `This worker: ${figures}.\n${stopped === undefined ? '' : `It stopped (${stopped.reason}): ${escapeText(stopped.detail)}.\n`}`,
       });
       return { exitCode, reason: reason ?? `nothing left to do; ${figures}` };
     } finally {

@@ -47,12 +47,16 @@ export function describeFailure(error: unknown): Failure {
 /** The summary of a run as `run` and `apply` print it: where the run stopped before its end, `error` says why. */
 export function describeRunEnd(summary: Summary): Summary & { readonly error: FailureError | null } {
   const { state, stop, exitCode } = summary;
-  if (state !== 'stopped' || stop === null) return { ...summary, error: null };
+  return { ...summary, error: state === 'stopped' && stop !== null ? describeStop(stop, exitCode) : null };
+}
+
+/** The `error` of what stopped before its end, and did not throw. */
+export function describeStop(stop: { reason: string; detail: string }, exitCode: number): FailureError {
   const hint =
     exitCode === EXIT.again
       ? 'Run the same command to resume.'
       : 'See why it stopped, then run the same command to resume.';
-  return { ...summary, error: { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] } };
+  return { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] };
 }
 
 /** The `error` alone, for an object that says more. An unexpected error's message may hold anything: only its name is shown. */
