@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { InternalError } from '../domain/errors.js';
 import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../journal/entry-format.js';
 import { halvesOf } from '../journal/replay.js';
@@ -40,6 +40,8 @@ interface Pending {
 const POLL_MS = 200;
 /** A standby that is promoted may lack as much. */
 const REMEMBERED_MS = 600_000;
+/** A result has some hundred bytes a row: without it, a row whose attempt is put back is in doubt. */
+const RESULT_REMEMBERED_MS = 10_000;
 
 interface HeldPartsDeps {
   readonly store: Store;
@@ -149,7 +151,8 @@ export class HeldParts implements PartSource, Journal, Held {
   async #begin({ step, request, part, at }: IntentEntry): Promise<void> {
     const held = this.#find({ step, request, part });
     held.attempt += 1;
-    held.nonce = randomUUID();
+    // A million of them are remembered: those of randomUUID take 500 bytes each, in pieces.
+    held.nonce = randomBytes(16).toString('hex');
     const { attempt, nonce } = held;
     const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
     const pending = { entry: begin, isRefused: false };
@@ -186,6 +189,8 @@ export class SentAttempts {
   life: string | undefined;
   readonly #clock: Clock;
   readonly #sent = new Map<string, SentAttempt>();
+  /** Those of them whose result is here too. */
+  readonly #ended = new Map<string, SentAttempt>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -195,19 +200,32 @@ export class SentAttempts {
     // The last begun stand last.
     this.#sent.delete(sent.begin.nonce);
     this.#sent.set(sent.begin.nonce, sent);
-    for (const [nonce, { atMs }] of this.#sent) {
-      if (atMs > this.#clock.now() - REMEMBERED_MS) return;
-      this.#sent.delete(nonce);
+    if (sent.end !== undefined) this.#ended.set(sent.begin.nonce, sent);
+    for (const [nonce] of listOlder(this.#sent, this.#clock.now() - REMEMBERED_MS)) this.#sent.delete(nonce);
+    for (const [nonce, { atMs, begin, run, born }] of listOlder(
+      this.#ended,
+      this.#clock.now() - RESULT_REMEMBERED_MS,
+    )) {
+      this.#ended.delete(nonce);
+      if (this.#sent.has(nonce)) this.#sent.set(nonce, { atMs, begin, run, born, end: undefined });
     }
   };
 
   /** All of them: their runs are dropped. */
   forget(): void {
     this.#sent.clear();
+    this.#ended.clear();
   }
 
   list(): readonly RememberedAttempt[] {
     return [...this.#sent.values()].map(({ atMs: _, ...attempt }) => attempt);
+  }
+}
+
+function* listOlder(sent: ReadonlyMap<string, SentAttempt>, thanMs: number): Generator<[nonce: string, SentAttempt]> {
+  for (const each of sent) {
+    if (each[1].atMs > thanMs) return;
+    yield each;
   }
 }
 

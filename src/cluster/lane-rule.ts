@@ -12,7 +12,7 @@ import { PERIOD_MS } from '../throttle/sliding-second.js';
  *   wait over the turns to come, and promises nothing.
  * - `urgent` asks for a turn beyond the horizon: the intent of the request is written already.
  * - After a refusal (`slowed`) turns come half as fast, down to `leastShare`, and success wins back 5 % a second.
- * - A pause holds turns that are not yet booked.
+ * - A pause holds turns that are not yet booked. It lasts no longer than it was to, whatever the clock does.
  * - In a new life of the server, or where its clock was set back, the last bookings may be lost: nothing passes for a period.
  */
 export interface LaneRow {
@@ -27,6 +27,8 @@ export interface LaneRow {
   readonly slowedAtMs: number;
   readonly succeededAtMs: number;
   readonly pausedUntilMs: number;
+  /** How long that pause was to be. */
+  readonly pauseMs: number;
 }
 
 export interface TurnsAsked {
@@ -74,6 +76,7 @@ export function newLane(life: string, nowMs: number): LaneRow {
     slowedAtMs: Number.NEGATIVE_INFINITY,
     succeededAtMs: nowMs,
     pausedUntilMs: 0,
+    pauseMs: 0,
   };
 }
 
@@ -84,7 +87,10 @@ export function bookTurns(
   { life, nowMs }: { life: string; nowMs: number },
 ): { row: LaneRow; booked: BookedTurns } {
   const [firstMs = 0] = ask.costsMs;
-  let { turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs } = row ?? newLane(life, nowMs);
+  let { turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs, pauseMs } =
+    row ?? newLane(life, nowMs);
+  // No longer than asked, where the clock was set back.
+  pausedUntilMs = Math.min(pausedUntilMs, nowMs + pauseMs);
   const isSetBack = turnMs - lastCostMs > Math.max(nowMs, pausedUntilMs) + SET_BACK_MS;
   if (row !== undefined && (row.life !== life || isSetBack)) {
     // What was lost is booked before the end of the horizon, and may have cost as much as the last one.
@@ -101,7 +107,10 @@ export function bookTurns(
     share = Math.min(1, share + (RECOVERY_PER_SECOND * passedMs) / SECOND_MS);
     succeededAtMs = nowMs;
   }
-  if (ask.pauseMs > 0) pausedUntilMs = Math.max(pausedUntilMs, nowMs + ask.pauseMs);
+  if (ask.pauseMs > 0 && nowMs + ask.pauseMs > pausedUntilMs) {
+    pausedUntilMs = nowMs + ask.pauseMs;
+    pauseMs = ask.pauseMs;
+  }
   const inMs: number[] = [];
   for (const costMs of ask.costsMs) {
     const atMs = Math.max(turnMs, nowMs, pausedUntilMs);
@@ -118,5 +127,8 @@ export function bookTurns(
     lineMs += firstMs / share;
   }
   const booked = { nowMs, inMs, againInMs, share, pausedForMs: Math.max(0, pausedUntilMs - nowMs) };
-  return { row: { life, turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs }, booked };
+  return {
+    row: { life, turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs, pauseMs },
+    booked,
+  };
 }

@@ -5,7 +5,7 @@ import type { RequestKey } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
 import type { Journal } from '../run/run-deps.js';
-import type { LeadKey, LedPart, LedRun, Store } from './store.js';
+import type { LeadKey, LedPart, LedRun, NewLead, Store } from './store.js';
 
 /** The run was not sent by its own process, but by workers of a database that knows no such thing, or less. */
 function explainLost(run: string, what: string): UserError {
@@ -22,7 +22,13 @@ export function refuseLost(run: string): UserError {
 }
 
 export function refuseOtherLead(run: string): UserError {
-  return explainLost(run, 'the database knows another leader of it, or none');
+  const what = 'the database knows another leader of it, or none';
+  return new UserError('registry-mismatch', `Cannot lead run ${run}: ${what}`, {
+    hint:
+      'The same plan is sent from another directory; or the run was dropped, and the database may have been put back from a backup. ' +
+      `Look at \`volley cluster status\` and at what happened. If the run is there and nothing leads it: \`volley cluster drop ${run}\`. ` +
+      'Then the same command continues: what may have been sent is in doubt.',
+  });
 }
 
 /**
@@ -87,9 +93,9 @@ export async function takeOver(
  */
 export async function assertNothingLost(
   key: LeadKey,
-  { store, job, handed }: { store: Store; job: string; handed: ReadonlyMap<string, RequestKey> },
+  { store, newLead, handed }: { store: Store; newLead: NewLead; handed: ReadonlyMap<string, RequestKey> },
 ): Promise<void> {
-  const { isNew, parts } = await store.lead(key, job);
+  const { isNew, parts } = await store.lead(key, newLead);
   const known = new Set(parts.map(nameOf));
   const missing = [...handed.values()].filter((part) => !known.has(nameOf(part)));
   const strange = parts.filter((part) => part.state !== 'done' && !isPartOf(part, (name) => handed.has(name)));

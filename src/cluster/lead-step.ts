@@ -1,16 +1,15 @@
 import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
-import { Breaker } from '../run/send/breaker.js';
 import { provisionStep } from '../run/send/provision-step.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
-import { isUnknown } from '../run/send/send-part.js';
 import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
 import { lateOutcome, readSettledRows } from './late-outcome.js';
 import { assertNothingLost, refuseLost } from './lead-run.js';
-import type { EndedAttempt, HandedPart, LeadKey, OnLost, RunNews, ServerMoment, Store } from './store.js';
+import { ServiceJudge } from './service-judge.js';
+import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
 
 const POLL_MS = 150;
 /** While workers may run out of requests. */
@@ -24,11 +23,12 @@ const LEAST_AHEAD = 20;
 export interface Lead {
   readonly store: Store;
   readonly key: LeadKey;
-  /** What workers need to send (worker-job.ts). */
-  readonly job: string;
+  readonly newLead: NewLead;
   readonly leaseMs: number;
   /** The store has what was in flight when this process took over; false: it knows nothing of it. */
   readonly isKnown: boolean;
+  /** Why the worker of this process has given up on the service; undefined while it has not. */
+  readonly gaveUp: () => string | undefined;
 }
 
 /**
@@ -65,7 +65,7 @@ class StepLeader {
   readonly #context: StepContext;
   readonly #store: Store;
   readonly #key: LeadKey;
-  readonly #job: string;
+  readonly #newLead: NewLead;
   readonly #open: (seen: ServerMoment) => Promise<void>;
   readonly #reader: RequestReader;
   /** Handed over and without a final outcome, or known to be in the store. */
@@ -75,20 +75,22 @@ class StepLeader {
   /** Of the server, in which all that was handed over was found; workers may know more. */
   #comparedLife: string;
   #seenAtMs: number;
+  /** In the life of the server that is known to have all: a standby had every commit. */
+  #sawSynchronous: boolean;
   /** Begun by an earlier process, and not in the store. */
   #waiting: OpenRequest[];
   readonly #rows: StepTally;
-  /** Of the service, for all workers: none of them may live for long enough to give up. */
-  readonly #breaker: Breaker;
+  readonly #judge: ServiceJudge;
 
   constructor(
     context: StepContext,
     {
       store,
       key,
-      job,
+      newLead,
       isKnown,
       leaseMs,
+      gaveUp,
       open: openStep,
       seen,
     }: Lead & { open: (seen: ServerMoment) => Promise<void>; seen: ServerMoment },
@@ -97,17 +99,16 @@ class StepLeader {
     this.#context = context;
     this.#store = store;
     this.#key = key;
-    this.#job = job;
+    this.#newLead = newLead;
     this.#open = openStep;
     this.#life = seen.life;
     this.#comparedLife = seen.life;
     this.#seenAtMs = seen.atMs;
+    this.#sawSynchronous = seen.isSynchronous;
     this.#reader = reader;
     this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
-    const { clock, random } = context.deps;
-    // A worker that alone cannot reach it gives up before, and its requests are for others.
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + leaseMs;
-    this.#breaker = new Breaker({ clock, random, giveUpAfterMs });
+    this.#judge = new ServiceJudge({ ...context.deps, giveUpAfterMs }, gaveUp);
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
@@ -134,7 +135,7 @@ class StepLeader {
     this.#rows.report();
     for (;;) {
       const news = await this.#takeNews();
-      if (news.stop !== undefined) stop.request(news.stop.reason as StopReason, news.stop.detail);
+      this.#stopWhere(news);
       if (stop.isRequested) break;
       // A call of this process that was long on its way has closed it, or opened another.
       if (news.openStep !== this.#context.planned.number) await this.#open(news);
@@ -144,6 +145,12 @@ class StepLeader {
       if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(isHungry ? SOON_MS : POLL_MS, stop.nothingNew);
     }
     await this.#end();
+  }
+
+  #stopWhere({ stop, workers }: RunNews): void {
+    const away = this.#judge.explainAbsence(workers);
+    if (stop !== undefined) this.#context.stop.request(stop.reason as StopReason, stop.detail);
+    if (away !== undefined) this.#context.stop.request('unavailable', away);
   }
 
   /** Waits for what is under way, and takes back what is not; what is still open then stays with the store, for the next run. */
@@ -191,7 +198,7 @@ class StepLeader {
     await this.#store.noteTaken(this.#key, news.ended);
     this.#rows.report();
     this.#rows.guard();
-    for (const ended of news.ended) this.#judgeService(ended);
+    for (const ended of news.ended) this.#judge.note(ended);
     return news;
   }
 
@@ -201,26 +208,17 @@ class StepLeader {
    */
   async #confirmLife(news: RunNews): Promise<void> {
     const isNewLife = this.#life !== news.life;
+    if (!isNewLife) this.#sawSynchronous = news.isSynchronous;
     if (isNewLife && this.#comparedLife !== news.life) {
       if (news.ended.length > 0) return;
-      await assertNothingLost(this.#key, { store: this.#store, job: this.#job, handed: this.#handed });
+      await assertNothingLost(this.#key, { store: this.#store, newLead: this.#newLead, handed: this.#handed });
       this.#comparedLife = news.life;
     }
-    const confirmed = await this.#store.confirmLife(this.#key);
+    const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
     if (confirmed === 'lost') throw refuseLost(this.#key.run);
     if (!isNewLife || confirmed === 'waiting') return;
     if (!this.#context.stop.isRequested) await this.#open(news);
     this.#life = news.life;
-  }
-
-  /** Only by time: many requests that end in doubt may be those of workers that were lost together. */
-  #judgeService({ result }: EndedAttempt): void {
-    const isBad = result.kind === 'again' ? result.isDeferred !== true : isUnknown(result);
-    if (isBad) this.#breaker.noteBad(false);
-    else this.#breaker.noteGood();
-    if (!this.#breaker.shouldGiveUp) return;
-    const why = result.kind === 'again' ? result.why : 'answers that account for no row';
-    this.#context.stop.request('unavailable', `no worker reaches the service: ${why}`);
   }
 
   /** A late answer may be to a request of an earlier step. */

@@ -23,6 +23,8 @@ export interface LeaderOptions {
   readonly leaseMs: number;
   /** For people: host and process. */
   readonly name: string;
+  /** Random, of the process. */
+  readonly id: string;
 }
 
 /** Lets the workers of a store send a run; plan, journal and outputs stay with this process. */
@@ -36,7 +38,7 @@ export function createLeader(
   let led: LedRun | undefined;
   let isKnown = false;
   let isEmpty = false;
-  const job = encodeWorkerJob(plan.job.name, settings);
+  const newLead = { job: encodeWorkerJob(plan.job.name, settings), leader: options.id };
   const explained = <T>(task: Promise<T>): Promise<T> =>
     task.catch(async (error: unknown) => {
       if (error instanceof StoreLost) throw explainAway(error);
@@ -46,7 +48,7 @@ export function createLeader(
       throw refuseOtherLead(plan.id);
     });
   const lead = async () => {
-    led ??= await explained(store.lead(key, job));
+    led ??= await explained(store.lead(key, newLead));
     return led;
   };
   return {
@@ -60,10 +62,14 @@ export function createLeader(
     sendStep: async (context) => {
       isEmpty = false;
       const local = new StopSwitch();
-      const sending = sendHere ? sendFromHere(options, { context, local, deps }) : undefined;
+      let gaveUp: string | undefined;
+      const onGivenUp = (why: string) => {
+        gaveUp = why;
+      };
+      const sending = sendHere ? sendFromHere(options, { context, local, deps, onGivenUp }) : undefined;
       sending?.catch(() => {});
       try {
-        await explained(leadStep(context, { store, key, job, leaseMs, isKnown }));
+        await explained(leadStep(context, { store, key, newLead, leaseMs, isKnown, gaveUp: () => gaveUp }));
         isEmpty = !context.stop.nothingMore.aborted;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -89,14 +95,20 @@ export function createLeader(
   };
 }
 
-/** A worker in this process, for one step. */
+/** A worker in this process, for one step. `onGivenUp`: it cannot reach the service, and others may. */
 async function sendFromHere(
   { plan, leaseMs, name }: LeaderOptions,
   {
     context,
     local,
     deps,
-  }: { context: StepContext; local: StopSwitch; deps: Pick<RunDeps, 'createLane'> & { store: Store } },
+    onGivenUp,
+  }: {
+    context: StepContext;
+    local: StopSwitch;
+    deps: Pick<RunDeps, 'createLane'> & { store: Store };
+    onGivenUp: (why: string) => void;
+  },
 ): Promise<void> {
   const { stop, service } = context;
   const request = () => local.request('interrupted', 'the run is stopping');
@@ -118,9 +130,13 @@ async function sendFromHere(
       // The leader counts what all workers settle.
       { ...context.deps, store: deps.store, onProgress: () => {} },
     );
-    if (end !== undefined) stop.request(end.reason, end.detail);
+    if (end === undefined) return;
+    context.deps.onNotice(`${end.detail}; this process sends nothing more, other workers continue if there are any`);
+    onGivenUp(end.detail);
   } catch (error) {
-    stop.request('interrupted', 'the run failed');
+    const away = explainAway(error);
+    if (away instanceof ServiceError) stop.request('unavailable', away.message);
+    else stop.request('interrupted', 'the run failed');
     throw error;
   }
 }

@@ -71,9 +71,11 @@ export class Lease implements Held {
     if (!this.isFresh) throw new LeaseLost('the worker may no longer hold what it has claimed');
   }
 
+  /** Once more it says what it sent: of a worker that leaves in a new life of the server without that, no one knows. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
+    await this.#beat().catch(() => {});
   }
 
   async #renew(): Promise<void> {

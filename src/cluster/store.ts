@@ -27,6 +27,8 @@ export interface ServerMoment {
   readonly life: string;
   /** Its clock, in milliseconds since 1970. */
   readonly atMs: number;
+  /** It says that a commit is done once a standby has it. */
+  readonly isSynchronous: boolean;
 }
 
 /** The connection broke: the call may or may not have taken effect. */
@@ -39,6 +41,13 @@ export interface LeadKey {
   readonly run: string;
   /** Of the job's lock. */
   readonly epoch: number;
+}
+
+export interface NewLead {
+  /** What workers need to send (JSON). */
+  readonly job: string;
+  /** Random, of the process: in two directories of one job, two may have the same epoch. The first of them leads. */
+  readonly leader: string;
 }
 
 export class LeadLost extends Error {
@@ -121,11 +130,11 @@ export interface LedRun {
 
 export interface LeaderStore {
   /**
-   * Becomes the leader of a run, or takes over from one of a lower epoch. `job` is what workers need to send (JSON).
+   * Becomes the leader of a run, or takes over from one of a lower epoch.
    * `isNew`: the store did not know the run. `isNewLife`: the server has another life than the one last confirmed.
    * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`; what the last leader withdrew is open.
    */
-  lead(key: LeadKey, job: string): Promise<LedRun>;
+  lead(key: LeadKey, lead: NewLead): Promise<LedRun>;
   /** From now on parts of this step are claimed, in this life of the server, while the lease of the leader lasts. */
   openStep(key: LeadKey, step: OpenStep): Promise<void>;
   /** A part that is there stays as it is. */
@@ -146,7 +155,7 @@ export interface LeaderStore {
    * has not checked in; `lost` when one had to be put back, or when commits may be lost and a worker that was at work of
    * late has not come again; `same` also makes the step claimable again.
    */
-  confirmLife(key: LeadKey): Promise<'same' | 'waiting' | 'lost'>;
+  confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
   /** Deletes all that belongs to the run. */
   drop(key: LeadKey): Promise<void>;
 }
@@ -248,8 +257,11 @@ export interface WorkerStore {
   recover(): Promise<number>;
   /** After a new life of the server: puts back attempts that the store has lost. Returns how many it had lost. */
   checkIn(worker: string, attempts: readonly RememberedAttempt[]): Promise<number>;
-  /** The run should stop, for every worker. The first reason counts. */
-  askToStop(key: WorkerKey, stop: { readonly reason: string; readonly detail: string }): Promise<void>;
+  /** The run should stop, for every worker, if it still has the leader of that epoch. The first reason counts. */
+  askToStop(
+    run: string,
+    stop: { readonly epoch: number; readonly reason: string; readonly detail: string },
+  ): Promise<void>;
 }
 
 export interface LaneStore {

@@ -75,7 +75,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   }
   const { reason } = stop;
   if (reason === undefined || reason.reason === 'interrupted') return undefined;
-  if (reason.reason !== 'unavailable') await store.askToStop(key, reason);
+  if (reason.reason !== 'unavailable') await store.askToStop(run.run, { epoch: run.epoch, ...reason });
   return reason;
 }
 

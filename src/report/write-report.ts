@@ -3,6 +3,7 @@ import { InternalError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { sumBilled } from '../prices/billed-tally.js';
@@ -32,18 +33,23 @@ export const PAGE_FILE = 'report.html';
  * and needs no lock: it includes what others append to the journal meanwhile. What was written early is finished; if that fails, all is written anew. Throws
  * InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
  */
-export function writeReport(
+export async function writeReport(
   files: Files,
   directory: string,
   plan: Plan,
   { tests = [], early }: { tests?: readonly SentTest[]; early?: EarlyOutputs | undefined } = {},
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  return writeFromGrowing(files, path, async (each, assertSame) => {
-    const finish = (begun: BegunOutputs) => writeOutputs(each, directory, { plan, tests, begun });
-    const finished = await early?.finish(assertSame, finish);
-    return finished ?? writeOutputs(each, directory, { plan, tests });
-  });
+  for (;;) {
+    const summary = await writeFromGrowing(files, path, async (each, assertSame) => {
+      const finish = (begun: BegunOutputs) => writeOutputs(each, directory, { plan, tests, begun });
+      const finished = await early?.finish(assertSame, finish);
+      return finished ?? writeOutputs(each, directory, { plan, tests });
+    });
+    const isClosed = summary.state === 'finished' || summary.state === 'stopped';
+    // Where the run was closed meanwhile, these may have taken the place of those that its process wrote.
+    if (isClosed || (await readRunState(files, path)).state.lastClose === undefined) return summary;
+  }
 }
 
 /** Leftovers in the run directory of a process that died while it wrote outputs. */

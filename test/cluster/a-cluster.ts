@@ -11,7 +11,7 @@ import { type BreakCall, MemoryCluster } from './memory-store.js';
 export const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
 
 /** A leader and workers in this process. */
-export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley') {
+export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley', file = 'job.yaml') {
   const env = (address: string) => ({
     VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey,
     VOLLEY_DATABASE_URL: address,
@@ -22,16 +22,16 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     VOLLEY_LEADER_KEY: workspace.sandbox.credentials.apiKey,
   });
   return {
-    /** `volley run job.yaml` */
+    /** `volley run` */
     run: async (runtime: Partial<Runtime> = {}, address = url) => {
-      const job = await loadJob(workspace.path('job.yaml'));
+      const job = await loadJob(workspace.path(file));
       return runInProcess(job, { env: envOfLeader(address), runtime });
     },
     /** The same; `stop` is SIGTERM. */
     lead: (runtime: Partial<Runtime> = {}) => {
       const { terminal, signal } = aTerminal({ env: envOfLeader(url), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
-      const ended = runJob({ job: workspace.path('job.yaml'), again: false, json: true }, host);
+      const ended = runJob({ job: workspace.path(file), again: false, json: true }, host);
       return { ended, stop: () => signal('SIGTERM') };
     },
     /** `volley work --until-done`; `stop` is SIGTERM. */

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { openStep } from './contract/cluster-under-test.js';
+import { NEW_LEAD, openStep } from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 test('a worker takes up the job of a new leader, whose limits may be lower', async () => {
@@ -16,7 +16,7 @@ test('a worker takes up the job of a new leader, whose limits may be lower', asy
     const steps = [anSmsStep({ limits: { requestsPerSecond, messagesPerSecond: 100, concurrency: 1 } })];
     workspace.writeJob(aJob(workspace, { steps }));
     const job = await loadJob(workspace.path('job.yaml'));
-    await store.lead({ run: 'run-a', epoch }, encodeWorkerJob(job.name, job));
+    await store.lead({ run: 'run-a', epoch }, { ...NEW_LEAD, job: encodeWorkerJob(job.name, job) });
     await openStep(store, { run: 'run-a', epoch });
   };
   const stop = new StopSwitch();

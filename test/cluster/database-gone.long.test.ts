@@ -19,6 +19,8 @@ test('a database that goes away stops the run with 75; it continues once the dat
   };
 
   expect(await run(goesAway)).toBe(75);
+  const { stop } = JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
+  expect(stop).toEqual({ reason: 'unavailable', detail: 'the connection broke' });
   const sent = await workspace.destinations();
   expect(sent.length).toBeLessThan(400);
   // What was on its way then has an answer that the database never got.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { AttemptRefused, HeldParts } from '../../src/cluster/held-parts.js';
+import { AttemptRefused, HeldParts, SentAttempts } from '../../src/cluster/held-parts.js';
 import { LeaseLost } from '../../src/cluster/lease.js';
-import { aRun, openStep, PART, readNews } from './contract/cluster-under-test.js';
+import { aBegin, anEnd, aRun, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
@@ -91,4 +91,17 @@ test('a worker that has checked in to another life of the server sends nothing t
     if (method === 'append reply') sent.life = 'the next';
   });
   await expect(begun).rejects.toThrow(AttemptRefused);
+});
+
+test('of ten minutes a worker remembers what it began, and of the last ten seconds what came of it', () => {
+  let nowMs = 0;
+  const sent = new SentAttempts({ now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} });
+  for (let request = 0; request < 1200; request += 1, nowMs += 1000) {
+    const attempt = { run: 'run-a', begin: aBegin({ request }, `of ${request}`), atMs: nowMs };
+    sent.remember({ ...attempt, end: undefined });
+    sent.remember({ ...attempt, end: anEnd(SETTLED, { request }, `of ${request}`) });
+  }
+  const remembered = sent.list();
+  expect(remembered.map(({ begin }) => begin.request)).toEqual(Array.from({ length: 600 }, (_, at) => 600 + at));
+  expect(remembered.filter(({ end }) => end !== undefined)).toEqual(remembered.slice(-10));
 });

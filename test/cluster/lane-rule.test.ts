@@ -131,3 +131,14 @@ describe('a lane that two ask', () => {
     expect(booked.inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
   });
 });
+
+test('a pause lasts no longer than it was to, where the clock is set back, also after a restart', () => {
+  const pauseMs = 200;
+  const { row } = bookTurns(undefined, anAsk({ pauseMs }), { life: 'one', nowMs: START_MS });
+  const nowMs = START_MS - 7_200_000;
+  for (const life of ['one', 'two']) {
+    const { booked } = bookTurns(row, anAsk(), { life, nowMs });
+    expect(booked.pausedForMs).toBe(pauseMs);
+    expect(booked.againInMs).toBeLessThan(2 * PERIOD_MS);
+  }
+});

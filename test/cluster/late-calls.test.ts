@@ -3,6 +3,7 @@ import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
+import { NEW_LEAD } from './contract/cluster-under-test.js';
 
 /** Of a leader that lives, and a call of it that hung on the way and takes effect behind later ones. */
 async function aLedRun() {
@@ -18,9 +19,9 @@ async function aLedRun() {
 }
 
 test('a `lead` that arrives late closes the step, and its leader opens it again', async () => {
-  const { store, leading, hand, key } = await aLedRun();
+  const { cluster, store, leading, hand, key } = await aLedRun();
   await hand.begin();
-  await store.lead(key, '{}');
+  await store.lead(key, { ...NEW_LEAD, leader: cluster.leaderOf(key.run) });
   expect(await store.findRun({})).toBeUndefined();
 
   const other = await aHand(store, 1);

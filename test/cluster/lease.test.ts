@@ -50,3 +50,11 @@ test.each([
   expect(() => lease.assertFresh()).toThrow(LeaseLost);
   await lease.stop();
 });
+
+test('a worker that leaves in a new life of the server says before what it sent', async () => {
+  const { lease, checkedIn } = aLease(['one', 'two'], { life: 'one' });
+  await lease.start();
+  expect(checkedIn).toEqual([]);
+  await lease.stop();
+  expect(checkedIn).toEqual(['w']);
+});

@@ -56,6 +56,11 @@ export class MemoryCluster {
     };
   }
 
+  /** The process that leads a run. */
+  leaderOf(run: string): string {
+    return this.#memory.runs.get(run)?.leader ?? '';
+  }
+
   /** Attempts of all runs, in the order of their begins; `isQueried`: the service is to be asked about it. */
   attempts(): readonly (Readonly<Attempt> & {
     readonly run: string;
@@ -101,12 +106,16 @@ export class MemoryCluster {
         return result;
       };
     return {
-      readServer: call('readServer', () => ({ life: memory.life, atMs: memory.clock.now() })),
+      readServer: call('readServer', () => ({
+        life: memory.life,
+        atMs: memory.clock.now(),
+        isSynchronous: false,
+      })),
       close: async () => {},
-      lead: call('lead', async (key, job) => {
+      lead: call('lead', async (key, newLead) => {
         const known = memory.runs.get(key.run);
         if (known?.isDropped === true && known.epoch <= key.epoch) await this.#dropWhole(key.run);
-        return lead(memory, key, job);
+        return lead(memory, key, newLead);
       }),
       openStep: call('openStep', (key, step) => openStep(memory, key, step)),
       handOver: call('handOver', (key, parts) => handOver(memory, key, parts)),
@@ -137,9 +146,9 @@ export class MemoryCluster {
         if (known !== undefined) known.life = memory.life;
         return missing;
       }),
-      askToStop: call('askToStop', ({ run }, stop) => {
+      askToStop: call('askToStop', (run, { epoch, reason, detail }) => {
         const found = memory.runs.get(run);
-        if (found !== undefined) found.stop ??= { ...stop, detail: stop.detail.replaceAll('\u0000', '') };
+        if (found?.epoch === epoch) found.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };
       }),
       book: call('book', (lane, ask) => {
         const { row, booked } = bookTurns(memory.lanes.get(lane), ask, {

@@ -10,6 +10,7 @@ import {
   aRun,
   aWorker,
   type ClusterUnderTest,
+  NEW_LEAD,
   openStep,
   readNews,
   SETTLED,
@@ -201,7 +202,7 @@ test('a run whose drop was cut short is as one that the database does not know: 
   await database.query('select volley.drop_run($1, $2, 1)', [lead.run, lead.epoch]);
   await expect(openStep(store, lead, { onLost: 'again' })).rejects.toThrow(LeadLost);
   for (const epoch of [1, 2]) {
-    expect(await store.lead({ ...lead, epoch }, '{}')).toMatchObject({ isNew: true, isNewLife: false, parts: [] });
+    expect(await store.lead({ ...lead, epoch }, NEW_LEAD)).toMatchObject({ isNew: true, isNewLife: false, parts: [] });
     await openStep(store, { ...lead, epoch }, { onLost: 'again' });
     await store.handOver({ ...lead, epoch }, [aPart(1), aPart(2)]);
     await database.query('select volley.drop_run($1, $2, 1)', [lead.run, epoch]);
@@ -209,13 +210,19 @@ test('a run whose drop was cut short is as one that the database does not know: 
   await store.close();
 });
 
-test('a drop beside a process that resumes the run is refused', async () => {
+test('a drop beside a process that leads the run, or resumes it, is refused', async () => {
   await initSchema(database);
   const connect = () => createPostgresStore({ url: server.url(name) });
   const { store, lead } = await aRun({ connect, passTime: async () => {}, restart: async () => {} });
+  await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
+    code: 'lock-held',
+    message: 'Cannot drop run run-a: a process leads it',
+    hint: expect.stringMatching(/its lease ends at \d\d:\d\d:\d\d UTC/),
+  });
+  await store.closeStep(lead);
   const query: Database['query'] = async (text, values) => {
     const rows = await database.query(text, values);
-    if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, '{}');
+    if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, NEW_LEAD);
     return rows;
   };
   await expect(dropNamedRun({ ...database, query }, lead.run, () => {})).rejects.toMatchObject({

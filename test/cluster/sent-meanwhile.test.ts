@@ -7,6 +7,7 @@ import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';
 import { aHand } from './a-hand.js';
+import { NEW_LEAD } from './contract/cluster-under-test.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';
 
 const STEPS = [anSmsStep({ batchSize: 1 }), anSmsStep({ batchSize: 1 })];
@@ -29,7 +30,7 @@ test('what a process without the database had under way when it died is not sent
 test('nor what workers of another database had under way', async () => {
   const { workspace, memory, run, dieBeforeSecondStep } = await aJobOfTwoSteps();
   const other = new MemoryCluster(systemClock);
-  await other.connect().lead({ run: 'before', epoch: 1 }, '{}');
+  await other.connect().lead({ run: 'before', epoch: 1 }, NEW_LEAD);
   await dieBeforeSecondStep(memory);
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
   await expect(run(other, dyingAt('handOver reply'))).rejects.toThrow('the leader dies');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Result } from '../../src/journal/entry-format.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { aJob, anSmsStep, people } from '../e2e/a-job.js';
+import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
@@ -29,6 +29,23 @@ test('a request that it accepts, or asks for later, is an answer', async () => {
   await settle();
 
   expect(await ended).toBe(0);
+});
+
+test('a process that leads and cannot reach the service itself leaves the requests to other workers', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(400));
+  const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 4 } })];
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, service: { giveUpAfterSeconds: 0 }, steps }));
+  const { run, work } = aCluster(workspace);
+  const memory = new MemoryCluster(systemClock);
+  const loadStore = async () => memory.connect();
+  const failure = { kind: 'failure', mayHaveBeenProcessed: false, reason: 'EHOSTUNREACH' } as const;
+  const loadTransport = async () => () => ({ send: async () => failure, close: async () => {} });
+  const worker = work({ loadStore });
+
+  expect(await run({ loadStore, loadTransport })).toBe(0);
+  expect(await worker.ended).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(400));
 });
 
 /** Of two requests. `serve`: a worker that gets this answer, and ends; a third of a lease passes. */

@@ -6,7 +6,17 @@ import { RunState } from '../../src/journal/replay.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aJob } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { AGAIN, aPart, aRun, aWorker, PART, readNews, SETTLED, SPLIT } from './contract/cluster-under-test.js';
+import {
+  AGAIN,
+  aPart,
+  aRun,
+  aWorker,
+  NEW_LEAD,
+  PART,
+  readNews,
+  SETTLED,
+  SPLIT,
+} from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 const AT = 1_800_000_000_000;
@@ -60,7 +70,7 @@ async function aLedRequest() {
     resume: async (entries: readonly JournalEntry[]) => {
       const state = new RunState();
       epoch += 1;
-      const led = await store.lead({ ...lead, epoch }, '{}');
+      const led = await store.lead({ ...lead, epoch }, NEW_LEAD);
       const opened = { type: 'open', version: 3, plan: lead.run, at: AT, host: 'h', pid: 1, leaseMs: 30_000 } as const;
       for (const entry of [{ ...opened, lead: led.born }, ...entries]) state.apply(entry);
       const journal = { append: async (entry: JournalEntry) => state.apply(entry) };

@@ -180,3 +180,35 @@ it('a listener that needs no lock writes nothing that is older than what another
   await reportOf(made);
   expect(outputsOf(made)).toEqual(left);
 });
+
+it('a report beside a run that ends meanwhile leaves the outputs of the whole run', async () => {
+  const made = await aFinishedRun();
+  const { disk, directory, plan } = made;
+  const path = `${directory}/journal.ndjson`;
+  const whole = outputsOf(made);
+  const lines = disk.readText(path).split(/(?<=\n)/);
+  const grow = (count: number) => {
+    written += lines.splice(0, count).join('');
+    disk.write(path, written);
+  };
+  let written = '';
+  grow(2);
+  let attempts = 0;
+  const files: Files = {
+    ...disk.files,
+    createWhole: async (file) => {
+      if (file.endsWith('results.csv')) {
+        attempts += 1;
+        // The third is made without looking whether it grows.
+        if (attempts <= 3) grow(attempts < 3 ? 1 : lines.length);
+        if (attempts === 3) await writeReport(disk.files, directory, plan);
+      }
+      return disk.files.createWhole(file);
+    },
+  };
+
+  expect(await writeReport(files, directory, plan)).toMatchObject({ state: 'finished' });
+
+  expect(attempts).toBe(4);
+  expect(outputsOf(made)).toEqual(whole);
+});

@@ -23,14 +23,24 @@ export async function dropRun(
   }
 }
 
-/** The same without being its leader. False where the database does not know it. */
+/** The same without being its leader, which must be gone. False where the database does not know it. */
 export async function dropNamedRun(
   database: Database,
   run: string,
   onWaiting: (underWay: number) => void,
 ): Promise<boolean> {
-  const [led] = await database.query('select epoch from volley.run where id = $1', [run]);
+  const [led] = await database.query(
+    `select epoch, is_open and not has_lost and volley.is_led(run) as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
+       from volley.run where id = $1`,
+    [run],
+  );
   if (led === undefined) return false;
+  if (led.is_led === true) {
+    const until = new Date(Number(led.until_ms)).toISOString().slice(11, 19);
+    throw new UserError('lock-held', `Cannot drop run ${run}: a process leads it`, {
+      hint: `Stop that process first. If it is gone already, its lease ends at ${until} UTC: drop the run then.`,
+    });
+  }
   await dropRun(database, { run, epoch: Number(led.epoch) }, onWaiting).catch((error: unknown) => {
     if (!(error instanceof LeadLost)) throw error;
     throw new UserError('lock-held', `Cannot drop run ${run}: a process has resumed it meanwhile`, {

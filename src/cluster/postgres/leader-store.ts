@@ -11,15 +11,15 @@ const MAX_BYTES = 8_000_000;
 
 export function createLeaderStore(database: Database): LeaderStore {
   const call = async (name: string, key: LeadKey, values: readonly unknown[] = []) => {
-    const places = [key.run, key.epoch, ...values].map((_, index) => `$${index + 1}`);
-    return database.query(`select * from volley.${name}(${places})`, [key.run, key.epoch, ...values]);
+    const all = [key.run, key.epoch, ...values];
+    return database.query(`select * from volley.${name}(${all.map((_, index) => `$${index + 1}`)})`, all);
   };
   return {
-    lead: async (key, job) => {
-      let [led] = await call('lead', key, [job]);
+    lead: async (key, { leader, job }) => {
+      let [led] = await call('lead', key, [leader, job]);
       if (led?.is_dropped === true) {
         await dropRun(database, key);
-        [led] = await call('lead', key, [job]);
+        [led] = await call('lead', key, [leader, job]);
       }
       const parts = await database.query(
         `select step, request, part, state, state = 'done' and not exists (
@@ -74,6 +74,7 @@ export function createLeaderStore(database: Database): LeaderStore {
             : undefined,
         life: state?.life as string,
         atMs: state?.now_ms as number,
+        isSynchronous: state?.is_synchronous === true,
       };
     },
     noteTaken: async (key, taken) => {
@@ -90,8 +91,8 @@ export function createLeaderStore(database: Database): LeaderStore {
       const parts = await call('withdraw', key);
       return parts.map(({ is_in_flight, ...part }) => ({ ...part, isInFlight: is_in_flight }) as WithdrawnPart);
     },
-    confirmLife: async (key) => {
-      const [row] = await call('confirm_life', key);
+    confirmLife: async (key, sawSynchronous) => {
+      const [row] = await call('confirm_life', key, [sawSynchronous ?? null]);
       return row?.confirm_life as 'same' | 'waiting' | 'lost';
     },
     drop: (key) => dropRun(database, key),

@@ -28,8 +28,14 @@ export async function createPostgresStore({ url, onNotice, mayForget = false }: 
     ...createLeaderStore(database),
     ...createWorkerStore(database),
     readServer: async () => {
-      const [row] = await database.query('select volley.present_life() as life, volley.now_ms() as now_ms');
-      return { life: row?.life as string, atMs: row?.now_ms as number };
+      const [row] = await database.query(
+        'select volley.present_life() as life, volley.now_ms() as now_ms, volley.is_synchronous() as is_synchronous',
+      );
+      return {
+        life: row?.life as string,
+        atMs: row?.now_ms as number,
+        isSynchronous: row?.is_synchronous === true,
+      };
     },
     book: async (lane, { costsMs, isUrgent, slowed, succeeded, leastShare, pauseMs }) => {
       const [row] = await database.query('select * from volley.book($1, $2, $3, $4, $5, $6, $7)', [

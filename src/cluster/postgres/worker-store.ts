@@ -77,9 +77,9 @@ export function createWorkerStore(database: Database): WorkerStore {
       await call('checked_in', [worker, life]);
       return lost;
     },
-    askToStop: async ({ run }, { reason, detail }) => {
+    askToStop: async (run, { epoch, reason, detail }) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
-      await call('ask_to_stop', [run, reason, detail.replaceAll('\u0000', '')]);
+      await call('ask_to_stop', [run, epoch, reason, detail.replaceAll('\u0000', '')]);
     },
   };
 }

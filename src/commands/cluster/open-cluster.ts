@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createLeader, type LeaderOptions } from '../../cluster/leader.js';
 import { bePatient, createPatience } from '../../cluster/patient-store.js';
 import { createSharedLane } from '../../cluster/shared-lane.js';
@@ -53,6 +54,7 @@ export async function openCluster(
   const { clock, random, owner } = runtime;
   const url = await readAddress(settings.database, host, flags);
   secrets.keep(url);
+  const id = randomUUID();
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
   const repeat = createPatience({
     clock,
@@ -87,7 +89,7 @@ export async function openCluster(
     leaderOf: (plan, runSettings, lock) => {
       if (settings.share === 'lane') return undefined;
       const { sendHere, leaseSeconds } = settings;
-      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name };
+      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name, id };
       return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
     },
     close: () => direct.close(),

@@ -5,6 +5,7 @@ import {
   aPart,
   aRun,
   aWorker,
+  NEW_LEAD,
   type OpenCluster,
   openStep,
   PART,
@@ -18,14 +19,14 @@ export function testLeading(open: OpenCluster): void {
   test('a run is new until a step of it was opened, also to a repeated call and to the next leader', async () => {
     const cluster = await open();
     const store = await cluster.connect();
-    const { born } = await store.lead({ run: 'run-a', epoch: 1 }, '{}');
+    const { born } = await store.lead({ run: 'run-a', epoch: 1 }, NEW_LEAD);
     const led = { born, isNew: true, isNewLife: false, parts: [] };
-    expect(await store.lead({ run: 'run-a', epoch: 1 }, '{}')).toEqual(led);
-    expect(await store.lead({ run: 'run-a', epoch: 2 }, '{}')).toEqual(led);
+    expect(await store.lead({ run: 'run-a', epoch: 1 }, NEW_LEAD)).toEqual(led);
+    expect(await store.lead({ run: 'run-a', epoch: 2 }, NEW_LEAD)).toEqual(led);
     await openStep(store, { run: 'run-a', epoch: 2 }, { onLost: 'again' });
-    expect(await store.lead({ run: 'run-a', epoch: 3 }, '{}')).toMatchObject({ born, isNew: false });
+    expect(await store.lead({ run: 'run-a', epoch: 3 }, NEW_LEAD)).toMatchObject({ born, isNew: false });
     await store.drop({ run: 'run-a', epoch: 3 });
-    expect((await store.lead({ run: 'run-a', epoch: 4 }, '{}')).born).not.toBe(born);
+    expect((await store.lead({ run: 'run-a', epoch: 4 }, NEW_LEAD)).born).not.toBe(born);
   });
 
   test('who takes over gets the parts with their states; nothing is claimed until it opens a step', async () => {
@@ -37,7 +38,7 @@ export function testLeading(open: OpenCluster): void {
     await worker.begin({ request: 2 });
     await worker.end(SETTLED, { request: 2 });
     const lead = { run: 'run-a', epoch: 2 };
-    const { parts } = await store.lead(lead, '{"new":true}');
+    const { parts } = await store.lead(lead, { ...NEW_LEAD, job: '{"new":true}' });
     expect(parts.map(({ request, state, isTaken }) => [request, state, isTaken])).toEqual([
       [1, 'under-way', false],
       [2, 'done', false],
@@ -45,7 +46,10 @@ export function testLeading(open: OpenCluster): void {
       [4, 'open', false],
     ]);
     await store.noteTaken(lead, (await readNews(store, lead, 1)).ended);
-    expect((await store.lead(lead, '{"new":true}')).parts[1]).toMatchObject({ request: 2, isTaken: true });
+    expect((await store.lead(lead, { ...NEW_LEAD, job: '{"new":true}' })).parts[1]).toMatchObject({
+      request: 2,
+      isTaken: true,
+    });
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     await openStep(store, lead, { onLost: 'again' });
@@ -59,9 +63,12 @@ export function testLeading(open: OpenCluster): void {
   test('a leader of a lower epoch can do nothing more, nor can one of a run that is not there', async () => {
     const cluster = await open();
     const { store, lead } = await aRun(cluster);
-    await store.lead({ run: 'run-a', epoch: 2 }, '{}');
+    await store.lead({ run: 'run-a', epoch: 2 }, NEW_LEAD);
     await expectLeadLost(store, lead);
-    await expect(store.lead(lead, '{}')).rejects.toThrow(LeadLost);
+    await expect(store.lead(lead, NEW_LEAD)).rejects.toThrow(LeadLost);
+    // Of another directory, where as many processes have had the lock.
+    const other = { ...NEW_LEAD, leader: 'process 2' };
+    await expect(store.lead({ run: 'run-a', epoch: 2 }, other)).rejects.toThrow(LeadLost);
     await expect(store.drop(lead)).rejects.toThrow(LeadLost);
     await expectLeadLost(store, { run: 'none', epoch: 1 });
   });
@@ -190,7 +197,7 @@ export function testLeading(open: OpenCluster): void {
     await store.closeStep(lead);
     expect(inOrder(await store.withdraw(lead))).toMatchObject([{ isInFlight: true }, { isInFlight: false }]);
     const next = { ...lead, epoch: 2 };
-    expect(await store.lead(next, '{}')).toMatchObject({
+    expect(await store.lead(next, NEW_LEAD)).toMatchObject({
       isNew: false,
       parts: [
         { ...PART, state: 'open' },
@@ -218,7 +225,7 @@ export function testLeading(open: OpenCluster): void {
     expect(await worker.begin()).toMatchObject({ refused: [0] });
     expect([await store.hasRuns({ only: 'run-a' }), await store.hasRuns({})]).toEqual([false, true]);
     expect(await store.findRun({})).toMatchObject({ run: 'run-b' });
-    expect(await store.lead(lead, '{}')).toMatchObject({ isNew: true, parts: [] });
+    expect(await store.lead(lead, NEW_LEAD)).toMatchObject({ isNew: true, parts: [] });
   });
 }
 

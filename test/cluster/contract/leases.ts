@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aPart, aRun, aWorker, type OpenCluster, openStep, readNews, SETTLED } from './cluster-under-test.js';
+import { aPart, aRun, aWorker, NEW_LEAD, type OpenCluster, openStep, readNews, SETTLED } from './cluster-under-test.js';
 
 /** Shorter than that of a worker, so that it ends alone. */
 const LEASE = { leaseMs: 300_000 };
@@ -24,7 +24,7 @@ export function testLeaderLease(open: OpenCluster): void {
     expect(await store.hasRuns({})).toBe(true);
 
     const next = { ...lead, epoch: 2 };
-    await store.lead(next, '{}');
+    await store.lead(next, NEW_LEAD);
     expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
     await openStep(store, next, LEASE);
     expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [] });
@@ -98,7 +98,7 @@ export function testLeaderLease(open: OpenCluster): void {
     const cluster = await open();
     const { store, lead } = await aRun(cluster);
     const next = { ...lead, epoch: 2 };
-    await store.lead(next, '{}');
+    await store.lead(next, NEW_LEAD);
     await openStep(store, next, LEASE);
     await cluster.passTime(LEASE.leaseMs);
     await expect(readNews(store, lead)).rejects.toThrow();

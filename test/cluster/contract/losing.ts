@@ -9,6 +9,7 @@ import {
   aRun,
   aWorker,
   LEASE_MS,
+  NEW_LEAD,
   type OpenCluster,
   openStep,
   PART,
@@ -168,7 +169,7 @@ export function testLosing(open: OpenCluster): void {
     expect(await store.findRun({})).toBeUndefined();
     // What is under way ends in any life.
     await one.end(SETTLED);
-    expect(await store.lead(lead, '{}')).toMatchObject({ isNewLife: true });
+    expect(await store.lead(lead, NEW_LEAD)).toMatchObject({ isNewLife: true });
     expect(await store.confirmLife(lead)).toBe('waiting');
     expect(await one.store.checkIn('one', [])).toBe(0);
     expect(await store.confirmLife(lead)).toBe('waiting');
@@ -176,7 +177,7 @@ export function testLosing(open: OpenCluster): void {
     for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('same');
     await openStep(store, lead, { onLost: 'in-doubt' });
     expect(await one.begin({ request: 2 })).toMatchObject({ refused: [] });
-    expect(await store.lead(lead, '{}')).toMatchObject({ isNewLife: false });
+    expect(await store.lead(lead, NEW_LEAD)).toMatchObject({ isNewLife: false });
   });
 
   test('a worker that has not checked in begins nothing, also where its run was confirmed', async () => {
@@ -185,7 +186,7 @@ export function testLosing(open: OpenCluster): void {
     const silent = await aWorker(cluster, 'silent');
     await silent.claim(1);
     await cluster.restart();
-    await store.lead({ run: 'run-b', epoch: 1 }, '{}');
+    await store.lead({ run: 'run-b', epoch: 1 }, NEW_LEAD);
     await openStep(store, { run: 'run-b', epoch: 1 }, { onLost: 'again' });
     await store.handOver({ run: 'run-b', epoch: 1 }, [aPart(1)]);
     const ofB = { worker: 'silent', run: 'run-b', step: 1 };
@@ -239,7 +240,7 @@ export function testLosing(open: OpenCluster): void {
     expect((await readNews(store, lead)).ended).toHaveLength(2);
     // A person must look: the next leader learns it too.
     const next = { ...lead, epoch: 2 };
-    await store.lead(next, '{}');
+    await store.lead(next, NEW_LEAD);
     expect(await store.confirmLife(next)).toBe('lost');
   });
 

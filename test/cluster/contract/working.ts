@@ -8,6 +8,7 @@ import {
   aWorker,
   type ClusterUnderTest,
   LEASE_MS,
+  NEW_LEAD,
   type OpenCluster,
   openStep,
   PART,
@@ -149,7 +150,7 @@ export function testWorking(open: OpenCluster): void {
     expect(await readNews(store, lead)).toMatchObject({ underWay: 0, ended: [] });
     for (const one of ['w', 'other']) await store.leave(one);
     await store.recover();
-    await store.lead({ ...lead, epoch: 2 }, '{}');
+    await store.lead({ ...lead, epoch: 2 }, NEW_LEAD);
     await store.confirmLife({ ...lead, epoch: 2 });
     await openStep(store, { ...lead, epoch: 2 }, { onLost: 'again' });
     const next = await aWorker(cluster, 'next');
@@ -258,8 +259,8 @@ export function testWorking(open: OpenCluster): void {
     await worker.begin();
     expect((await readNews(store, lead, 1)).stop).toBeUndefined();
     const first = { reason: 'unauthorized', detail: 'the service answered 401' };
-    await worker.store.askToStop(worker.key, { ...first, detail: 'the service answered\u0000 401' });
-    await store.askToStop({ ...worker.key, worker: 'other' }, { reason: 'guard', detail: 'later' });
+    await worker.store.askToStop('run-a', { ...first, epoch: 1, detail: 'the service answered\u0000 401' });
+    await store.askToStop('run-a', { epoch: 1, reason: 'guard', detail: 'later' });
     expect((await readNews(store, lead, 1)).stop).toEqual(first);
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
@@ -267,7 +268,9 @@ export function testWorking(open: OpenCluster): void {
     await worker.end(SETTLED);
     expect((await readNews(store, lead, 1)).ended).toHaveLength(1);
     const next = { ...lead, epoch: 2 };
-    await store.lead(next, '{}');
+    await store.lead(next, NEW_LEAD);
+    // Of a worker that was away for so long.
+    await worker.store.askToStop('run-a', { ...first, epoch: 1 });
     expect((await readNews(store, next, 1)).stop).toBeUndefined();
   });
 

@@ -3,6 +3,7 @@ import {
   type HandedPart,
   type LeadKey,
   LeadLost,
+  type NewLead,
   type OpenStep,
   type Store,
   type WithdrawnPart,
@@ -18,15 +19,17 @@ export function drop(memory: MemoryState, id: string): boolean {
   return memory.runs.delete(id);
 }
 
-export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, job: string) {
+export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader, job }: NewLead) {
   const known = memory.runs.get(id);
-  if (known !== undefined && known.epoch > epoch) throw new LeadLost(`another process leads run ${id}`);
+  const isOther = known?.epoch === epoch && known.leader !== leader;
+  if (known !== undefined && (known.epoch > epoch || isOther)) throw new LeadLost(`another process leads run ${id}`);
   // One of which no step was ever opened is as good as new.
   const isNew = known?.step === undefined;
   const run: Run = known ?? {
     born: `birth ${++memory.births}`,
-    confirmedAt: memory.clock.now(),
+    promotedAt: memory.promotedAt,
     epoch,
+    leader,
     job,
     step: undefined,
     isOpen: false,
@@ -41,7 +44,7 @@ export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, job: stri
   };
   for (const part of epoch > run.epoch ? run.withdrawn : []) run.parts.set(partName(part), part);
   if (epoch > run.epoch) run.withdrawn = [];
-  Object.assign(run, { epoch, job, isOpen: false, stop: undefined });
+  Object.assign(run, { epoch, leader, job, isOpen: false, stop: undefined });
   memory.runs.set(id, run);
   return {
     born: run.born,
@@ -103,6 +106,7 @@ export function readNews(memory: MemoryState, key: LeadKey, { limit, seenAtMs }:
     stop: run.stop,
     life: memory.life,
     atMs: memory.clock.now(),
+    isSynchronous: false,
   };
 }
 
@@ -142,10 +146,10 @@ export function confirmLife(memory: MemoryState, key: LeadKey): 'same' | 'waitin
     ({ life, seenAt, goneAt = Number.POSITIVE_INFINITY }) =>
       life !== memory.life && seenAt > memory.promotedAt - REMEMBERED_MS && goneAt > memory.promotedAt,
   );
-  if (memory.promotedAt >= run.confirmedAt && isUnknown) {
+  if (memory.promotedAt !== run.promotedAt && isUnknown) {
     run.lost = true;
     return 'lost';
   }
-  Object.assign(run, { life: memory.life, confirmedAt: memory.clock.now() });
+  Object.assign(run, { life: memory.life, promotedAt: memory.promotedAt });
   return 'same';
 }

@@ -29,8 +29,10 @@ export interface Attempt extends RequestKey {
 
 export interface Run {
   readonly born: string;
-  confirmedAt: number;
+  /** The last promotion that its leader has confirmed. */
+  promotedAt: number;
   epoch: number;
+  leader: string;
   job: string;
   step: OpenStep | undefined;
   isOpen: boolean;

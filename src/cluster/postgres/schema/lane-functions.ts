@@ -8,7 +8,7 @@ import { HORIZON_MS, MAX_LINE_MS, RECOVERY_PER_SECOND, SET_BACK_MS } from '../..
 
 export const LANE_FUNCTIONS = `
 create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
-  slowed boolean, succeeded boolean, least_share float8, pause_ms float8, out in_ms float8[], out again_in_ms float8,
+  slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out in_ms float8[], out again_in_ms float8,
   out paused_for_ms float8)
 language plpgsql immutable as $$
 declare
@@ -16,6 +16,7 @@ declare
   cost_ms float8;
   at_ms float8;
 begin
+  lane.paused_until_ms := least(lane.paused_until_ms, now_ms + lane.pause_ms);
   if lane.turn_ms is null then
     lane.turn_ms := now_ms + ${PERIOD_MS} + ${HORIZON_MS};
     lane.last_cost_ms := 0;
@@ -24,6 +25,7 @@ begin
     lane.slowed_at_ms := '-infinity';
     lane.succeeded_at_ms := now_ms;
     lane.paused_until_ms := 0;
+    lane.pause_ms := 0;
   elsif lane.life <> present or lane.turn_ms - lane.last_cost_ms > greatest(now_ms, lane.paused_until_ms) + ${SET_BACK_MS} then
     lane.turn_ms := now_ms + ${HORIZON_MS} + greatest(${PERIOD_MS}, lane.last_cost_ms, first_ms / lane.share);
     lane.line_ms := lane.turn_ms;
@@ -38,8 +40,9 @@ begin
       lane.share + (${RECOVERY_PER_SECOND}::float8 * greatest(0, least(now_ms - lane.succeeded_at_ms, 1000))) / 1000);
     lane.succeeded_at_ms := now_ms;
   end if;
-  if pause_ms > 0 then
-    lane.paused_until_ms := greatest(lane.paused_until_ms, now_ms + pause_ms);
+  if asked_pause_ms > 0 and now_ms + asked_pause_ms > lane.paused_until_ms then
+    lane.paused_until_ms := now_ms + asked_pause_ms;
+    lane.pause_ms := asked_pause_ms;
   end if;
   in_ms := '{}';
   foreach cost_ms in array costs_ms loop
@@ -61,7 +64,7 @@ end $$;
 
 -- A crash may lose the last bookings: then the server has a new life, and the rule waits. So the disk need not be waited for.
 create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, slowed boolean, succeeded boolean,
-  least_share float8, pause_ms float8, out now_ms float8, out in_ms float8[], out again_in_ms float8, out share float8,
+  least_share float8, asked_pause_ms float8, out now_ms float8, out in_ms float8[], out again_in_ms float8, out share float8,
   out paused_for_ms float8)
 language plpgsql as $$
 declare
@@ -80,7 +83,7 @@ begin
   end loop;
   now_ms := volley.now_ms();
   select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, slowed, succeeded,
-    least_share, pause_ms);
+    least_share, asked_pause_ms);
   booked := turns.lane;
   in_ms := turns.in_ms;
   again_in_ms := turns.again_in_ms;
@@ -89,7 +92,7 @@ begin
   update volley.lane l
     set life = booked.life, turn_ms = booked.turn_ms, last_cost_ms = booked.last_cost_ms, line_ms = booked.line_ms,
       share = booked.share, slowed_at_ms = booked.slowed_at_ms, succeeded_at_ms = booked.succeeded_at_ms,
-      paused_until_ms = booked.paused_until_ms
+      paused_until_ms = booked.paused_until_ms, pause_ms = booked.pause_ms
     where l.name = lane_name;
 end $$;
 `;

@@ -21,7 +21,7 @@ end $$;
 
 -- A run of which no step was ever opened is as good as new: its leader may have died before it knew. Of one whose drop was cut
 -- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
-create or replace function volley.lead(of_run text, its_epoch bigint, its_job text, out is_new boolean, out is_new_life boolean,
+create or replace function volley.lead(of_run text, its_epoch bigint, its_leader text, its_job text, out is_new boolean, out is_new_life boolean,
   out is_dropped boolean, out born text)
 language plpgsql as $$
 declare
@@ -29,20 +29,22 @@ declare
   present text := volley.present_life();
 begin
   perform pg_advisory_xact_lock(volley.gate(of_run));
-  insert into volley.run (id, epoch, job, life) values (of_run, its_epoch, its_job, present) on conflict do nothing;
+  insert into volley.run (id, epoch, leader, job, life, promotions)
+    select of_run, its_epoch, its_leader, its_job, present, promotions from volley.meta
+    on conflict do nothing;
   select * into led from volley.run where id = of_run;
   is_dropped := led.is_dropped;
   if is_dropped and led.epoch <= its_epoch then
-    update volley.run set epoch = its_epoch where id = of_run;
+    update volley.run set epoch = its_epoch, leader = its_leader where id = of_run;
     return;
   end if;
   if led.epoch < its_epoch then
     -- The last leader may have died before it wrote down that it withdrew them.
     update volley.part set state = 'open' where run = of_run and state = 'withdrawn';
   else
-    perform volley.check_lead(of_run, its_epoch);
+    perform volley.check_lead(of_run, case led.leader when its_leader then its_epoch end);
   end if;
-  update volley.run set epoch = its_epoch, job = its_job, is_open = false, stop_reason = null, stop_detail = null
+  update volley.run set epoch = its_epoch, leader = its_leader, job = its_job, is_open = false, stop_reason = null, stop_detail = null
     where id = of_run;
   born := led.born;
   is_new := led.step is null;
@@ -125,7 +127,7 @@ end $$;
 -- Not each of these calls writes: the lease is renewed when a sixth of it has passed.
 create or replace function volley.read_state(of_run text, its_epoch bigint, seen_at_ms float8, out open_step integer, out open bigint,
   out claimed bigint, out under_way bigint, out workers bigint, out stop_reason text, out stop_detail text, out life text,
-  out now_ms float8)
+  out now_ms float8, out is_synchronous boolean)
 language plpgsql as $$
 declare
   led volley.run;
@@ -137,6 +139,8 @@ begin
       and (r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6
         or r.lease_until > clock_timestamp() + r.lease);
   now_ms := volley.now_ms();
+  is_synchronous := volley.is_synchronous();
+  update volley.meta m set is_synchronous = read_state.is_synchronous where m.is_synchronous <> read_state.is_synchronous;
   open_step := case when led.is_open then led.step end;
   stop_reason := led.stop_reason;
   stop_detail := led.stop_detail;
@@ -178,7 +182,9 @@ begin
     where p.run = of_run and p.state = 'withdrawn' order by p.step, p.request, p.part;
 end $$;
 
-create or replace function volley.confirm_life(of_run text, its_epoch bigint) returns text language plpgsql as $$
+-- Of a life in which a standby had every commit nothing is lost, as far as both the server and the leader that knew it say so.
+create or replace function volley.confirm_life(of_run text, its_epoch bigint, saw_synchronous boolean)
+returns text language plpgsql as $$
 declare
   led volley.run;
   promoted timestamptz;
@@ -194,7 +200,9 @@ begin
     return 'lost';
   end if;
   -- A worker may have begun right before the promotion, and be lost itself: it comes again within that time.
-  select promoted_at into promoted from volley.meta where promoted_at >= led.confirmed_at;
+  select promoted_at into promoted from volley.meta
+    where promotions > led.promotions
+      and not (promotions = led.promotions + 1 and was_synchronous and coalesce(saw_synchronous, true));
   if promoted > clock_timestamp() - interval '${UNKNOWN_WORKERS_SECONDS} seconds' then
     return 'waiting';
   end if;
@@ -212,7 +220,7 @@ begin
     update volley.run set has_lost = true where id = of_run;
     return 'lost';
   end if;
-  update volley.run set life = present, confirmed_at = clock_timestamp() where id = of_run;
+  update volley.run set life = present, promotions = (select promotions from volley.meta) where id = of_run;
   return 'same';
 end $$;
 

@@ -7,6 +7,11 @@ create or replace function volley.now_ms() returns float8 language sql as $$
   select extract(epoch from clock_timestamp())::float8 * 1000
 $$;
 
+-- It may be set while the server runs.
+create or replace function volley.is_synchronous() returns boolean language sql as $$
+  select current_setting('synchronous_standby_names') <> ''
+$$;
+
 create or replace function volley.present_life() returns text language plpgsql as $$
 declare
   present text;
@@ -28,9 +33,9 @@ begin
   delete from volley.life;
   insert into volley.life values (gen_random_uuid()::text, pg_postmaster_start_time(), clock_timestamp())
     returning id into present;
-  update volley.meta
-    set promoted_at = case when timeline <> its_timeline and not is_synchronous then clock_timestamp() else promoted_at end,
-      timeline = its_timeline, is_synchronous = current_setting('synchronous_standby_names') <> '';
+  update volley.meta set promotions = promotions + 1, promoted_at = clock_timestamp(), was_synchronous = is_synchronous
+    where timeline <> its_timeline;
+  update volley.meta set timeline = its_timeline, is_synchronous = volley.is_synchronous();
   update volley.worker set lease_until = greatest(lease_until, clock_timestamp() + lease) where gone_at is null;
   return present;
 end $$;

@@ -6,8 +6,10 @@ export const TABLES = `
 create table volley.meta (
   version integer not null,
   timeline text, -- of the server when this life began
-  is_synchronous boolean, -- a standby had every commit then
-  promoted_at timestamptz -- since then commits of a life before may be lost: a promotion, or a backup
+  is_synchronous boolean, -- a standby has every commit, as far as this life is known
+  was_synchronous boolean, -- the same of the life before the last promotion
+  promotions integer not null default 0, -- or backups that were put back: after each, commits of the life before may be lost
+  promoted_at timestamptz -- the last one
 );
 
 create unlogged table volley.life (
@@ -25,7 +27,8 @@ create table volley.lane (
   share float8 not null,
   slowed_at_ms float8 not null,
   succeeded_at_ms float8 not null,
-  paused_until_ms float8 not null
+  paused_until_ms float8 not null,
+  pause_ms float8 not null
 );
 
 create table volley.worker (
@@ -42,6 +45,7 @@ create table volley.run (
   id text primary key,
   born text not null default gen_random_uuid()::text, -- another one when it was dropped and led again
   epoch bigint not null,
+  leader text not null, -- its process: directories of one job count their epochs alike
   job text not null,
   step integer,
   is_open boolean not null default false,
@@ -50,7 +54,7 @@ create table volley.run (
   provisioned_ids text[] not null default '{}',
   on_lost text check (on_lost in ('again', 'query', 'in-doubt')),
   life text not null, -- the one that its leader has confirmed
-  confirmed_at timestamptz not null default clock_timestamp(),
+  promotions integer not null, -- those that its leader has confirmed
   has_lost boolean not null default false, -- a worker had to put back an attempt
   is_dropped boolean not null default false, -- its rows are being deleted
   stop_reason text,

@@ -165,10 +165,10 @@ begin
     on conflict do nothing;
 end $$;
 
-create or replace function volley.ask_to_stop(of_run text, reason text, detail text) returns void language plpgsql as $$
+create or replace function volley.ask_to_stop(of_run text, its_epoch bigint, reason text, detail text) returns void language plpgsql as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
   update volley.run set stop_reason = reason, stop_detail = detail
-    where id = of_run and stop_reason is null;
+    where id = of_run and epoch = its_epoch and stop_reason is null;
 end $$;
 `;

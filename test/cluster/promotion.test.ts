@@ -1,0 +1,79 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Database } from '../../src/cluster/postgres/database.js';
+import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import type { LeadKey, Store } from '../../src/cluster/store.js';
+import { aRun, aWorker, readLife, readNews } from './contract/cluster-under-test.js';
+import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+
+let server: PostgresServer;
+let database: Database;
+let store: Store;
+let lead: LeadKey;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  const url = server.url(await server.createVolleyDatabase());
+  database = openTestDatabase(url);
+  const connect = () => createPostgresStore({ url });
+  const cluster = { connect, passTime: async () => {}, restart: async () => {} };
+  ({ store, lead } = await aRun(cluster));
+  const worker = await aWorker(cluster, 'w');
+  await worker.claim(1);
+  await worker.store.close();
+});
+afterEach(async () => {
+  await store.close();
+  await database.close();
+});
+
+/** What the next server finds: another timeline, and a worker that was at work and is gone. */
+async function promote(): Promise<void> {
+  const life = await readLife(store);
+  await database.query("update volley.meta set timeline = '00000000'");
+  await database.query("update volley.worker set lease_until = clock_timestamp() - interval '1 hour', lease = '1 ms'");
+  await database.query('truncate volley.life');
+  expect(await readLife(store)).not.toBe(life);
+}
+
+/** 15 seconds on. */
+async function confirm(sawSynchronous?: boolean): Promise<string> {
+  await database.query("update volley.meta set promoted_at = promoted_at - interval '16 seconds'");
+  return store.confirmLife(lead, sawSynchronous);
+}
+
+test('a worker that is lost with a server whose standby lacked commits stops the run', async () => {
+  await promote();
+  expect(await store.confirmLife(lead)).toBe('waiting');
+  expect(await confirm()).toBe('lost');
+});
+
+test('it does not where the standby had every commit, though that was set while the server ran', async () => {
+  await database.query('update volley.meta set is_synchronous = false');
+  await database.query(
+    "create or replace function volley.is_synchronous() returns boolean language sql as 'select true'",
+  );
+  await readNews(store, lead);
+  await promote();
+  expect(await store.confirmLife(lead, true)).toBe('same');
+});
+
+test.each([
+  ['the leader saw that it had no such standby any more', async () => {}, false],
+  ['two promotions followed one another', promote, undefined],
+])('it does where the server said so, and %s', async (_, before, saw) => {
+  await database.query(
+    "create or replace function volley.is_synchronous() returns boolean language sql as 'select true'",
+  );
+  await database.query('update volley.meta set is_synchronous = true');
+  await before();
+  await promote();
+  expect(await confirm(saw)).toBe('lost');
+});
+
+test('the clock of the server before may have been hours ahead', async () => {
+  await database.query("update volley.worker set seen_at = seen_at + interval '3 hours'");
+  await promote();
+  expect(await confirm()).toBe('lost');
+});
