@@ -3,6 +3,7 @@ import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import type { BreakCall } from './memory-store.js';
 
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
 const STEPS = [anSmsStep({ limits: FAST })];
@@ -116,4 +117,22 @@ test('a worker that is for one run ends with 2 where that sends elsewhere; one f
   any.stop();
   leader.stop();
   expect([await any.ended, await leader.ended]).toEqual([75, 75]);
+});
+
+test('a run goes on where a standby takes over that had every commit, also if a worker notices it before its next beat', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1000));
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  const { cluster, run, work } = aClusterInMemory(workspace);
+  let claims = 0;
+  const atTenthClaim: BreakCall = (method) => {
+    claims += method === 'claim' ? 1 : 0;
+    if (method === 'claim' && claims === 10) cluster.copyStandby().promote();
+    return undefined;
+  };
+  const worker = work(atTenthClaim);
+
+  expect(await run(atTenthClaim)).toBe(0);
+  expect(await worker.ended).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(1000));
 });

@@ -37,6 +37,27 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/held-parts.test.ts'],
   },
   {
+    name: 'two processes of one epoch lead a run',
+    file: 'src/cluster/postgres/schema/leader-functions.ts',
+    find: 'case led.leader when its_leader then its_epoch end',
+    replace: 'its_epoch',
+    tests: ['test/cluster/postgres-store.test.ts'],
+  },
+  {
+    name: 'a promotion counts as lossless though its leader saw that it was not',
+    file: 'src/cluster/postgres/schema/leader-functions.ts',
+    find: 'and was_synchronous and coalesce(saw_synchronous, true));',
+    replace: 'and was_synchronous);',
+    tests: ['test/cluster/promotion.test.ts'],
+  },
+  {
+    name: 'the outputs of a finished run are replaced by those of a report that began before its end',
+    file: 'src/report/write-report.ts',
+    find: 'state.lastClose === undefined) return summary;',
+    replace: 'state.firstOpen !== null) return summary;',
+    tests: ['test/run/outputs-up-to-date.test.ts'],
+  },
+  {
     name: 'a worker does not look at its lease before a request leaves',
     file: 'src/cluster/held-parts.ts',
     find: 'this.#deps.lease.assertFresh();',
