@@ -166,8 +166,9 @@ export class HeldParts implements PartSource, Journal, Held {
     const halves = result.kind === 'split' ? halvesOf({ ...held, line: NO_LINE, isInFlight: false }) : [];
     const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves: halves.map(toHalf) };
     for (const half of halves) this.#held.set(nameOf(half), { ...toHalf(half), step, request, attempt: 0, nonce: '' });
-    if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
     await this.#commit.add({ entry: end, isRefused: false });
+    // Not before: a claim that overtakes it would bring the part again.
+    if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
     const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
     this.#deps.sent.remember({ ...this.#of, begin, end, atMs: at });
   }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import { AttemptRefused, HeldParts, SentAttempts } from '../../src/cluster/held-parts.js';
 import { LeaseLost } from '../../src/cluster/lease.js';
-import { aBegin, anEnd, aRun, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
+import type { Store } from '../../src/cluster/store.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { aBegin, anEnd, aRun, aWorker, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
+const OUTCOME = { type: 'outcome', ...PART, at: 0, result: SETTLED } as const;
 const LEASE = { leaseMs: 30_000 };
 
 /** A worker that has begun its request, and waits for its turn. */
@@ -104,4 +107,27 @@ test('of ten minutes a worker remembers what it began, and of the last ten secon
   const remembered = sent.list();
   expect(remembered.map(({ begin }) => begin.request)).toEqual(Array.from({ length: 600 }, (_, at) => 600 + at));
   expect(remembered.filter(({ end }) => end !== undefined)).toEqual(remembered.slice(-10));
+});
+
+test('a request whose outcome is on its way is not claimed a second time', async () => {
+  const memory = new MemoryCluster(systemClock);
+  const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
+  const { store } = await aRun(cluster);
+  await aWorker(cluster, 'w');
+  const overtaking: Promise<unknown>[] = [];
+  // Its call takes effect before that of the outcome.
+  const append: Store['append'] = async (...args) => {
+    overtaking.push(held.next());
+    await Promise.all(overtaking);
+    return store.append(...args);
+  };
+  const deps = { lease: { assertFresh: () => {} }, clock: systemClock, sent: new SentAttempts(systemClock) };
+  const key = { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 };
+  const held: HeldParts = new HeldParts(key, { ...deps, store: { ...store, append } }, { claimAtOnce: 1 });
+  await held.next();
+
+  // Not sent: both stand in one write.
+  await Promise.all([held.append(BEGIN), held.append(OUTCOME)]);
+
+  expect(await Promise.all(overtaking)).toEqual([undefined]);
 });
