@@ -1,21 +1,23 @@
+import { StoreLost } from '../cluster/store.js';
+import { UserError } from '../domain/errors.js';
 import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { readSecret } from '../job/secrets.js';
 import { areasOf } from '../kinds/kinds.js';
 import { checkInputHead, checkListHead } from '../plan/check-head.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import { listTimeFaults } from '../plan/time-faults.js';
-import { nodeFiles } from '../storage/files.js';
+import { readAddress } from './cluster/read-address.js';
+import { readHookAddress } from './notify/hook-address.js';
 import { type Host, runtimeOf } from './support/deps.js';
 import { placeProblems } from './support/place-problems.js';
 import { readSecrets } from './support/read-secrets.js';
 import { printResult } from './terminal/print.js';
-import { escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
+import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 /**
- * `volley check JOB`: the job file, its secrets, its price list, and the beginning of each file (encoding, header, columns). Reads
+ * `volley check JOB`: the job file, its secrets, its database, its price list, and the beginning of each file (encoding, header, columns). Reads
  * no file of rows to its end, save short suppression lists, and sends nothing.
  */
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
@@ -33,6 +35,7 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   await loadPrices(job, { deps: { reader }, problems });
   checkTimes(job, { steps, problems }, terminal);
   await checkSecrets(job, terminal, problems);
+  await checkDatabase(job, terminal, { problems, notices });
   await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, async () => problems.throwIfAny());
   const lines = steps.map(
     ({ number, kind, files }) =>
@@ -40,7 +43,8 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   );
   const waiting = empty.map((shown) => `  no file matches ${escapeText(shown)} yet\n`);
   const said = notices.map((notice) => `  ${escapeText(notice)}\n`);
-  const text = `Job ${job.name} can be planned, as far as the job file, its secrets and the first rows of each file show.\n${[...lines, ...waiting, ...said].join('')}`;
+  const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
+  const text = `Job ${job.name} can be planned, as far as the job file, ${secrets} and the first rows of each file show.\n${[...lines, ...waiting, ...said].join('')}`;
   await printResult(terminal, flags, { json: { job: job.name, steps, notices }, text });
   return 0;
 }
@@ -103,12 +107,29 @@ function checkTimes(
   for (const fault of listTimeFaults(job, withFiles, runtimeOf(host).clock.now())) problems.add(fault);
 }
 
-async function checkSecrets(job: Job, terminal: Terminal, problems: ProblemList): Promise<void> {
-  const { cluster } = job;
-  if (cluster !== undefined) {
-    const deps = { env: terminal.env, readFile: nodeFiles.readText };
-    await problems.gather('cluster.database', () => readSecret(cluster.database, deps, 'the address of the database'));
-  }
+/** Connects, and reads whether it has the schema of this build and keeps what is committed. Changes nothing in it. */
+async function checkDatabase(
+  { cluster }: Job,
+  host: Host,
+  { problems, notices }: { problems: ProblemList; notices: string[] },
+): Promise<void> {
+  if (cluster === undefined) return;
+  const where = 'cluster.database';
+  await problems.gather(where, async () => {
+    const url = await readAddress(cluster.database, host);
+    const store = await runtimeOf(host)
+      .loadStore(url, (notice) => notices.push(`${where}: ${notice}`))
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreLost)) throw error;
+        throw new UserError('bad-credentials', error.message, { hint: 'Check that it runs, and its address.' });
+      });
+    await store.close();
+  });
+}
+
+async function checkSecrets(job: Job, terminal: Host, problems: ProblemList): Promise<void> {
+  const { notify } = job;
+  if (notify !== undefined) await problems.gather('notify.url', () => readHookAddress(notify.url, terminal));
   if (job.service.sandbox) return;
   const context = { terminal, secrets: new SecretKeeper() };
   for (const area of areasOf(job.steps)) {

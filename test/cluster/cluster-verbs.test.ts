@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aJob, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
@@ -12,6 +13,13 @@ afterAll(() => server.close());
 async function aDatabase(as = 'postgres@') {
   const workspace = await aWorkspace();
   workspace.write('address', 'postgres://u:topsecret@127.0.0.1:1/d\n');
+  workspace.write('people.csv', people(1));
+  for (const [file, database] of [
+    ['job.yaml', { env: 'VOLLEY_DATABASE_URL' }],
+    ['away.yaml', { file: 'address' }],
+  ] as const) {
+    workspace.write(file, JSON.stringify(aJob(workspace, { cluster: { database } })));
+  }
   const url = server.url(await server.createDatabase()).replace('postgres@', as);
   return (...args: string[]) =>
     runCommandInProcess([...args, '--no-json'], {
@@ -72,6 +80,22 @@ test('an address that is not set, and one of a server that is not there, are nam
     expect.stringContaining('"reason":"Cannot reach the database d at 127.0.0.1:1 as u: connection refused"'),
   ]);
   expect(away.stderr).not.toContain('topsecret');
+});
+
+test('check asks the database of a job: it must answer and have the schema', async () => {
+  const volley = await aDatabase();
+  const check = async (job: string) => {
+    const { code, stderr } = await volley('check', job);
+    return [code, stderr];
+  };
+
+  expect(await check('job.yaml')).toEqual([2, expect.stringContaining('it has no schema')]);
+  await volley('cluster', 'init');
+  expect(await check('job.yaml')).toEqual([0, '']);
+  expect(await check('away.yaml')).toEqual([
+    2,
+    expect.stringMatching(/cluster\.database: Cannot reach the database d at 127\.0\.0\.1:1 as u: connection refused/),
+  ]);
 });
 
 test('drop refuses a run that the database does not know', async () => {

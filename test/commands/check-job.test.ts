@@ -128,6 +128,19 @@ describe('check', () => {
     }
   });
 
+  it.each([
+    ['that is not set', {}, 'the environment variable HOOK is not set, expected it to contain the address of notify'],
+    ['beyond this machine without TLS', { HOOK: 'http://hooks.example.com/SECRET' }, 'it is no address to post to'],
+  ])('refuses an address of notify %s', async (_what, env, words) => {
+    const job = aJobFile({});
+    writeFileSync(job, `${readFileSync(job, 'utf8')}notify: { url: { env: HOOK } }\n`);
+    const { terminal } = aTerminal({ env });
+    const problem = { where: 'notify.url', message: expect.stringContaining(words) };
+    await expect(checkJob({ job, json: undefined }, terminal)).rejects.toMatchObject({ problems: [problem] });
+    const hooked = aTerminal({ env: { HOOK: 'https://hooks.example.com/SECRET' } });
+    expect(await checkJob({ job, json: undefined }, hooked.terminal)).toBe(0);
+  });
+
   it('lets a time pass in a step that no file feeds, as plan does', async () => {
     const job = aJobFile({}, { input: 'inbox*.csv', times: ', scheduled: 2026-11-22T11:59:00Z' });
     expect(await problemsOf(checkJob, job)).toEqual([]);

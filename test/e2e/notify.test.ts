@@ -54,6 +54,28 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   expect(bodies.join()).not.toMatch(/Nobody|P1\b|Hi |91000|"12"/);
 });
 
+test('the reason that is posted is that of the log: the first problem of the plan, without the columns of a file', async () => {
+  const workspace = await aWorkspace();
+  const { url, bodies } = await anInbox();
+  const reasonOf = async (input: object, more: object = {}) => {
+    workspace.writeJob(aJob(workspace, { notify: { url }, steps: [anSmsStep({ input, ...more })] }));
+    const { code, stderr } = await workspace.volley('run', 'job.yaml');
+    expect(code).toBe(2);
+    const logged = stderr.split('\n').find((line) => line.includes('"event":"end"')) ?? '{}';
+    return [JSON.parse(bodies.at(-1) ?? '{}').reason, JSON.parse(logged).reason];
+  };
+  workspace.write('people.csv', people(2));
+  workspace.write('headless.csv', 'Nobody,+6591000099\nNoone,+6591000098\n');
+
+  const [posted, logged] = await reasonOf({ files: 'people.csv' }, { suppress: { files: 'opt-outs.csv' } });
+  expect(posted).toMatch(/^Cannot plan the job: there is 1 problem: opt-outs.csv: there is no such file/);
+  expect(posted).toBe(logged);
+
+  const [short, long] = await reasonOf({ files: 'headless.csv' });
+  expect(short).toMatch(/no column matches '\w+'$/);
+  expect(long).toContain(`${short}; columns: Nobody, `);
+});
+
 test('a command that finishes a run and makes another posts the figures of both; the last one has the old keys', async () => {
   const workspace = await aWorkspace({ kind: 'status-503', area: 'sms', nth: 1, retryAfter: 5 });
   const { url, bodies } = await anInbox();

@@ -1,5 +1,6 @@
 import type { NotifySettings } from '../../job/job.js';
 import type { NotifyEvent } from '../../job/schema/notify.js';
+import { COLUMNS_FOLLOW } from '../../normalize/explain-missing-column.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Summary } from '../../report/summary.js';
@@ -10,7 +11,7 @@ export interface Ended {
   readonly command: 'run' | 'apply';
   readonly state: Summary['state'] | Failure['state'] | 'nothing-new';
   readonly exitCode: number;
-  /** As the log has it. */
+  /** As the log has it; what it lists of a file's columns is not posted. */
   readonly reason: string;
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Of the runs that it finished or applied, and at last of the plan that a guard refused. */
@@ -53,7 +54,7 @@ export function describeEnd(ended: Ended, about: { event: NotifyEvent; job: stri
     run,
     state,
     exitCode,
-    reason: maskNumbers(reason),
+    reason: maskNumbers(reason.split(COLUMNS_FOLLOW, 1)[0] ?? ''),
     error: error && { code: error.code, message: maskNumbers(error.message) },
     openDoubt,
     balance,

@@ -2,7 +2,7 @@ import type { Job } from '../../job/job.js';
 import type { Summary } from '../../report/summary.js';
 import type { Host } from '../support/deps.js';
 import type { CommandEnd } from '../support/log-command.js';
-import { describeFailure } from '../terminal/print-error.js';
+import { describeFailure, explainError } from '../terminal/print-error.js';
 import type { Ended } from './hook-body.js';
 
 /** What a command learns on its way to its end. */
@@ -29,7 +29,7 @@ export async function notifyAtEnd(
     end = await task(about);
   } catch (error) {
     const { state, exitCode, error: failure } = describeFailure(error);
-    await post(host, about, { command, state, exitCode, reason: failure.message, error: failure });
+    await post(host, about, { command, state, exitCode, reason: explainError(error).message, error: failure });
     throw error;
   }
   const { exitCode, reason } = end;

@@ -1,13 +1,12 @@
 import type { Job, NotifySettings } from '../../job/job.js';
 import { isLoopback } from '../../job/regions.js';
-import { notifyAddress } from '../../job/schema/notify.js';
-import { readSecret } from '../../job/secrets.js';
 import type { Answer } from '../../service/answer.js';
 import type { Call } from '../../service/transport.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { assertSafeEnvironment } from '../support/open-service.js';
 import { formatError } from '../terminal/print-error.js';
 import { SecretKeeper } from '../terminal/terminal.js';
+import { readHookAddress } from './hook-address.js';
 import { chooseEvent, describeEnd, type Ended } from './hook-body.js';
 
 /** For all attempts together. */
@@ -28,8 +27,7 @@ export async function postHook(
   const about = { event: 'notify', job: job.name, run: ended.summaries?.at(-1)?.plan };
   const fail = (so: string) => log.warn(`Cannot post how the job ended (notify.url): ${so}`, about);
   try {
-    const address = await readAddress(notify.url, host, secrets);
-    if (address === undefined) return fail(`it is no address to post to, expected one that begins with https://`);
+    const address = secrets.keep(await readHookAddress(notify.url, host));
     const { sandbox } = job.service;
     if (sandbox && !isLoopback(new URL(address).hostname)) {
       log.info(
@@ -46,17 +44,6 @@ export async function postHook(
   } catch (error) {
     fail(formatError(error).split('\n', 1)[0] ?? '');
   }
-}
-
-/** Undefined where a secret holds something else. */
-async function readAddress(url: NotifySettings['url'], host: Host, secrets: SecretKeeper): Promise<string | undefined> {
-  const { files } = runtimeOf(host);
-  const address =
-    typeof url === 'string'
-      ? url
-      : await readSecret(url, { env: host.env, readFile: files.readText }, 'the address of notify.url');
-  secrets.keep(address);
-  return notifyAddress.safeParse(address).success ? address : undefined;
 }
 
 /** What went wrong at last. A signal ends it at once. */
