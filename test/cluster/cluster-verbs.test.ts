@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { aJob, people } from '../e2e/a-job.js';
+import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -96,6 +98,54 @@ test('check asks the database of a job: it must answer and have the schema', asy
     2,
     expect.stringMatching(/cluster\.database: Cannot reach the database d at 127\.0\.0\.1:1 as u: connection refused/),
   ]);
+});
+
+test('status marks the leader among the workers, and shows the lane that is used', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(8));
+  const limits = { requestsPerSecond: 2, messagesPerSecond: 2, concurrency: 1 };
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: [anSmsStep({ batchSize: 1, limits })] }));
+  const url = server.url(await server.createVolleyDatabase());
+  const status = () =>
+    runCommandInProcess(['cluster', 'status', '--no-json'], {
+      cwd: workspace.directory,
+      env: { VOLLEY_DATABASE_URL: url },
+    });
+
+  const { ended } = aCluster(workspace, url).lead();
+  let { stdout } = await status();
+  while (!stdout.includes('Lanes')) ({ stdout } = await status());
+
+  const [run = ''] = workspace.runs();
+  const id = run.slice(run.lastIndexOf('-') + 1);
+  expect(stdout).toMatch(new RegExp(`Workers\\n {2}\\S+ ${process.pid}, which leads run ${id}: has \\d+ request`));
+  expect(stdout).toMatch(
+    new RegExp(`${id} {2}sale: step 1; requests: \\d+ open, \\d+ claimed, \\d+ under way; numbers`),
+  );
+  expect(stdout).toMatch(/ {2}sms acme acme_hq \S+: used now, not slowed down\n/);
+  expect(await ended).toBe(0);
+});
+
+test('status names the processes that are connected, and how to resume a run that has no leader', async () => {
+  const workspace = await aWorkspace();
+  const url = server.url(await server.createVolleyDatabase());
+  const other = openTestDatabase(url);
+  await other.query("set application_name = 'volley desk-7 4711'");
+  const store = await createPostgresStore({ url });
+  const key = { run: 'k3v9q2m8x4aa', epoch: 1 };
+  await store.lead(key, { job: JSON.stringify({ job: { name: 'sale' } }), leader: 'a' });
+  await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
+  const part = { step: 1, request: 1, part: '', rows: [0, 1] as const, isInFlight: false, head: {}, body: '{}' };
+  await store.handOver(key, [part as never]);
+
+  const { stdout } = await runCommandInProcess(['cluster', 'status', '--no-json'], {
+    cwd: workspace.directory,
+    env: { VOLLEY_DATABASE_URL: url },
+  });
+
+  expect(stdout).toContain('Connected: desk-7 4711.');
+  expect(stdout).toMatch(/sale: no leader since \S+, nothing of it begins: run its job again; requests: 1 open/);
+  await Promise.all([other.close(), store.close()]);
 });
 
 test('drop refuses a run that the database does not know', async () => {

@@ -20,7 +20,9 @@ test.concurrent('workers that come after the lease of a leader that was killed s
   expect(await volley('work', '--until-idle', '1s')).toMatchObject({ code: 0 });
   expect(await workspace.destinations()).toEqual([]);
   const { stdout } = await volley('cluster', 'status', '--no-json');
-  expect(stdout).toMatch(/sale: no leader since 20\d\d-\S+Z, nothing of it begins; 10 open, 0 claimed, 0 under way/);
+  expect(stdout).toMatch(
+    /sale: no leader since 20\d\d-\S+Z, nothing of it begins: run its job again; requests: 10 open, 0 claimed, 0 under/,
+  );
 
   const worker = start('work', '--until-done');
   expect(await volley('run', 'job.yaml')).toMatchObject({ code: 0 });

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Pool, type PoolConfig } from 'pg';
 import { explainFailure } from './explain-failure.js';
 
@@ -30,11 +31,16 @@ const OPTIONS = [
   'jit=off',
 ];
 
+/** What the names of connections begin with in the server's list of them (read-status.ts). */
+export const CONNECTION_PREFIX = 'volley ';
+/** As the process is called elsewhere, host and id; the server cuts a name after 63 bytes. */
+const CONNECTION_NAME = `${CONNECTION_PREFIX}${hostname().slice(0, 45)} ${process.pid}`;
+
 /** Connects with the first query. `config`: where to, as `parseDatabaseUrl` says. */
 export function openDatabase(config: PoolConfig): Database {
   const pool = new Pool({
     ...config,
-    application_name: 'volley',
+    application_name: CONNECTION_NAME,
     options: OPTIONS.map((option) => `-c ${option}`).join(' '),
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import type { Database } from './database.js';
+import { CONNECTION_PREFIX, type Database } from './database.js';
 
 /** What a database holds, for people. */
 export interface ClusterStatus {
@@ -19,7 +19,16 @@ export interface ClusterStatus {
     readonly stop: string | undefined;
   }[];
   readonly workers: readonly { readonly name: string; readonly leaseSeconds: number; readonly held: number }[];
-  readonly lanes: readonly { readonly lane: string; readonly share: number; readonly pausedSeconds: number }[];
+  /** Processes of Volley that are connected to it, beside this one: host and process id. */
+  readonly processes: readonly string[];
+  readonly lanes: readonly {
+    readonly lane: string;
+    /** Of its limits; 1 where the service has not asked to slow down. */
+    readonly share: number;
+    readonly pausedSeconds: number;
+    /** Since the last turn of any process. */
+    readonly usedSecondsAgo: number;
+  }[];
   /** Standbys that this server waits for before it says that a commit is done; undefined where the role may not see them. */
   readonly standbys: { readonly synchronous: number; readonly asynchronous: number } | undefined;
 }
@@ -40,8 +49,15 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
         (select count(*)::integer from volley.part p where p.owner = w.id) as held
       from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`);
   const lanes = await database.query(`
-    select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as paused_seconds
+    select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as paused_seconds,
+        greatest(0, volley.now_ms() - (turn_ms - last_cost_ms)) / 1000 as used_seconds_ago
       from volley.lane order by name`);
+  const processes = await database.query(
+    `select distinct substr(application_name, length($1) + 1) as name from pg_stat_activity
+      where datname = current_database() and starts_with(application_name, $1)
+        and application_name <> current_setting('application_name') order by name`,
+    [CONNECTION_PREFIX],
+  );
   const standbys = await database.query(
     "select sync_state in ('sync', 'quorum') as is_synchronous from pg_stat_replication where sync_state is not null",
   );
@@ -66,10 +82,12 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
       leaseSeconds: Number(row.lease_seconds),
       held: Number(row.held),
     })),
+    processes: processes.map(({ name }) => String(name)),
     lanes: lanes.map((row) => ({
       lane: String(row.lane),
       share: Number(row.share),
       pausedSeconds: Number(row.paused_seconds),
+      usedSecondsAgo: Number(row.used_seconds_ago),
     })),
     standbys: mayRead?.may_read === true ? { synchronous, asynchronous: standbys.length - synchronous } : undefined,
   };

@@ -1,14 +1,14 @@
 import type { Database } from '../../cluster/postgres/database.js';
-import type { ClusterStatus } from '../../cluster/postgres/read-status.js';
 import { StoreLost } from '../../cluster/store.js';
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import type { ClusterSettings } from '../../job/job.js';
 import { EXIT } from '../../report/exit-code.js';
 import { type Host, openLog } from '../support/deps.js';
 import { type CommandEnd, logCommand } from '../support/log-command.js';
 import { printResult } from '../terminal/print.js';
-import { escapeText, SecretKeeper } from '../terminal/terminal.js';
+import { SecretKeeper } from '../terminal/terminal.js';
+import { formatStatus } from './format-status.js';
 import { DATABASE_FLAGS, readAddress } from './read-address.js';
 
 export interface ClusterFlags {
@@ -106,46 +106,4 @@ async function manage(
       await database.close();
     }
   });
-}
-
-function formatStatus({ runs, workers, lanes, standbys }: ClusterStatus): string {
-  const lines = [
-    runs.length === 0 ? 'No runs: nothing of people is in the database.' : 'Runs',
-    ...runs.map(({ run, job, open, claimed, underWay, bodies, ...about }) => {
-      const state = describeState(about);
-      const counts = `${format(open)} open, ${format(claimed)} claimed, ${format(underWay)} under way`;
-      return `  ${run}  ${job}: ${state}; ${counts}; ${countOf(bodies, 'request')} with rows of people`;
-    }),
-    workers.length === 0 ? 'No workers.' : 'Workers',
-    ...workers.map(
-      ({ name, leaseSeconds, held }) =>
-        `  ${name}: holds ${countOf(held, 'request')}, lease for ${Math.round(leaseSeconds)} s`,
-    ),
-    ...(lanes.length === 0 ? [] : ['Lanes']),
-    ...lanes.map(({ lane, share, pausedSeconds }) => {
-      const pause = pausedSeconds > 0 ? `, paused for ${Math.ceil(pausedSeconds)} s` : '';
-      return `  ${lane}: ${Math.round(share * 100)} % of its limits${pause}`;
-    }),
-    describeStandbys(standbys),
-  ];
-  return `${lines.map(escapeText).join('\n')}\n`;
-}
-
-function describeState({
-  step,
-  isOpen,
-  noLeaderSince,
-  stop,
-}: Pick<ClusterStatus['runs'][number], 'step' | 'isOpen' | 'noLeaderSince' | 'stop'>): string {
-  if (noLeaderSince !== undefined) return `no leader since ${noLeaderSince}, nothing of it begins`;
-  if (stop !== undefined) return `stops: ${stop}`;
-  return isOpen ? `step ${step}` : 'waits for its leader';
-}
-
-function describeStandbys(standbys: ClusterStatus['standbys']): string {
-  if (standbys === undefined) return 'Standbys: this role may not see them (grant pg_monitor).';
-  const { synchronous, asynchronous } = standbys;
-  if (synchronous > 0) return `Standbys: ${synchronous} synchronous; a promotion loses nothing.`;
-  if (asynchronous === 0) return 'Standbys: none.';
-  return `Standbys: ${asynchronous}, asynchronous; a promotion may lose the last commits, and then runs stop for a person.`;
 }

@@ -89,7 +89,8 @@ export async function openCluster(
     leaderOf: (plan, runSettings, lock) => {
       if (settings.share === 'lane') return undefined;
       const { sendHere, leaseSeconds } = settings;
-      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name, id };
+      const named = { name: `${name}, which leads run ${plan.id}`, id };
+      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, ...named };
       return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
     },
     close: () => direct.close(),
