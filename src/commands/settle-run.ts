@@ -4,11 +4,11 @@ import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { withFields } from '../ports/log.js';
-import { countUnderWay } from '../registry/in-flight/count-under-way.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
+import { countUnderWay } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
 import { type ExportEnd, settleByExport } from '../settle/export/settle-export.js';
 import { settleByDecision } from '../settle/operator-decision.js';
@@ -103,7 +103,7 @@ async function settleBehindLock(
     }
     const summary = await writeRunReport(outputs, directory, plan);
     await registry.noteEnded(summary);
-    return { end, underWay: countUnderWay(run.state, plan), summary };
+    return { end, underWay: countUnderWay(run.state, plan).rows, summary };
   } finally {
     await lock.release();
   }

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -9,7 +10,7 @@ import { readOpenDoubt } from '../registry/open-doubt.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { EXIT } from '../report/exit-code.js';
-import { balanceOf } from '../report/row-balance.js';
+import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { nodeFiles } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { formatHeadline, formatNextStep } from './account/account-lines.js';
@@ -46,7 +47,7 @@ export async function showStatus(
     exitCode: EXIT.ok,
     error: null,
     runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
-    steps: plan.steps.map((step) => countStep(step, { state, job: plan.job })),
+    steps: plan.steps.map((step) => countStep(step, { state, job: plan.job, isRunning: owner !== undefined })),
     openDoubt,
   };
   const screen = screenOf(terminal);
@@ -54,7 +55,7 @@ export async function showStatus(
     status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} is at work on the job`;
   const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
   const next = abandoned === undefined ? nextOf(status, screen) : nextOfAbandoned(status, state, screen);
-  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${next}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${formatWithWorkers(status.steps)}${next}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(terminal, flags, { json: status, text });
   return EXIT.ok;
 }
@@ -71,6 +72,12 @@ function nameState({ firstOpen, lastClose }: RunState): string {
 function formatTable(steps: readonly StepStatus[], screen: Screen): string {
   const rows = steps.map((step) => ({ ...step, said: step.action === undefined ? undefined : sayAction(step.action) }));
   return formatBalances(rows, screen);
+}
+
+function formatWithWorkers(steps: readonly StepStatus[]): string {
+  const rows = steps.reduce((sum, { withWorkers }) => sum + withWorkers, 0);
+  if (rows === 0) return '';
+  return `Of those in doubt, ${countOf(rows, 'row')} with workers: the same command finds out what came of them.\n\n`;
 }
 
 function sayAction(action: Parameters<typeof describeAction>[0] | null): string {
@@ -104,13 +111,21 @@ function nextOfAbandoned(
 
 type StepStatus = ReturnType<typeof countStep>;
 
-/** `action` is undefined for a step with rows, null for an action step that has not run yet. */
-function countStep(planned: PlannedStep, { state, job }: { state: RunState; job: Plan['job'] }) {
+/**
+ * `action` is undefined for a step with rows, null for an action step that has not run yet. Where no process works on the job, what
+ * was in flight is in doubt, as in the outputs.
+ */
+function countStep(
+  planned: PlannedStep,
+  { state, job, isRunning }: { state: RunState; job: Plan['job']; isRunning: boolean },
+) {
   const { number, kind, counts } = planned;
   const { settledRows, retriedRows, open, action } = state.step(number);
   const step = job.steps[number - 1];
-  const inFlight = [...open.values()].reduce((sum, each) => sum + (each.isInFlight ? each.rows[1] : 0), 0);
-  const { accepted, 'in-doubt': inDoubt } = settledRows;
+  const inFlight = [...open.values()].reduce((sum, each) => sum + (isRunning && each.isInFlight ? each.rows[1] : 0), 0);
+  const left = isRunning ? { rows: 0, withWorkers: 0 } : underWayOf(state.step(number), step);
+  const { accepted } = settledRows;
+  const inDoubt = settledRows['in-doubt'] + left.rows;
   const rejected = settledRows.rejected - retriedRows.rejected;
   const notSent = settledRows['not-sent'] - retriedRows['not-sent'];
   const retried = retriedRows.rejected + retriedRows['not-sent'];
@@ -119,7 +134,7 @@ function countStep(planned: PlannedStep, { state, job }: { state: RunState; job:
     number,
     kind,
     /** Of all rows read; the figures below are of the planned ones. */
-    balance: balanceOf(planned, state),
+    balance: isRunning ? balanceOf(planned, state) : balanceAtRest(planned, state, job),
     planned: counts.planned,
     accepted,
     rejected,
@@ -127,6 +142,8 @@ function countStep(planned: PlannedStep, { state, job }: { state: RunState; job:
     notSent,
     retried,
     inFlight,
+    /** Of `inDoubt`. */
+    withWorkers: left.withWorkers,
     open: counts.planned - settled - inFlight,
     ...(step === undefined || isRowStep(step)
       ? {}

@@ -89,6 +89,7 @@ export const NOT_SENT_CODES = {
 export const DOUBT_CODES = {
   'no-answer': words('sent, and no answer came', 'see "Next"'),
   'run-ended': words('sent, and the run ended before the answer', 'see "Next"'),
+  'with-workers': words('with workers', 'the same command finds out their outcome'),
   'unreadable-answer': words('an answer that cannot be read', 'see "Next"'),
   'foreign-answer': words('an answer for something else', 'see "Next"'),
   'not-accounted-for': words('the answer omits the row', 'see "Next"'),

@@ -5,7 +5,7 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../pl
 import { readRunName } from '../plan/format/run-directories.js';
 import { readRunDirectories } from '../registry/open-registry.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
-import { balanceOf } from '../report/row-balance.js';
+import { balanceAtRest, balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -36,11 +36,15 @@ export interface ListedRun {
   readonly problem: string | null;
 }
 
-/** All plans and runs of a job, by its registry and its directory, the newest first. Writes nothing, and needs no lock. */
+/**
+ * All plans and runs of a job, by its registry and its directory, the newest first. Writes nothing, and needs no lock. `isRunning`: a
+ * process works on the job, and what is in flight is not in doubt yet.
+ */
 export async function listRuns(
   files: Files,
-  { jobDirectory, registry }: { jobDirectory: string; registry: RegistryState },
+  { jobDirectory, ...about }: { jobDirectory: string; registry: RegistryState; isRunning: boolean },
 ): Promise<ListedRun[]> {
+  const { registry } = about;
   const directories = await readRunDirectories(files, jobDirectory, registry);
   const runs: ListedRun[] = [];
   const gone = new Set(registry.runs.keys());
@@ -50,16 +54,21 @@ export async function listRuns(
     if (name.startsWith('.') || !isPlan) continue;
     const run = readRunName(name);
     gone.delete(run);
-    runs.push(await describeRun(files, { directory, run, registry }));
+    runs.push(await describeRun(files, { directory, run, ...about }));
   }
-  for (const run of gone) runs.push(await describeRun(files, { directory: directories.of(run), run, registry }));
+  for (const run of gone) runs.push(await describeRun(files, { directory: directories.of(run), run, ...about }));
   const atOf = ({ startedAt, plannedAt }: ListedRun) => Date.parse(startedAt ?? plannedAt ?? '') || 0;
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }
 
 async function describeRun(
   files: Files,
-  { directory, run, registry }: { directory: string; run: string; registry: RegistryState },
+  {
+    directory,
+    run,
+    registry,
+    isRunning,
+  }: { directory: string; run: string; registry: RegistryState; isRunning: boolean },
 ): Promise<ListedRun> {
   const known = registry.runs.get(run);
   const planned = await files.stat(join(directory, PLAN_FILE));
@@ -69,7 +78,7 @@ async function describeRun(
   const plannedAt = new Date(planned.modifiedMs).toISOString();
   try {
     const state = registry.abandoned.has(run) ? ({ state: 'abandoned' } as const) : {};
-    return { ...facts, plannedAt, ...(await readFacts(files, directory)), ...state };
+    return { ...facts, plannedAt, ...(await readFacts(files, directory, isRunning)), ...state };
   } catch (error) {
     if (!(error instanceof Error) || 'syscall' in error) throw error;
     return { ...facts, plannedAt, state: 'unreadable', problem: error.message };
@@ -95,6 +104,7 @@ function factsOf(known: KnownRun | undefined): Omit<ListedRun, 'run' | 'director
 async function readFacts(
   files: Files,
   directory: string,
+  isRunning: boolean,
 ): Promise<
   Pick<ListedRun, 'state' | 'startedAt' | 'endedAt' | 'exitCode' | 'retryOf' | 'testOf' | 'files' | 'balance'>
 > {
@@ -115,7 +125,9 @@ async function readFacts(
     startedAt: timeOf(firstOpen?.at),
     endedAt: timeOf(lastClose?.at),
     exitCode: lastClose === undefined ? null : (summary?.exitCode ?? null),
-    balance: addBalances(plan.steps.map((step) => balanceOf(step, state))),
+    balance: addBalances(
+      plan.steps.map((step) => (isRunning ? balanceOf(step, state) : balanceAtRest(step, state, plan.job))),
+    ),
   };
 }
 

@@ -3,10 +3,10 @@ import { InternalError, UserError } from '../domain/errors.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { readRunName } from '../plan/format/run-directories.js';
+import { countUnderWay } from '../report/row-balance.js';
 import type { OpenDoubt, RunInDoubt, Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
-import { countUnderWay } from './in-flight/count-under-way.js';
 
 export interface Scope {
   /** Of the job. */
@@ -18,7 +18,8 @@ export interface Scope {
 /**
  * Which runs of a job hold rows in doubt, and how many. Writes nothing, and needs no lock. Costs one small file a run: the
  * summary of a finished run holds the figure, and is withdrawn before rows are settled. Only of a run without a summary is
- * the journal read. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages. Tests do not count.
+ * the journal read. Rows that were handed over to a database do not count: the same command finds out what came of them, and no
+ * person can settle them before. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages. Tests do not count.
  */
 export async function readOpenDoubt(
   files: Files,
@@ -80,7 +81,8 @@ async function countInJournal(
   { plan, isRunning }: { plan: Plan; isRunning: boolean },
 ): Promise<number> {
   const { state } = await readRunState(files, path);
-  let count = isRunning ? 0 : countUnderWay(state, plan);
+  const { rows, withWorkers } = countUnderWay(state, plan);
+  let count = isRunning ? 0 : rows - withWorkers;
   for (const { settledRows } of state.steps.values()) count += settledRows['in-doubt'];
   return count;
 }

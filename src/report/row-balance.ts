@@ -1,6 +1,8 @@
 import type { Balance } from '../domain/row.js';
+import { isRowStep, type Step } from '../job/job.js';
 import type { RunState, StepProgress } from '../journal/replay.js';
-import type { PlannedStep } from '../plan/format/plan-file.js';
+import { kindOf } from '../kinds/kinds.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 
 /** The balance of a step's rows, from plan and journal alone; rows in flight count as unprocessed, and so do those not sent. */
 export function balanceOf({ number, counts }: PlannedStep, state: RunState): Balance {
@@ -15,6 +17,37 @@ export function balanceOf({ number, counts }: PlannedStep, state: RunState): Bal
     inDoubt,
     unprocessed: counts.planned - accepted - rejected - inDoubt - retriedRows['not-sent'],
   };
+}
+
+/**
+ * The same of a run that no process works on, as its outputs have it: rows in flight that may have been processed are in doubt. The
+ * next runner puts them there, or finds out what came of them.
+ */
+export function balanceAtRest(planned: PlannedStep, state: RunState, { steps }: Plan['job']): Balance {
+  const balance = balanceOf(planned, state);
+  const { rows } = underWayOf(state.step(planned.number), steps[planned.number - 1]);
+  return { ...balance, inDoubt: balance.inDoubt + rows, unprocessed: balance.unprocessed - rows };
+}
+
+/** Rows of requests without an outcome that may have been processed. */
+export interface UnderWay {
+  readonly rows: number;
+  /** Of these, rows that were handed over to a database: the same command finds out what came of them. */
+  readonly withWorkers: number;
+}
+
+export function countUnderWay({ steps }: RunState, { job }: Plan): UnderWay {
+  const counts = [...steps].map(([number, progress]) => underWayOf(progress, job.steps[number - 1]));
+  const sum = (key: keyof UnderWay) => counts.reduce((total, count) => total + count[key], 0);
+  return { rows: sum('rows'), withWorkers: sum('withWorkers') };
+}
+
+/** Of one step. */
+export function underWayOf({ open }: StepProgress, step: Step | undefined): UnderWay {
+  if (step === undefined || !isRowStep(step) || kindOf(step).isRepeatable(step)) return { rows: 0, withWorkers: 0 };
+  const inFlight = [...open.values()].filter(({ isInFlight }) => isInFlight);
+  const sum = (parts: typeof inFlight) => parts.reduce((total, { rows }) => total + rows[1], 0);
+  return { rows: sum(inFlight), withWorkers: sum(inFlight.filter(({ lead }) => lead !== undefined)) };
 }
 
 /** Rows that another plan has claimed; they count as skipped. */

@@ -204,9 +204,16 @@ class OutcomeCursor {
   /** For a row without an outcome: sent by a process that died, or under way now? */
   #openVerdict(row: number, isRepeatable: boolean): Verdict | undefined {
     if (isRepeatable || !this.#rows.isUnderWay(this.#step, row)) return undefined;
+    if (this.#rows.isWithWorkers(this.#step, row)) return WITH_WORKERS;
     return { status: 'in-doubt', code: 'run-ended', reason: 'Sent, and the run has no answer to it yet' };
   }
 }
+
+const WITH_WORKERS: Verdict = {
+  status: 'in-doubt',
+  code: 'with-workers',
+  reason: 'Handed over to the database: a worker may have sent it; the same command finds out what came of it',
+};
 
 /** Undefined: unprocessed; an outcome without an answer: nothing was answered. */
 interface ReportedEnd {

@@ -64,6 +64,8 @@ export const summarySchema = z.strictObject({
   endedAt: z.iso.datetime().nullable(),
   exitCode: count,
   balance,
+  /** Of `balance.inDoubt`: rows that are with workers of a database, until the same command finds out what came of them. Absent without any. */
+  withWorkers: count.optional(),
   /** Messages by the state of their newest delivery receipt; null for a run without a receipts file. */
   deliveries: counts.nullable(),
   /**

@@ -19,7 +19,7 @@ import { formatReportPage } from './page/report-page.js';
 import type { SentTest } from './page/tests-section.js';
 import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
-import { countRetried } from './row-balance.js';
+import { countRetried, countUnderWay } from './row-balance.js';
 import { StepReportWriter } from './step-report.js';
 import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
@@ -150,6 +150,7 @@ function summarizeRun(
   const { firstOpen, lastClose } = state;
   const balance = addBalances(steps.map((step) => step.balance));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
+  const { withWorkers } = countUnderWay(state, plan);
   const isPlanned = firstOpen === undefined;
   const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
   return {
@@ -169,6 +170,7 @@ function summarizeRun(
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
     exitCode: exitCodeOf({ reason: lastClose?.reason, balance, actions }, plan.job.failOn),
     balance,
+    ...(withWorkers === 0 ? {} : { withWorkers }),
     ...summarizeCost(plan, steps),
     steps,
   };

@@ -16,22 +16,32 @@ export interface LedBefore
 
 /**
  * Of a run that this process does not send over its database: waits until no worker sends what a leader before it had handed over.
- * That is so when the lease of that leader in the database has ended, and requests that had begun by then have left. At once
- * where nothing was. False where `signal` aborts before.
+ * At once where nothing was. False where `signal` aborts before.
  */
 export async function awaitWorkers(
-  { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo }: LedBefore,
+  led: LedBefore,
   { clock, onNotice, signal }: { clock: Clock; onNotice: (notice: string) => void; signal?: AbortSignal },
 ): Promise<boolean> {
-  if (leaseMs === undefined || !isInFlight) return true;
   const nowMs = clock.now();
-  // By two clocks, the later counts: that of the last owner may be hours off.
-  const byDiskMs = lastWrittenMsAgo === undefined ? 0 : nowMs - lastWrittenMsAgo;
-  const lastLedMs = Math.min(nowMs, Math.max((lastRenewedAt ?? nowMs) + AFTER_RENEWAL_MS, byDiskMs));
-  const waitMs = lastLedMs + leaseMs + BEGUN_FOR_MS + CONNECT_MS - nowMs;
+  const waitMs = workersEndInMs(led, nowMs);
   if (waitMs <= 0) return true;
   const until = new Date(nowMs + waitMs).toISOString();
   onNotice(`waits until ${until}: until then workers of the database may still send what they were given of the run`);
   await clock.sleep(waitMs, signal);
   return signal?.aborted !== true;
+}
+
+/**
+ * When no worker sends any more of it: when the lease of the last leader in the database has ended, and requests that had begun by then
+ * have left. 0 where nothing was handed over.
+ */
+export function workersEndInMs(
+  { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo }: LedBefore,
+  nowMs: number,
+): number {
+  if (leaseMs === undefined || !isInFlight) return 0;
+  // By two clocks, the later counts: that of the last owner may be hours off.
+  const byDiskMs = lastWrittenMsAgo === undefined ? 0 : nowMs - lastWrittenMsAgo;
+  const lastLedMs = Math.min(nowMs, Math.max((lastRenewedAt ?? nowMs) + AFTER_RENEWAL_MS, byDiskMs));
+  return Math.max(0, lastLedMs + leaseMs + BEGUN_FOR_MS + CONNECT_MS - nowMs);
 }

@@ -1,7 +1,7 @@
 import { UserError } from '../domain/errors.js';
 import { PERSON } from '../journal/row-status/row-ends.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
-import { countUnderWay } from '../registry/in-flight/count-under-way.js';
+import { countUnderWay } from '../report/row-balance.js';
 import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 export interface OperatorDecision {
@@ -23,7 +23,7 @@ export async function settleByDecision(
   deps: AppendDeps,
 ): Promise<SettledCounts> {
   const { plan, rows, state } = run;
-  const underWay = countUnderWay(state, plan);
+  const { rows: underWay } = countUnderWay(state, plan);
   const count = rows.countInDoubt();
   if (underWay > 0) {
     throw new UserError(

@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Store } from '../../src/cluster/store.js';
+import { type Store, StoreLost } from '../../src/cluster/store.js';
 import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
 import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../commands/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
+import { readOutput } from '../e2e/account.js';
+import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { aCluster, CLUSTER } from './a-cluster.js';
 import { MemoryCluster } from './memory-store.js';
 
+const ENV = { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' };
 const STEPS = [anSmsStep({ batchSize: 1 })];
 const LEASE_MS = 40_000;
 /** A request that had begun by the end of the lease leaves within this time. */
@@ -35,6 +38,70 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   // Now no one is at work, and nothing is under way: it is said at once.
   await expect(abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).resolves.toBe(0);
   expect(slept).toHaveLength(1);
+});
+
+test('a dry run says what abandoning does: how long it waits, and what is in doubt then', async () => {
+  const { directory, clock, slept, store } = await aLeftRun();
+  const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
+  const host = { ...terminal, runtime: { ...nodeRuntime, clock, loadStore: async () => store } };
+  const flags = { run: directory(), json: true };
+
+  expect(await abandonNamedRun({ ...flags, dryRun: true }, host)).toBe(0);
+  expect(slept).toEqual([]);
+  expect(await abandonNamedRun({ ...flags, dryRun: false }, host)).toBe(0);
+
+  const [dry, real] = said.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(dry).toMatchObject({ waitSeconds: (LEASE_MS + AFTER_LEASE_MS) / 1000, balance: real.balance });
+  expect(real.balance).toMatchObject({ inDoubt: 10, unprocessed: 0 });
+});
+
+test('what its database has let go needs no drop', async () => {
+  const { directory, clock, store } = await aLeftRun();
+  const abandonWith = async (runtime: object) => {
+    const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
+    const host = { ...terminal, runtime: { ...nodeRuntime, clock, ...runtime } };
+    expect(await abandonNamedRun({ run: directory(), json: true, dryRun: true }, host)).toBe(0);
+    return said.stderr;
+  };
+  const isAway = async () => Promise.reject(new StoreLost('away'));
+
+  expect(await abandonWith({ loadStore: async () => store })).toContain('its database still holds rows of people');
+  expect(await abandonWith({ loadStore: isAway })).toContain('its database may still hold rows of people');
+  const other = new MemoryCluster(clock).connect();
+  expect(await abandonWith({ loadStore: async () => other })).not.toContain('cluster drop');
+});
+
+test('rows that a leader had handed over have one figure everywhere, and are not for a person to settle before the run is resumed', async () => {
+  const { workspace, directory, run, store } = await aLeftRun();
+  const ask = async (...args: string[]) => {
+    const { stdout } = await runCommandInProcess(args, { cwd: workspace.directory, env: {} });
+    return args.at(-1) === '--no-json' ? stdout : JSON.parse(stdout);
+  };
+  const inDoubt = { inDoubt: 10, unprocessed: 0 };
+  const openDoubt = { rows: 0, runs: [] };
+
+  const report = await ask('report', directory());
+  expect(report).toMatchObject({ balance: inDoubt, withWorkers: 10, openDoubt });
+  expect(readOutput(report, 1, 'in-doubt')[0]).toMatchObject({ _code: 'with-workers' });
+  const figures = { inDoubt: 10, inFlight: 0, withWorkers: 10, open: 0, balance: inDoubt };
+  expect(await ask('status', directory())).toMatchObject({ steps: [figures], openDoubt });
+  expect((await ask('runs', 'job.yaml')).runs).toMatchObject([{ balance: inDoubt }]);
+  const words = 'the same command finds out what came of them';
+  expect(await ask('report', directory(), '--no-json')).toContain(
+    '(with-workers): the same command finds out their outcome',
+  );
+  expect(await ask('status', directory(), '--no-json')).toContain(`Of those in doubt, 10 rows with workers: ${words}.`);
+  expect(workspace.read(`out/sale/${workspace.runs()[0]}/report.html`)).toContain('10 rows with workers:');
+  expect(await ask('settle', directory(), '--assume', 'sent', '--confirm', '10')).toMatchObject({
+    error: { message: expect.stringContaining('it ended with 10 rows under way') },
+  });
+
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: true }, steps: STEPS }));
+  expect(await run(store)).toBe(0);
+  expect(await ask('report', directory())).not.toHaveProperty('withWorkers');
 });
 
 test('the clock of the machine that it was led on may be an hour behind', async () => {

@@ -141,6 +141,13 @@ describe.concurrent('the figure of rows in doubt', () => {
     running.signal('SIGKILL');
     await running.ended;
     expect((await read(workspace)).runs).toMatchObject([{ inDoubt: 10 }]);
+    // As its outputs would say.
+    const [run] = workspace.runs();
+    const balance = { inDoubt: 10, unprocessed: 10 };
+    const status = JSON.parse((await workspace.volley('status', `out/sale/${run}`)).stdout);
+    expect(status.steps).toMatchObject([{ inDoubt: 10, inFlight: 0, withWorkers: 0, open: 10, balance }]);
+    expect(JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout).runs).toMatchObject([{ balance }]);
+    expect(JSON.parse((await workspace.volley('report', `out/sale/${run}`)).stdout)).toMatchObject({ balance });
   });
 
   test('is unknown, and not zero, for a run that cannot be read', async () => {

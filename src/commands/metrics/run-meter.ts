@@ -122,9 +122,9 @@ export class RunMeter implements RunObserver {
 
   readonly noteRequest = this.#sending.noteRequest;
 
-  readonly onReport = ({ plan, balance, steps }: Summary): void => {
+  readonly onReport = ({ plan, balance, withWorkers = 0, steps }: Summary): void => {
     this.#runs.set(plan, steps.filter(hasRows));
-    this.#inDoubt.set(plan, balance.inDoubt);
+    this.#inDoubt.set(plan, balance.inDoubt - withWorkers);
   };
 
   readonly onOpenDoubt = ({ runs }: OpenDoubt): void => {

@@ -8,12 +8,13 @@ import { writeRunReport } from '../../registry/tests/write-run-report.js';
 import { EXIT } from '../../report/exit-code.js';
 import { checkNames } from '../../report/name-check.js';
 import { readRunRows } from '../../report/read-run-rows.js';
-import { balanceOf } from '../../report/row-balance.js';
+import { balanceAtRest } from '../../report/row-balance.js';
 import { addBalances } from '../../report/summary.js';
-import { awaitWorkers } from '../../run/await-workers.js';
+import { awaitWorkers, workersEndInMs } from '../../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../../settle/abandon-run.js';
 import { acquireLock } from '../../storage/lock.js';
 import { formatNextStep } from '../account/account-lines.js';
+import { readAddress } from '../cluster/read-address.js';
 import { openJobRegistry } from '../session/session.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
@@ -37,6 +38,8 @@ interface Abandoned {
   readonly balance: Balance;
   /** It has its files and rows; else they are free, as if it had never been planned. */
   readonly isHolder: boolean;
+  /** Of a dry run: how long the command would wait until no worker of a database sends any more of it. */
+  readonly waitSeconds: number;
 }
 
 /** `volley abandon RUN`: lets a plan, or a run that stopped, go for good, behind the job's lock. It never sends again. */
@@ -56,7 +59,7 @@ async function abandonNamed(
   const state = flags.dryRun ? 'dry-run' : 'abandoned';
   const json = { job: plan.job.name, plan: plan.id, directory, state, exitCode: EXIT.ok, error: null };
   await printResult(host, flags, {
-    json: { ...json, filesAreFree: !end.isHolder, balance: end.balance },
+    json: { ...json, filesAreFree: !end.isHolder, waitSeconds: end.waitSeconds, balance: end.balance },
     text: formatAbandoned(json, end, screenOf(host)),
   });
   name({ state, unprocessed, inDoubt });
@@ -79,22 +82,25 @@ async function abandonBehindLock(
     await assertPlanWhole(files, directory, plan);
     const run = { directory, plan, lock, registry };
     await assertUnfinished(run, { files, clock, owner });
+    const { leaseMs, isInFlight } = (await readRunRows(files, run)).state;
+    const { lastRenewedAt, lastWrittenMsAgo } = lock;
+    const led = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
+    const waitMs = workersEndInMs(led, clock.now());
     if (!flags.dryRun) {
-      const { leaseMs, isInFlight } = (await readRunRows(files, run)).state;
-      const { lastRenewedAt, lastWrittenMsAgo } = lock;
-      await awaitWorkers(
-        { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo },
-        { clock, onNotice: (notice) => log.warn(notice) },
-      );
+      await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
       await abandonRun(run, namePerson(runtime), { files, clock, owner });
     }
     const { state } = await readRunRows(files, run);
-    if (state.leaseMs !== undefined) {
-      log.warn(`its database may still hold rows of people of this run: volley cluster drop ${plan.id} deletes them`);
+    const held = state.leaseMs === undefined ? 'no' : await isInDatabase(plan, host);
+    if (held !== 'no') {
+      const so =
+        held === 'yes' ? 'its database still holds rows of people' : 'its database may still hold rows of people';
+      log.warn(`${so} of this run: volley cluster drop ${plan.id} deletes them`);
     }
     const isHolder = holdsRows(run);
     if (flags.dryRun || !isHolder) {
-      return { isHolder, balance: addBalances(plan.steps.map((step) => balanceOf(step, state))) };
+      const balance = addBalances(plan.steps.map((step) => balanceAtRest(step, state, plan.job)));
+      return { isHolder, balance, waitSeconds: flags.dryRun ? Math.ceil(waitMs / 1000) : 0 };
     }
     const summary = await writeRunReport(
       checkNames(files, () => lock.assertHeld()),
@@ -102,15 +108,27 @@ async function abandonBehindLock(
       plan,
     );
     await registry.noteEnded(summary);
-    return { isHolder, balance: summary.balance };
+    return { isHolder, balance: summary.balance, waitSeconds: 0 };
   } finally {
     await lock.release();
   }
 }
 
+/** Whether the database that it was sent over knows it: 'unknown' where it cannot be asked. */
+async function isInDatabase({ id, job }: Plan, host: Host): Promise<'yes' | 'no' | 'unknown'> {
+  if (job.cluster === undefined) return 'unknown';
+  try {
+    const store = await runtimeOf(host).loadStore(await readAddress(job.cluster.database, host), () => {});
+    const isThere = await store.hasRuns({ only: id }).finally(() => store.close());
+    return isThere ? 'yes' : 'no';
+  } catch {
+    return 'unknown';
+  }
+}
+
 function formatAbandoned(
   { job, plan, directory, state }: { job: string; plan: string; directory: string; state: string },
-  { balance, isHolder }: Abandoned,
+  { balance, isHolder, waitSeconds }: Abandoned,
   screen: Screen,
 ): string {
   const { accepted, inDoubt, unprocessed } = balance;
@@ -121,6 +139,9 @@ function formatAbandoned(
     `  in doubt    ${format(inDoubt).padStart(9)}${inDoubt > 0 ? '  see volley settle' : ''}\n`,
     `  not sent    ${format(unprocessed).padStart(9)}\n`,
   ];
+  if (waitSeconds > 0) {
+    lines.push(`It would first wait up to ${waitSeconds} s: until then workers may still send what they have of it.\n`);
+  }
   if (!isHolder) lines.push('It had taken nothing: the next volley plan or volley run plans its files anew.\n');
   else if (unprocessed > 0 && state !== 'dry-run') {
     const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');

@@ -6,8 +6,10 @@ import { readRegistry } from '../../registry/open-registry.js';
 import { REGISTRY_FILE } from '../../registry/registry-entry.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Files } from '../../storage/files.js';
+import { readLockOwner } from '../../storage/lock.js';
 import { type Host, runtimeOf } from '../support/deps.js';
 import { jobDirectoryOf } from '../support/job-directory.js';
+import { lockDepsOf } from '../support/runtime.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { printResult } from '../terminal/print.js';
 import { screenOf } from '../terminal/screen.js';
@@ -18,13 +20,15 @@ export async function showRuns(
   flags: { job: string | undefined; json: boolean | undefined },
   host: Host,
 ): Promise<number> {
-  const { files } = runtimeOf(host);
+  const runtime = runtimeOf(host);
+  const { files } = runtime;
   const directories = await findJobs(flags.job ?? '.', files);
   const jobs: { job: string; runs: ListedRun[] }[] = [];
   for (const jobDirectory of directories) {
     const runs = await placeDiskErrors(jobDirectory, async () => {
       const { state } = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
-      return listRuns(files, { jobDirectory, registry: state });
+      const isRunning = (await readLockOwner(lockDepsOf(runtime), jobDirectory)) !== undefined;
+      return listRuns(files, { jobDirectory, registry: state, isRunning });
     });
     jobs.push({ job: jobDirectory.slice(dirname(jobDirectory).length + 1), runs });
   }

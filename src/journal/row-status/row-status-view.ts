@@ -32,7 +32,7 @@ export class RowStatusView {
   readonly #steps = new Map<number, StepRows>();
   readonly #movedTo = new Map<number, RowRanges<string>>();
   /** A cache, cleared by each entry. */
-  #underWay: Map<number, RowRanges<true>> | undefined;
+  #underWay: Map<number, RowRanges<'alone' | 'with-workers'>> | undefined;
   #host = '';
 
   /** `isForReport`: whether to keep what reports need: `placesOf` and `rateOf`. */
@@ -94,8 +94,17 @@ export class RowStatusView {
 
   /** Whether an intent for the row has no outcome: it may have been processed. */
   isUnderWay(step: number, row: number): boolean {
+    return this.#underWayOf(step, row) !== undefined;
+  }
+
+  /** Under way, and handed over to a database. */
+  isWithWorkers(step: number, row: number): boolean {
+    return this.#underWayOf(step, row) === 'with-workers';
+  }
+
+  #underWayOf(step: number, row: number) {
     this.#underWay ??= rangesUnderWay(this.state);
-    return this.#underWay.get(step)?.find(row) === true;
+    return this.#underWay.get(step)?.find(row);
   }
 
   /** Whether every row of a request has its outcome. */
@@ -227,10 +236,12 @@ interface StepRows {
   readonly times: SentTimes | undefined;
 }
 
-function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<true>> {
-  const ranges = new Map<number, RowRanges<true>>();
+function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<'alone' | 'with-workers'>> {
+  const ranges = new Map<number, RowRanges<'alone' | 'with-workers'>>();
   for (const [number, { open }] of steps) {
-    for (const { isInFlight, rows } of open.values()) if (isInFlight) rangesOf(ranges, number).add(rows, true);
+    for (const { isInFlight, rows, lead } of open.values()) {
+      if (isInFlight) rangesOf(ranges, number).add(rows, lead === undefined ? 'alone' : 'with-workers');
+    }
   }
   return ranges;
 }

@@ -15,7 +15,8 @@ const NOUNS: Readonly<Record<RowStep['kind'], string>> = {
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
 export function describeRun(summary: Summary, plan: Plan): string[] {
-  const { balance, state, stop } = summary;
+  const { balance, state, stop, withWorkers = 0 } = summary;
+  const left = balance.inDoubt - withWorkers;
   const others = [
     ...(balance.rejected > 0 ? [`${format(balance.rejected)} rejected`] : []),
     ...(balance.skipped > 0 ? [`${format(balance.skipped)} skipped`] : []),
@@ -27,10 +28,13 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
     ...(plan.testOf === undefined ? [] : [`This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`]),
     ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
     ...(state === 'planned' ? [] : [read]),
-    ...(balance.inDoubt > 0
+    ...(left > 0
       ? [
-          `${countOf(balance.inDoubt, 'row')} in doubt: each may or may not have been sent, and Volley does not send it again on its own.`,
+          `${countOf(left, 'row')} in doubt: each may or may not have been sent, and Volley does not send it again on its own.`,
         ]
+      : []),
+    ...(withWorkers > 0
+      ? [`${countOf(withWorkers, 'row')} with workers: the command that resumes the run finds out what came of them.`]
       : []),
     ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary)] : []),
     ...(stop === null ? [] : [describeStop(stop)]),
