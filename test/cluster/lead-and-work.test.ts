@@ -119,7 +119,7 @@ test('a worker that is for one run ends with 2 where that sends elsewhere; one f
   expect([await any.ended, await leader.ended]).toEqual([75, 75]);
 });
 
-test('a run goes on where a standby takes over that had every commit, also if a worker notices it before its next beat', async () => {
+test('a run continues where a standby takes over that had every commit, also if a worker notices it before its next beat', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(1000));
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
