@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { COMMAND } from '../e2e/command.js';
+import { CLUSTER } from './a-cluster.js';
+import { openNetworkNamespace } from './network-namespace.js';
+import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+
+const ROWS = 400;
+const IN_FLIGHT = 4;
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+test('a worker whose network is cut, and mended after its lease, sends nothing twice; the others send the rest', async ({
+  skip,
+}) => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(ROWS));
+  const limits = { requestsPerSecond: 20, messagesPerSecond: 25_000, concurrency: IN_FLIGHT };
+  const service = { timeouts: { answerSeconds: 5 } };
+  const steps = [anSmsStep({ batchSize: 1, limits })];
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, leaseSeconds: 15 }, service, steps }));
+  const url = server.url(await server.createVolleyDatabase());
+  const portOf = (address: string) => Number(new URL(address).port);
+  const network = await openNetworkNamespace([portOf(url), portOf(workspace.sandbox.origin)]);
+  if (network === undefined) return skip('a network namespace takes root and `ip`');
+  const database = openTestDatabase(url);
+  const ofOthers =
+    "from volley.part where owner is not null and owner in (select id from volley.worker where lease > '15 s')";
+  const isTrue = async (condition: string) => (await database.query(`select ${condition} as is_so`))[0]?.is_so === true;
+  const env = { VOLLEY_DATABASE_URL: url };
+  try {
+    // Its lease is told from that of the leader's own.
+    const args = ['work', '--until-done', '--lease-seconds', '16'];
+    const worker = network.start(COMMAND, args, { cwd: workspace.directory, env: { ...workspace.env, ...env } });
+    const closed = once(worker, 'close');
+    for (const stream of [worker.stdout, worker.stderr]) stream?.resume();
+    const leader = workspace.start(['run', 'job.yaml'], { env });
+    while (!(await isTrue(`exists (select ${ofOthers} and state = 'under-way')`)));
+    const cutAtMs = performance.now();
+    network.cut();
+    while (await isTrue(`exists (select ${ofOthers})`));
+    expect(performance.now() - cutAtMs).toBeGreaterThan(5_000);
+    network.mend();
+
+    const { code } = await workspace.finish(leader);
+    expect([0, 3]).toContain(code);
+    expect([[0], [75]]).toContainEqual((await closed).slice(0, 1));
+    const sent = await workspace.destinations();
+    expect(new Set(sent).size).toBe(sent.length);
+    const { balance } = JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
+    // As it is cut, and once more over connections that wait before they notice that it is mended.
+    expect(balance.inDoubt).toBeLessThanOrEqual(2 * IN_FLIGHT);
+    expect(numbersOf(ROWS).filter((number) => !sent.includes(number)).length).toBeLessThanOrEqual(balance.inDoubt);
+  } finally {
+    await database.close();
+    await network.close();
+  }
+});
