@@ -16,7 +16,7 @@ export interface NetworkNamespace {
   start(command: string, args: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): ChildProcess;
   /** Packets vanish both ways from then on; connections stay, and nobody is told. */
   cut(): void;
-  mend(): void;
+  join(): void;
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function openNetworkNamespace(ports: readonly number[]): Promise<Ne
   return {
     start,
     cut: () => ip('link', 'set', link, 'down'),
-    mend: () => ip('link', 'set', link, 'up'),
+    join: () => ip('link', 'set', link, 'up'),
     close: async () => {
       relay.kill();
       await once(relay, 'close');

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a worker whose network is cut, and mended after its lease, sends nothing twice; the others send the rest', async ({
+test('a worker whose network is cut for longer than its lease sends nothing twice; the others send the rest', async ({
   skip,
 }) => {
   const workspace = await aWorkspace();
@@ -46,7 +46,7 @@ test('a worker whose network is cut, and mended after its lease, sends nothing t
     network.cut();
     while (await isTrue(`exists (select ${ofOthers})`));
     expect(performance.now() - cutAtMs).toBeGreaterThan(5_000);
-    network.mend();
+    network.join();
 
     const { code } = await workspace.finish(leader);
     expect([0, 3]).toContain(code);
@@ -54,7 +54,7 @@ test('a worker whose network is cut, and mended after its lease, sends nothing t
     const sent = await workspace.destinations();
     expect(new Set(sent).size).toBe(sent.length);
     const { balance } = JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
-    // As it is cut, and once more over connections that wait before they notice that it is mended.
+    // As it is cut, and once more over connections that wait before they notice that it is whole again.
     expect(balance.inDoubt).toBeLessThanOrEqual(2 * IN_FLIGHT);
     expect(numbersOf(ROWS).filter((number) => !sent.includes(number)).length).toBeLessThanOrEqual(balance.inDoubt);
   } finally {
