@@ -77,7 +77,7 @@ function formatTable(steps: readonly StepStatus[], screen: Screen): string {
 function formatWithWorkers(steps: readonly StepStatus[]): string {
   const rows = steps.reduce((sum, { withWorkers }) => sum + withWorkers, 0);
   if (rows === 0) return '';
-  return `Of those in doubt, ${countOf(rows, 'row')} with workers: the same command finds out what came of them.\n\n`;
+  return `With workers, of those in doubt: ${countOf(rows, 'row')}. The same command finds out what came of them.\n\n`;
 }
 
 function sayAction(action: Parameters<typeof describeAction>[0] | null): string {
