@@ -14,7 +14,7 @@ for (const port of process.argv.slice(1)) net.createServer((near) => {
 /** A machine of its own as far as its network goes: what listens here on these ports of the loopback is there too. */
 export interface NetworkNamespace {
   start(command: string, args: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): ChildProcess;
-  /** Packets vanish both ways from then on; connections stay, and nobody is told. */
+  /** Packets vanish both ways from then on; connections stay, and neither side knows. */
   cut(): void;
   join(): void;
   close(): Promise<void>;

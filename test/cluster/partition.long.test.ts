@@ -35,7 +35,7 @@ test('a worker whose network is cut for longer than its lease sends nothing twic
   const isTrue = async (condition: string) => (await database.query(`select ${condition} as is_so`))[0]?.is_so === true;
   const env = { VOLLEY_DATABASE_URL: url };
   try {
-    // Its lease is told from that of the leader's own.
+    // Another lease than that of the leader's own.
     const args = ['work', '--until-done', '--lease-seconds', '16'];
     const worker = network.start(COMMAND, args, { cwd: workspace.directory, env: { ...workspace.env, ...env } });
     const closed = once(worker, 'close');
