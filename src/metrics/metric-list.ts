@@ -130,7 +130,7 @@ export const RUN_METRICS = {
   lastSuccess: {
     type: 'gauge',
     name: 'volley_last_success_timestamp_seconds',
-    help: 'When a command last ended with exit code 0.',
+    help: 'When a command last ended with exit code 0; 0 if none ever did.',
     labelNames: ['job_name'],
   },
 } as const satisfies Record<string, MetricFacts>;
