@@ -21,6 +21,16 @@ export function needKubectl(): Need {
   return need(() => spawnSync('kubectl', ['kustomize', '--help']).status === 0, 'there is no kubectl here');
 }
 
+/** For a script that is process 1, and signals others. */
+export function needPidNamespace(): Need {
+  return need(
+    () => spawnSync('unshare', [...IN_PID_NAMESPACE, 'true']).status === 0,
+    'no process may be process 1 here',
+  );
+}
+
+export const IN_PID_NAMESPACE = ['--map-root-user', '--pid', '--fork', '--mount-proc'] as const;
+
 /** Of Debian's package `prometheus`, as is `prometheus` itself. */
 export function needPromtool(): Need {
   return need(() => spawnSync('promtool', ['--version']).status === 0, 'there is no promtool here');

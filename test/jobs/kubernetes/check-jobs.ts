@@ -1,7 +1,7 @@
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
 import { complain } from './check-pods.js';
 import { firesOf, readCron } from './cron.js';
-import { listWorkloads, type Manifest, type Workload } from './manifest.js';
+import { isDesk, listWorkloads, type Manifest, type Workload } from './manifest.js';
 
 /** Schedules, deadlines, tries. */
 export function checkJobs(manifests: readonly Manifest[]): string[] {
@@ -17,13 +17,15 @@ export function checkJobs(manifests: readonly Manifest[]): string[] {
 
 const DAY_SECONDS = 86_400;
 
-function checkSchedule({ cron, job }: Workload): string[] {
+function checkSchedule(workload: Workload): string[] {
+  const { cron, job } = workload;
   if (cron === undefined) return [];
   const { schedule, timeZone = '', startingDeadlineSeconds = 0 } = cron;
   const fields = readCron(schedule);
   if (fields === undefined) return [`the schedule ${schedule} cannot be read`];
   const fires = firesOf(fields);
   if (fires.length === 0) return [`the schedule ${schedule} never comes`];
+  if (isDesk(workload)) return complain(cron.suspend !== true, 'it opens by itself, and holds the claim');
   const gaps = fires.slice(1).map((at, index) => at - (fires[index] ?? at));
   const shortest = Math.min(...gaps) * 60;
   return [
@@ -41,14 +43,18 @@ function checkSchedule({ cron, job }: Workload): string[] {
   ];
 }
 
-function checkDeadlines({ cron, job, pod }: Workload): string[] {
+function checkDeadlines(workload: Workload): string[] {
+  const { cron, job, pod } = workload;
   if (job === undefined) return [];
   const { activeDeadlineSeconds = 0, ttlSecondsAfterFinished: ttl } = job;
   return [
     ...complain(cron === undefined && job.suspend === true, 'it is suspended'),
     ...complain(activeDeadlineSeconds <= (pod.terminationGracePeriodSeconds ?? 30), 'it has no time to do anything'),
     ...complain(ttl === undefined || ttl < 0, 'it stays indefinitely'),
-    ...complain(cron !== undefined && (ttl ?? 0) < DAY_SECONDS, 'it is gone before a person looks'),
+    ...complain(
+      cron !== undefined && !isDesk(workload) && (ttl ?? 0) < DAY_SECONDS,
+      'it is gone before a person looks',
+    ),
     ...complain(!((job.completions ?? 1) > 0 && (job.parallelism ?? 1) > 0), 'it starts no pod'),
     ...complain((job.parallelism ?? 1) > (job.completions ?? 1), 'it starts more pods than it has work for'),
     ...complain(job.selector !== undefined || job.manualSelector === true, 'it chooses its pods itself'),

@@ -1,3 +1,4 @@
+import { checkAgreement } from './check-agreement.js';
 import { checkFields } from './check-fields.js';
 import { checkJobs } from './check-jobs.js';
 import { checkMetrics } from './check-metrics.js';
@@ -18,5 +19,6 @@ export function checkManifests(manifests: readonly Manifest[]): string[] {
     ...checkJobs(manifests),
     ...checkScaling(manifests),
     ...checkMetrics(manifests),
+    ...checkAgreement(manifests),
   ];
 }

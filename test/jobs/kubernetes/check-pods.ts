@@ -4,7 +4,7 @@ import { DRAIN_MS } from '../../../src/commands/terminal/drain-on-signal.js';
 import { VERBS } from '../../../src/verbs/command-line.js';
 import { ROOT } from '../dockerfile.js';
 import { hasPort } from './check-names.js';
-import { listSpecs, listWorkloads, type Manifest, type Workload } from './manifest.js';
+import { listSpecs, listWorkloads, type Manifest, readJobFile, type Workload } from './manifest.js';
 
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
 
@@ -12,8 +12,8 @@ const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
 export const SECRETS: Readonly<Record<string, string>> = {
   'volley-api-key': 'apiKey',
   'volley-database': 'url',
-  'volley-database-admin': 'url',
   'volley-hook': 'secret',
+  'volley-ops-hook': 'url',
 };
 
 const SAFE_POD = {
@@ -95,7 +95,8 @@ export function readQuantity(text: string | number): number {
   return Number(number) * (FACTORS[unit] ?? Number.NaN);
 }
 
-function checkVolumes({ pod, container, deployment, job }: Workload, manifests: readonly Manifest[]): string[] {
+function checkVolumes(workload: Workload, manifests: readonly Manifest[]): string[] {
+  const { pod, container, deployment, job } = workload;
   const volumes = pod.volumes ?? [];
   const mounts = container.volumeMounts ?? [];
   const isThere = (kind: string, name: string | undefined) =>
@@ -133,23 +134,16 @@ function checkVolumes({ pod, container, deployment, job }: Workload, manifests: 
           (mount.readOnly === true) === volumes.some((each) => each.name === mount.name && each.persistentVolumeClaim),
       )
       .map(({ name }) => `${name} is not to be written to, or has to be`),
-    ...checkFile(container, volumes, manifests),
+    ...checkFile(workload, manifests),
   ];
 }
 
-/** The job file that the command names is in the config map that is mounted there, and the pod has the variables that it names. */
-function checkFile(
-  { args = [], volumeMounts = [], env = [] }: Workload['container'],
-  volumes: NonNullable<Workload['pod']['volumes']>,
-  manifests: readonly Manifest[],
-): string[] {
-  const [path] = args.filter((arg) => arg.endsWith('.yaml'));
-  if (path === undefined) return [];
-  const mount = volumeMounts.find(({ mountPath }) => mountPath === posix.dirname(path));
-  const map = volumes.find(({ name }) => name === mount?.name)?.configMap?.name;
-  const files = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === map)?.data ?? {};
-  const text = files[posix.basename(path)];
-  if (text === undefined) return [`${path} is not there`];
+/** The job file that the command names is there, and the pod has the variables that it names. */
+function checkFile(workload: Workload, manifests: readonly Manifest[]): string[] {
+  const text = readJobFile(workload, manifests);
+  if (text === undefined) return [];
+  const { args = [], env = [] } = workload.container;
+  if (text === '') return [`${args.find((arg) => arg.endsWith('.yaml'))} is not there`];
   const named = [...text.matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => name);
   return named.filter((name) => !env.some((each) => each.name === name)).map((name) => `it has no variable ${name}`);
 }

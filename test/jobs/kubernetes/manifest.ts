@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { IDeploymentSpec } from 'kubernetes-models/apps/v1/DeploymentSpec';
 import type { ICronJobSpec } from 'kubernetes-models/batch/v1/CronJobSpec';
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
@@ -70,6 +71,21 @@ export function listWorkloads(manifests: readonly Manifest[]): Workload[] {
     const annotations = (template?.metadata?.annotations ?? {}) as Labels;
     return [{ manifest, cron, job, deployment, labels, annotations, pod, container: pod.containers[0] }];
   });
+}
+
+/** A pod for people, who open it and run commands in it. */
+export function isDesk({ labels }: Workload): boolean {
+  return labels['app.kubernetes.io/component'] === 'desk';
+}
+
+/** The job file that the command names, as the config map has it that is mounted there; '' where it is not there. */
+export function readJobFile({ pod, container }: Workload, manifests: readonly Manifest[]): string | undefined {
+  const path = container.args?.find((arg) => arg.endsWith('.yaml'));
+  if (path === undefined) return undefined;
+  const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === posix.dirname(path));
+  const map = pod.volumes?.find(({ name }) => name === mount?.name)?.configMap?.name;
+  const files = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === map)?.data;
+  return files?.[posix.basename(path)] ?? '';
 }
 
 export function isMatch(selector: Labels | undefined, labels: Labels): boolean {

@@ -11,6 +11,7 @@ const NIGHT_JOB = 'spec.jobTemplate.spec';
 const NIGHT_POD = `${NIGHT_JOB}.template.spec`;
 const WORKERS = 'CronJob volley-workers';
 const POD = 'spec.template.spec';
+const DESK = 'CronJob volley-desk';
 const LISTENER = 'Deployment volley-listener';
 
 /** By the overlay in which they are planted. */
@@ -121,6 +122,17 @@ const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
     ['NetworkPolicy volley-metrics', 'spec.policyTypes', ['Egress'], /of a type that it does not name/],
   ],
   'cluster/nightly-workers': [
+    // What run, workers and desk have in common.
+    [WORKERS, 'spec.schedule', '0 10 * * *', /workers come at other times/],
+    [NIGHT, 'spec.timeZone', 'Europe/Berlin', /workers come at other times/],
+    [WORKERS, `${NIGHT_JOB}.activeDeadlineSeconds`, 18_000, /workers come at other times/],
+    ['ConfigMap volley-nightly', 'data', { 'nightly-shared.yaml': 'name: nightly' }, /its workers get nothing/],
+    ['ConfigMap volley-nightly', 'data', { 'nightly.yaml': 'name: nightly' }, /nightly-shared.yaml is not there/],
+    [NIGHT, `${NIGHT_POD}.containers.0.env.2.valueFrom.secretKeyRef.name`, 'volley-db', /and the run has not/],
+    [DESK, `${NIGHT_POD}.containers.0.env`, [], /the run has VOLLEY_DATABASE_URL .*, and the desk has not/],
+    [DESK, `${NIGHT_POD}.containers.0.volumeMounts.1.mountPath`, '/etc/db', /the run has .*, and the desk has not/],
+    [DESK, 'spec.suspend', false, /opens by itself/],
+    [DESK, `${NIGHT_JOB}.template.metadata.labels`, { 'app.kubernetes.io/name': 'volley' }, /there is no desk/],
     [WORKERS, `${NIGHT_JOB}.completionMode`, 'NonIndexed', /is for indexed jobs/],
     ['NetworkPolicy volley-database', 'spec.egress.0.ports.0.port', 5433, /may not connect to port 5432/],
     [WORKERS, `${NIGHT_JOB}.completions`, undefined, /how many indexes/],
@@ -167,7 +179,7 @@ const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
     ['NetworkPolicy volley-listener', 'spec.policyTypes', ['Ingress'], /Egress of volley-listener/],
   ],
   migration: [
-    ['Job volley-migration', `${POD}.volumes.0.persistentVolumeClaim.claimName`, 'volley-date', /no claim/],
+    ['Job volley-migration', `${POD}.volumes.1.persistentVolumeClaim.claimName`, 'volley-date', /no claim/],
     ['Job volley-migration', 'spec.selector', { matchLabels: { a: 'b' } }, /chooses its pods itself/],
     ['Job volley-migration', 'spec.ttlSecondsAfterFinished', undefined, /stays indefinitely/],
     ['Job volley-migration', `${POD}.containers.0.ports.0.containerPort`, 9090, /on 9464, its port is 9090/],

@@ -81,10 +81,11 @@ describe('the nightly job', () => {
   });
 
   test('keeps all that it has when workers share it', () => {
-    const [leader] = listWorkloads(readOverlay('cluster/leader'));
-    const { env = [], volumeMounts: mounts = [], ...container } = nightly.container;
+    const leader = listWorkloads(readOverlay('cluster/leader')).find(({ cron }) => cron?.suspend !== true);
+    const { env = [], volumeMounts: mounts = [], args = [], ...container } = nightly.container;
 
     expect(leader?.container).toMatchObject(container);
+    expect(leader?.container.args).toEqual(args.map((arg) => arg.replace('nightly.yaml', 'nightly-shared.yaml')));
     expect(leader?.container.env).toEqual(expect.arrayContaining(env));
     expect(leader?.container.volumeMounts).toEqual(expect.arrayContaining(mounts));
     expect({ ...leader?.pod, containers: [] }).toEqual({

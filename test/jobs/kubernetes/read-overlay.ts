@@ -7,13 +7,15 @@ import type { Manifest } from './manifest.js';
 /** Absolute path of the kit, with a slash at its end. */
 export const KIT = `${ROOT}jobs/kubernetes/`;
 
-/** Every directory of the kit that can be applied: those with a kustomization.yaml that has a workload, a job's or a server's. */
+/** Every directory of the kit that can be applied: those with a kustomization.yaml and a workload. `base` has the desk, and no run. */
 export function listOverlays(): string[] {
   const all = readdirSync(KIT, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('kustomization.yaml'),
   );
   const names = all.map((path) => path.replace(/\/?kustomization\.yaml$/, '')).toSorted();
-  return names.filter((name) => readOverlay(name).some(({ kind }) => ['CronJob', 'Job', 'Deployment'].includes(kind)));
+  return names.filter(
+    (name) => name !== 'base' && readOverlay(name).some(({ kind }) => ['CronJob', 'Job', 'Deployment'].includes(kind)),
+  );
 }
 
 interface Kustomization {
@@ -24,7 +26,8 @@ interface Kustomization {
     files: readonly string[];
     options: { labels: Record<string, string> };
   }[];
-  readonly patches?: readonly { target: { kind: string; name: string }; patch: string }[];
+  /** Without a name: all of the kind. */
+  readonly patches?: readonly { target: { kind: string; name?: string }; patch: string }[];
 }
 
 const KNOWN = ['apiVersion', 'kind', 'resources', 'configMapGenerator', 'patches'];
@@ -50,12 +53,11 @@ export function readDirectory(directory: string): Manifest[] {
     manifests = [...manifests.filter((each) => !isSame(each)), { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }];
   }
   for (const { target, patch } of kustomization.patches ?? []) {
-    const [manifest, ...others] = manifests.filter(
-      ({ kind, metadata }) => kind === target.kind && metadata.name === target.name,
+    const patched = manifests.filter(
+      ({ kind, metadata }) => kind === target.kind && metadata.name === (target.name ?? metadata.name),
     );
-    if (manifest === undefined || others.length > 0)
-      throw new Error(`${directory}: no one ${target.kind} ${target.name}`);
-    for (const operation of parse(patch)) applyOperation(manifest, operation);
+    if (patched.length === 0) throw new Error(`${directory}: no ${target.kind} ${target.name}`);
+    for (const manifest of patched) for (const operation of parse(patch)) applyOperation(manifest, operation);
   }
   return manifests;
 }
