@@ -23,8 +23,11 @@ export class ServiceJudge {
 
   note({ result }: EndedAttempt): void {
     const isBad = result.kind === 'again' ? result.isDeferred !== true : isUnknown(result);
-    if (isBad) this.#breaker.noteBad(false);
-    else this.#breaker.noteGood();
+    if (!isBad) {
+      this.#breaker.noteGood();
+      return;
+    }
+    this.#breaker.noteBad(false);
     this.#why = result.kind === 'again' ? result.why : 'answers that account for no row';
   }
 

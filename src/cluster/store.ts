@@ -153,7 +153,8 @@ export interface LeaderStore {
   /**
    * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost attempt
    * has not checked in; `lost` when one had to be put back, or when commits may be lost and a worker that was at work of
-   * late has not come again; `same` also makes the step claimable again.
+   * late has not come again; `same` also makes the step claimable again. `sawSynchronous`: `isSynchronous` of the life before, as this
+   * leader last saw it; undefined where it has seen none.
    */
   confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
   /** Deletes all that belongs to the run. */
