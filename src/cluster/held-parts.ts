@@ -48,6 +48,8 @@ interface HeldPartsDeps {
   readonly lease: Pick<Held, 'assertFresh'>;
   readonly clock: Clock;
   readonly sent: Pick<SentAttempts, 'remember' | 'life'>;
+  /** Whether another run has parts for this worker, which has none of this one. */
+  readonly isWantedElsewhere?: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -107,8 +109,9 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 
   async awaitMore(): Promise<boolean> {
-    await this.#deps.clock.sleep(POLL_MS);
-    return this.#isOpen;
+    const { clock, isWantedElsewhere } = this.#deps;
+    await clock.sleep(POLL_MS);
+    return this.#isOpen && !(this.#held.size === 0 && (await isWantedElsewhere?.()) === true);
   }
 
   async append(entry: JournalEntry): Promise<void> {
@@ -117,10 +120,14 @@ export class HeldParts implements PartSource, Journal, Held {
     else throw new InternalError('unexpected', `A worker cannot write an entry ${entry.type}`);
   }
 
-  readonly assertHeld = coalesce(async () => {
+  readonly refresh = coalesce(async () => {
     if (ageMs(this.#deps.clock, this.#openAt) > BEGUN_FOR_MS / 2) await this.#claim(0);
-    this.assertFresh();
   });
+
+  async assertHeld(): Promise<void> {
+    await this.refresh();
+    this.assertFresh();
+  }
 
   assertFresh(): void {
     this.#deps.lease.assertFresh();

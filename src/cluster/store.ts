@@ -146,8 +146,8 @@ export interface LeaderStore {
   /** Nothing more is claimed or begun; what is under way ends. */
   closeStep(key: LeadKey): Promise<void>;
   /**
-   * Of a closed step: deletes open and claimed parts, which can no longer begin. Returns all deleted since
-   * `closeStep`. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
+   * Of a closed step, in a life that is confirmed: deletes open and claimed parts, which can no longer begin. Returns all deleted
+   * since `closeStep`; in any other life a worker may have sent what this server takes for open. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
    */
   withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
   /**
@@ -229,8 +229,11 @@ export interface WorkerStore {
     worker: string,
     about: { readonly name: string; readonly leaseMs: number; readonly life: string | undefined },
   ): Promise<Beat>;
-  /** A run with a step to work on; `only` names one. Undefined where there is none. */
-  findRun(filter: { readonly only?: string | undefined }): Promise<WorkingRun | undefined>;
+  /** A run with a step to work on, if possible one with parts that nobody has claimed, which `withOpenParts` asks for; `only` names one. */
+  findRun(filter: {
+    readonly only?: string | undefined;
+    readonly withOpenParts?: boolean;
+  }): Promise<WorkingRun | undefined>;
   /** Whether any run is open at all, for `--until-done`. */
   hasRuns(filter: { readonly only?: string | undefined }): Promise<boolean>;
   /**

@@ -25,12 +25,13 @@ export interface WorkContext {
   /** Of the process. */
   readonly stop: StopSwitch;
   readonly observer: WorkObserver | undefined;
+  readonly isWantedElsewhere: () => Promise<boolean>;
 }
 
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
 /**
- * Sends requests of the open step of a run, until it has none left or the worker is to stop. What holds for every request (a
+ * Sends requests of the open step of a run, until it has none left, or none for this worker where another run has, or the worker is to stop. What holds for every request (a
  * guard, credentials, a refusal as a whole) stops the run for all workers; a service that this one cannot reach stops this one.
  * Returns why it stopped by itself.
  */
@@ -41,7 +42,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const key = { worker: lease.worker, run: run.run, step: run.step };
   const held = new HeldParts(
     { ...key, born: run.born, epoch: run.epoch },
-    { store, lease, clock: deps.clock, sent },
+    { store, lease, clock: deps.clock, sent, isWantedElsewhere: context.isWantedElsewhere },
     { claimAtOnce: step.limits.concurrency },
   );
   context.observer?.onHeld(held);

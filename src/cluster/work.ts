@@ -105,13 +105,19 @@ async function workUnder(
     }
     options.onWork?.(run, service.job);
     const { job, transport, authorize, createLane } = service;
+    const sinceMs = clock.monotonicMs();
+    const isWantedElsewhere = async () => {
+      const other = await store.findRun({ only: options.only, withOpenParts: true });
+      return other !== undefined && other.run !== run.run;
+    };
     const reason = await workOnRun(run, job, {
-      ...{ store, lease, sent, stop, observer: options.observer },
+      ...{ store, lease, sent, stop, observer: options.observer, isWantedElsewhere },
       deps: { ...deps, transport, authorize, createLane },
     });
     if (reason?.reason === 'unavailable') return reason;
-    // The step may be closed, or wait for its leader. Under a new lease: what was claimed and not sent is free for others.
-    await clock.sleep(POLL_MS, stop.nothingNew);
+    // The step may be closed, or wait for its leader: then this was soon over.
+    await clock.sleep(Math.max(0, POLL_MS - (clock.monotonicMs() - sinceMs)), stop.nothingNew);
+    // Under a new lease: what was claimed and not sent is free for others.
     return 'again';
   }
   return undefined;

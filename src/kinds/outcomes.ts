@@ -11,6 +11,8 @@ export class OutcomeBuilder {
   readonly #verdicts: Verdict[] = [];
   readonly #indexes = new Map<string, number>();
   readonly #rows: ([number, ...string[]] | undefined)[];
+  /** Most rows of an answer have the verdict of the row before. */
+  #last = 0;
 
   constructor(count: number) {
     this.#rows = new Array(count).fill(undefined);
@@ -35,6 +37,12 @@ export class OutcomeBuilder {
   }
 
   #indexOf(verdict: Verdict): number {
+    const last = this.#verdicts[this.#last];
+    if (last === undefined || !isSameVerdict(last, verdict)) this.#last = this.#findIndex(verdict);
+    return this.#last;
+  }
+
+  #findIndex(verdict: Verdict): number {
     const key = `${verdict.status}\n${verdict.code}\n${verdict.reason}`;
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
@@ -42,6 +50,10 @@ export class OutcomeBuilder {
     this.#indexes.set(key, this.#verdicts.length - 1);
     return this.#verdicts.length - 1;
   }
+}
+
+function isSameVerdict(one: Verdict, other: Verdict): boolean {
+  return one.code === other.code && one.reason === other.reason && one.status === other.status;
 }
 
 export function refuseAction(code: ActionCode, reason: string): Verdict {

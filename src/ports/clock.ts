@@ -14,22 +14,26 @@ export const systemClock: Clock = {
   sleep: (delayMs, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
-      let timer: NodeJS.Timeout;
       const finish = () => {
-        clearTimeout(timer);
+        stopTimer();
         signal?.removeEventListener('abort', finish);
         resolve();
       };
-      const sleepFor = (leftMs: number) => {
-        timer =
-          leftMs > MAX_TIMER_MS
-            ? setTimeout(() => sleepFor(leftMs - MAX_TIMER_MS), MAX_TIMER_MS)
-            : setTimeout(finish, leftMs);
-      };
-      sleepFor(delayMs);
+      const stopTimer = startTimer(delayMs, finish);
       signal?.addEventListener('abort', finish, { once: true });
     }),
 };
 
 /** Node's setTimeout: a longer delay fires after 1 ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Runs `action` once, after at least `delayMs`, unless the function that it returns is called before. */
+export function startTimer(delayMs: number, action: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const wait = (leftMs: number) => {
+    timer =
+      leftMs > MAX_TIMER_MS ? setTimeout(() => wait(leftMs - MAX_TIMER_MS), MAX_TIMER_MS) : setTimeout(action, leftMs);
+  };
+  wait(delayMs);
+  return () => clearTimeout(timer);
+}

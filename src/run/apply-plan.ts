@@ -90,6 +90,8 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     const { host, pid } = deps.owner;
     const opened = { type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid } as const;
     await journal.append({ ...opened, ...(await options.sender?.lead()) });
+    // There is a journal now: one that goes from here on is missed (watch-journal.ts).
+    await lock.assertHeld();
     await options.announce(journal);
     const isKnown = (await options.sender?.takeOver(state, journal, stop.nothingNew)) === true;
     const areWorkersDone = isKnown || (await awaitWorkers(before, { ...deps, signal: stop.nothingNew }));

@@ -28,20 +28,18 @@ export function scrubAnswers(transport: Transport, secrets: readonly string[]): 
 function createScrub(secrets: readonly string[]): (response: Response) => Response {
   const longestFirst = [...secrets].sort((one, other) => other.length - one.length);
   const anyForm = new RegExp(longestFirst.map(matchAnyForm).join('|'), 'g');
-  const scrubText = (text: string) => text.replace(anyForm, '[secret]');
-  const mayHoldSecret = (body: Buffer) =>
-    body.includes('\\') || body.includes('%') || secrets.some((secret) => body.includes(secret));
-  return ({ kind, status, headers, body }) => ({
-    kind,
-    status,
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? scrubText(value) : value?.map(scrubText),
-      ]),
-    ),
+  const mayHoldSecret = (text: string | Buffer) =>
+    text.includes('\\') || text.includes('%') || secrets.some((secret) => text.includes(secret));
+  const scrubText = (text: string) => (mayHoldSecret(text) ? text.replace(anyForm, '[secret]') : text);
+  const scrubHeader = (value: string | string[] | undefined) =>
+    typeof value === 'string' ? scrubText(value) : value?.map(scrubText);
+  return (response) => ({
+    ...response,
+    headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, scrubHeader(value)])),
     // Latin-1 keeps every byte, of whatever encoding.
-    body: mayHoldSecret(body) ? Buffer.from(scrubText(body.toString('latin1')), 'latin1') : body,
+    body: mayHoldSecret(response.body)
+      ? Buffer.from(scrubText(response.body.toString('latin1')), 'latin1')
+      : response.body,
   });
 }
 

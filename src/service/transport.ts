@@ -1,8 +1,8 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Area } from '../domain/areas.js';
 import type { Timeouts } from '../job/job.js';
-import { systemClock } from '../ports/clock.js';
-import type { Answer, TransportFailure } from './answer.js';
+import { startTimer, systemClock } from '../ports/clock.js';
+import type { Answer, Response, TransportFailure } from './answer.js';
 import { filterContinue } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';
 
@@ -63,13 +63,21 @@ export function createTransport(timeouts: Timeouts): Transport {
   const dropped = new Set<Promise<void>>();
   return {
     send: async (call, signal) => {
+      const exchange = new Exchange();
+      // Not its reason: an error of a caller may look like one of a connection that was never made.
+      const abandon = () => exchange.abort(new DOMException('The caller gave up', 'AbortError'));
+      signal?.addEventListener('abort', abandon, { once: true });
+      if (signal?.aborted) abandon();
       // bodyTimeout restarts with every byte; this timeout ends a drip-fed answer.
-      const deadline = setDeadline(connectMs + 2 * answerMs, signal);
+      const stopTimer = startTimer(connectMs + 2 * answerMs, () => {
+        exchange.abort(new DOMException('No complete answer arrived in time', 'TimeoutError'));
+      });
       try {
+        const options = toOptions(call);
         asking = call;
-        const answer = sendOnce(agent, call, deadline.signal);
+        agent.dispatch(options, exchange);
         asking = undefined;
-        return await answer;
+        return await exchange.answer;
       } catch (error) {
         const failure = readFailure(error);
         const mayHaveBeenProcessed =
@@ -80,7 +88,8 @@ export function createTransport(timeouts: Timeouts): Transport {
           reason: wordReason(failure.reason, { timeouts, hasStood: mayHaveBeenProcessed }),
         };
       } finally {
-        deadline.clear();
+        stopTimer();
+        signal?.removeEventListener('abort', abandon);
       }
     },
     dropConnections: () => {
@@ -96,41 +105,60 @@ export function createTransport(timeouts: Timeouts): Transport {
 }
 
 /**
- * Aborts after the timeout, or when `signal` does. Not AbortSignal.any with AbortSignal.timeout: in Node 20 the latter
- * may be garbage-collected, and then never fires.
+ * One request and its answer. By undici's `dispatch`, on which its `request` is built: without a stream and an AbortSignal
+ * for each answer, a process sends a quarter more requests a second (test/bench/README.md).
  */
-function setDeadline(delayMs: number, signal: AbortSignal | undefined): { signal: AbortSignal; clear(): void } {
-  const ended = new AbortController();
-  const cleared = new AbortController();
-  const abandon = () => ended.abort(signal?.reason);
-  signal?.addEventListener('abort', abandon, { once: true });
-  if (signal?.aborted) abandon();
-  void systemClock.sleep(delayMs, cleared.signal).then(() => {
-    if (!cleared.signal.aborted) ended.abort(new DOMException('No complete answer arrived in time', 'TimeoutError'));
-  });
-  return {
-    signal: ended.signal,
-    clear: () => {
-      // With a reason: otherwise an error with a stack is created for every request.
-      cleared.abort('ended');
-      signal?.removeEventListener('abort', abandon);
-    },
-  };
+class Exchange implements Dispatcher.DispatchHandler {
+  /** Rejects with what ended it before the answer was complete. */
+  readonly answer: Promise<Answer>;
+  #resolve: (answer: Answer) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortedFor: Error | undefined;
+  #status = 0;
+  #headers: Response['headers'] = {};
+  readonly #chunks: Buffer[] = [];
+
+  constructor() {
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** A request that waits for its connection ends when it has one. */
+  abort(reason: Error): void {
+    this.#abortedFor ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#abortedFor !== undefined) controller.abort(this.#abortedFor);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Response['headers']): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#chunks);
+    this.#resolve({ kind: 'response', status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
 }
 
-async function sendOnce(agent: Agent, call: Call, signal: AbortSignal): Promise<Answer> {
-  const url = new URL(`${call.base}${call.path}`);
-  const options: Dispatcher.RequestOptions = {
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-    method: call.method,
-    headers: { ...call.headers },
-    body: call.body ?? null,
-    signal,
-  };
-  const { statusCode, headers, body } = await agent.request(options);
-  const bytes = Buffer.from(await body.arrayBuffer());
-  return { kind: 'response', status: statusCode, headers, body: bytes };
+function toOptions({ base, path, method, headers, body }: Call): Dispatcher.DispatchOptions {
+  const url = new URL(`${base}${path}`);
+  return { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body: body ?? null };
 }
 
 /** A description with the code, or the code alone if it is clear. */

@@ -51,6 +51,8 @@ export interface Held {
   assertHeld(): Promise<void>;
   /** The part of `assertHeld` that needs no disk, for the last moment before a request leaves. */
   assertFresh(): void;
+  /** Asks for what `assertFresh` relies on, once that is old; absent where the holder does so by itself. */
+  refresh?(): Promise<void>;
 }
 
 /** Renewals between two lease ends; one may fail or be late without harm. */

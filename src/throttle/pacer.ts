@@ -202,7 +202,8 @@ export class Pacer {
   /** Ends early when something may have changed; true when nothing did. */
   async #sleep(delayMs: number): Promise<boolean> {
     const woken = new AbortController();
-    this.#wake = () => woken.abort();
+    // With a reason: otherwise an error with a stack is created each time.
+    this.#wake = () => woken.abort('woken');
     await this.#clock.sleep(delayMs, woken.signal);
     return !woken.signal.aborted;
   }

@@ -21,6 +21,8 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
   }
   const { request, part: path, rows, attempt: before } = part;
   let attempt = before;
+  const toBegin = () =>
+    ({ type: 'begin', step, request, part: path, attempt, nonce: `${attempt} of ${worker}` }) as const;
   const end = (result: Result, halves: EndEntry['halves'] = []) =>
     store.append(key, [
       { type: 'end', step, request, part: path, attempt, nonce: `${attempt} of ${worker}`, result, halves },
@@ -37,9 +39,10 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
     },
     begin: () => {
       attempt += 1;
-      const nonce = `${attempt} of ${worker}`;
-      return store.append(key, [{ type: 'begin', step, request, part: path, attempt, nonce }]);
+      return store.append(key, [toBegin()]);
     },
+    /** In a new life of the server. */
+    sayWhatItSent: () => store.checkIn(worker, [{ run: key.run, begin: toBegin(), end: undefined }]),
     end,
     settle: () => end({ kind: 'settled', outcomes: { ...sameVerdictForAll(rows[1], ACCEPTED) } }),
   };

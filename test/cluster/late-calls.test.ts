@@ -4,16 +4,17 @@ import { aWorkspace } from '../e2e/a-workspace.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 import { NEW_LEAD } from './contract/cluster-under-test.js';
+import type { BreakCall } from './memory-store.js';
 
 /** Of a leader that lives, and a call of it that hung on the way and takes effect behind later ones. */
-async function aLedRun() {
+async function aLedRun(onCall?: BreakCall) {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));
   const steps = [anSmsStep({ batchSize: 1 })];
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps }));
   const { cluster, lead } = aClusterInMemory(workspace);
   const store = cluster.connect();
-  const leading = lead();
+  const leading = lead(onCall);
   const hand = await aHand(store, 1);
   return { cluster, store, leading, hand, key: { run: hand.run, epoch: hand.epoch } };
 }
@@ -44,4 +45,24 @@ test('an `openStep` that arrives late opens a step that its leader has closed, a
 
   expect(await leading.ended).toBe(75);
   expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
+});
+
+test('a leader that is to stop takes nothing back in a new life of the server until its workers have said what they sent', async () => {
+  let withdrawals = 0;
+  const { cluster, leading, hand } = await aLedRun((method) => {
+    if (method === 'withdraw') withdrawals += 1;
+    return undefined;
+  });
+  await hand.begin();
+  cluster.restart({ lose: () => true });
+  leading.stop();
+  const untilItWaits = async () => {
+    while (withdrawals < 3) await tick();
+    return 'waits';
+  };
+
+  expect(await Promise.race([leading.ended, untilItWaits()])).toBe('waits');
+  expect(await hand.sayWhatItSent()).toBe(1);
+  await expect(leading.ended).rejects.toMatchObject({ code: 'registry-mismatch' });
+  expect(cluster.count()).toMatchObject({ parts: 2 });
 });

@@ -1,9 +1,11 @@
 import { describe } from 'vitest';
 import type { AttemptKey } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
+import { testFinding } from './contract/finding.js';
 import { testLeading } from './contract/leading.js';
 import { testLeaderLease } from './contract/leases.js';
 import { testLosing } from './contract/losing.js';
+import { testNewLife } from './contract/new-life.js';
 import { testWorking } from './contract/working.js';
 import { MemoryCluster } from './memory-store.js';
 
@@ -38,5 +40,7 @@ describe.each([
   testLeading(open);
   testWorking(open);
   testLosing(open);
+  testNewLife(open);
+  testFinding(open);
   testLeaderLease(open);
 });

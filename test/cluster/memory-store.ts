@@ -131,7 +131,7 @@ export class MemoryCluster {
         await this.#dropWhole(key.run);
       }),
       beat: call('beat', (worker, about) => beat(memory, worker, about)),
-      findRun: call('findRun', ({ only }) => findRun(memory, only)),
+      findRun: call('findRun', (filter) => findRun(memory, filter)),
       hasRuns: call('hasRuns', ({ only }) => [...memory.runs].some(([id]) => only === undefined || only === id)),
       claim: call('claim', (key, ask) => claim(memory, key, ask)),
       append: call('append', (key, entries) => ({

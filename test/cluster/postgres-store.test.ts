@@ -2,9 +2,11 @@ import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import type { Store } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
+import { testFinding } from './contract/finding.js';
 import { testLeading } from './contract/leading.js';
 import { testLeaderLease } from './contract/leases.js';
 import { testLosing } from './contract/losing.js';
+import { testNewLife } from './contract/new-life.js';
 import { testWorking } from './contract/working.js';
 import { type Databases, openPostgres, openTestDatabase } from './postgres-server.js';
 
@@ -65,5 +67,7 @@ describe.each([
   testLeading(open);
   testWorking(open);
   testLosing(open);
+  testNewLife(open);
+  testFinding(open);
   testLeaderLease(open);
 });

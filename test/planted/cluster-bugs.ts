@@ -58,6 +58,13 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/run/outputs-up-to-date.test.ts'],
   },
   {
+    name: 'a leader that is to stop takes back what a promoted server has lost',
+    file: 'src/cluster/postgres/schema/leader-functions.ts',
+    find: 'if led.is_open or led.has_lost or led.life <> present then',
+    replace: 'if led.is_open then',
+    tests: ['test/cluster/postgres-store.test.ts'],
+  },
+  {
     name: 'a worker does not look at its lease before a request leaves',
     file: 'src/cluster/held-parts.ts',
     find: 'this.#deps.lease.assertFresh();',

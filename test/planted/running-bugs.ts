@@ -76,6 +76,27 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     tests: ['test/run/lost-at-gate.test.ts'],
   },
   {
+    name: 'a journal that goes between its first intent and the gate is not missed',
+    file: 'src/run/apply-plan.ts',
+    find: '    await lock.assertHeld();\n    await options.announce(journal);\n',
+    replace: '    await options.announce(journal);\n',
+    tests: ['test/run/journal-gone.test.ts'],
+  },
+  {
+    name: 'the clocks are not looked at before an intent',
+    file: 'src/run/send/send-part.ts',
+    find: '  lock.assertFresh();\n  const { step,',
+    replace: '  const { step,',
+    tests: ['test/run/stop.test.ts'],
+  },
+  {
+    name: 'a worker whose claim is old gives it back in place of asking for it',
+    file: 'src/run/send/send-part.ts',
+    find: '  await lock.refresh?.();\n',
+    replace: '',
+    tests: ['test/run/stop.test.ts'],
+  },
+  {
     name: 'the clocks are not looked at behind the gate',
     file: 'src/run/send/send-part.ts',
     find: '    lock.assertFresh();\n',

@@ -119,9 +119,10 @@ describe('a run that lost its lock', () => {
   it('before a request writes no intent for it', async () => {
     const made = await aTestPlan();
     const lost = new Error('the lock is lost');
-    let calls = 0;
-    const assertHeld = () => (++calls === 1 ? Promise.resolve() : Promise.reject(lost));
-    await expect(aRun({ made, lock: { assertHeld } })).rejects.toBe(lost);
+    const assertFresh = () => {
+      throw lost;
+    };
+    await expect(aRun({ made, lock: { assertFresh } })).rejects.toBe(lost);
     expect(entriesOf(made.disk, made.directory).map(({ type }) => type)).toEqual(['open']);
   });
 
@@ -130,5 +131,22 @@ describe('a run that lost its lock', () => {
     const lost = new Error('the lock is lost');
     await expect(aRun({ made, lock: { assertHeld: () => Promise.reject(lost) } })).rejects.toBe(lost);
     expect(made.disk.list(made.directory)).not.toContain('journal.ndjson');
+  });
+});
+
+describe('a run that holds what it sends for as long as others say so', () => {
+  it('asks for that before each intent', async () => {
+    const made = await aTestPlan();
+    const service = aScriptedService();
+    let asked = 0;
+    const refresh = async () => {
+      asked += 1;
+    };
+    const assertFresh = () => {
+      if (asked === 0) throw new Error('nobody was asked');
+    };
+    await aRun({ made, service, lock: { refresh, assertFresh } });
+    expect(asked).toBe(service.sent.length);
+    expect(asked).toBeGreaterThan(1);
   });
 });

@@ -104,9 +104,12 @@ describe('a failure', () => {
     });
   });
 
-  test('when it is asked to stop waiting may have been processed', async () => {
+  test.each([
+    ['for no reason', undefined],
+    ['for an error of its caller that looks like its own', Object.assign(new Error(), { code: 'ENOTFOUND' })],
+  ])('when it is asked to stop waiting, %s, may have been processed', async (_, reason) => {
     const stop = new AbortController();
-    const server = await aRawServer({ onRequest: () => stop.abort() });
+    const server = await aRawServer({ onRequest: () => stop.abort(reason) });
     const answer = await aTransport().send(aCall({ base: server.base }), stop.signal);
     expect(answer).toEqual({ kind: 'failure', mayHaveBeenProcessed: true, reason: 'AbortError' });
     expect(server.requests).toHaveLength(1);

@@ -17,8 +17,8 @@ export function createWorkerStore(database: Database): WorkerStore {
       const row = await call('beat', [worker, name, leaseMs, life ?? null]);
       return { isAlive: row?.is_alive === true, life: row?.life as string };
     },
-    findRun: async ({ only }) => {
-      const row = await call('find_run', [only ?? null]);
+    findRun: async ({ only, withOpenParts = false }) => {
+      const row = await call('find_run', [only ?? null, withOpenParts]);
       if (row === undefined) return undefined;
       const { id: run, born, job, step, provisioned_ids: provisionedIds } = row;
       return { run, born, epoch: Number(row.epoch), job, step, provisionedIds } as WorkingRun;

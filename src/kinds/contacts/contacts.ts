@@ -100,7 +100,8 @@ function cut(text: string): string {
 
 /** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; documented. */
 function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
-  const contact = readContactAnswer(response);
+  const answer = readJsonBody(response);
+  const contact = readContactAnswer(response, answer);
   if (contact === undefined) {
     return sameVerdictForAll(
       part.count,
@@ -108,7 +109,7 @@ function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowO
     );
   }
   const { isNew } = contact;
-  const fault = findContradiction(JSON.parse(body.toString('utf8')), readJsonBody(response), isNew);
+  const fault = findContradiction(JSON.parse(body.toString('utf8')), answer, isNew);
   if (fault !== undefined) return sameVerdictForAll(part.count, inDoubt('contradiction', fault));
   const verdict = {
     status: 'accepted',

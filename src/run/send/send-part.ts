@@ -47,7 +47,9 @@ export async function sendPart(
 ): Promise<Attempt> {
   const { deps, journal, kind, lock, stop } = context;
   if (stop.isRequested) return undefined;
-  await lock.assertHeld();
+  // What only the disk tells is looked at once, at the gate: under a lock that was lost an intent says nothing.
+  await lock.refresh?.();
+  lock.assertFresh();
   const { step, request, part: path, line, rows } = part.open;
   const key = { step, request, part: path };
   let requestPart = toRequestPart(part, context.planId);

@@ -21,7 +21,7 @@ export const createContact: Endpoint<Contact, ContactAnswer> = {
   area: 'contacts',
   isRepeatable: () => true,
   request: (service, contact) => contactRequest(service, encodeJson(contact)),
-  read: readContactAnswer,
+  read: (response) => readContactAnswer(response),
 };
 
 /**
@@ -37,8 +37,10 @@ export function contactRequest(service: ServiceAddresses, body: Buffer): WireReq
  * Undefined when neither body nor header says which contact it is, or when they name two different ones: the answer is
  * then foreign, and the row not accounted for.
  */
-export function readContactAnswer(response: Response): ContactAnswer | undefined {
-  const body = readJsonBody(response);
+export function readContactAnswer(
+  response: Response,
+  body: unknown = readJsonBody(response),
+): ContactAnswer | undefined {
   const id = typeof body === 'object' && body !== null ? Reflect.get(body, 'id') : undefined;
   const header = response.headers.location;
   const location = (Array.isArray(header) ? header[0] : header) ?? '';

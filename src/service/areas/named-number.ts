@@ -6,10 +6,12 @@
 export function readNamedNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? value : undefined;
   if (typeof value !== 'string' || !WHOLE.test(value.trim())) return undefined;
-  const digits = Number(value.replace(/\D/g, ''));
+  const digits = Number(PLAIN.test(value) ? value : value.replace(/\D/g, ''));
   return Number.isSafeInteger(digits) && digits > 0 ? digits : undefined;
 }
 
+/** As nearly every service writes it. */
+const PLAIN = /^\+?\d+$/;
 const WHOLE = /^\+?[\d\s().-]+$/;
 
 /** Whether an answer names a number other than the one that was sent. An omitted or masked number is not another one. */

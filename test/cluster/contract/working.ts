@@ -20,26 +20,6 @@ import {
 
 /** What `WorkerStore` promises while no worker is lost. */
 export function testWorking(open: OpenCluster): void {
-  test('a worker finds the run whose step is open, or the one that it asks for', async () => {
-    const cluster = await open();
-    const store = await cluster.connect();
-    expect([await store.findRun({}), await store.hasRuns({})]).toEqual([undefined, false]);
-    await aRun(cluster, { run: 'run-a' });
-    await aRun(cluster, { run: 'run-b' });
-    expect(await store.findRun({ only: 'run-b' })).toEqual({
-      run: 'run-b',
-      born: expect.any(String),
-      epoch: 1,
-      job: '{"of":"run-b"}',
-      step: 1,
-      provisionedIds: ['id "1"', ''],
-    });
-    await store.closeStep({ run: 'run-b', epoch: 1 });
-    expect(await store.findRun({ only: 'run-b' })).toBeUndefined();
-    expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
-    expect(await store.hasRuns({ only: 'run-b' })).toBe(true);
-  });
-
   test('parts are claimed in the order of the plan, each by one worker', async () => {
     const cluster = await open();
     await aRun(cluster, { parts: [aPart(3), aPart(1), aPart(2), aPart(2, { part: '0', rows: [4, 1] })] });

@@ -15,14 +15,17 @@ export function beat(
   return { isAlive: true, life: memory.life };
 }
 
-export function findRun(memory: MemoryState, only: string | undefined) {
-  for (const [id, run] of memory.runs) {
-    if (run.step === undefined || !memory.isClaimable(run)) continue;
-    if (only !== undefined && only !== id) continue;
-    const { step, provisionedIds } = run.step;
-    return { run: id, born: run.born, epoch: run.epoch, job: run.job, step, provisionedIds };
-  }
-  return undefined;
+export function findRun(memory: MemoryState, { only, withOpenParts = false }: Parameters<Store['findRun']>[0]) {
+  const hasOpenParts = ({ step, parts }: Run) =>
+    [...parts.values()].some((part) => part.step === step?.step && part.state === 'open');
+  const claimable = [...memory.runs].filter(
+    ([id, run]) => memory.isClaimable(run) && (only === undefined || only === id),
+  );
+  const found = claimable.find(([, run]) => hasOpenParts(run)) ?? (withOpenParts ? undefined : claimable[0]);
+  const [id = '', run] = found ?? [];
+  if (run?.step === undefined) return undefined;
+  const { step, provisionedIds } = run.step;
+  return { run: id, born: run.born, epoch: run.epoch, job: run.job, step, provisionedIds };
 }
 
 export function claim(

@@ -170,9 +170,14 @@ end $$;
 
 create or replace function volley.withdraw(of_run text, its_epoch bigint)
 returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql as $$
+declare
+  led volley.run;
+  present text := volley.present_life();
 begin
-  perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
-  if (volley.check_lead(of_run, its_epoch)).is_open then
+  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  led := volley.check_lead(of_run, its_epoch);
+  -- In a life that is not confirmed a worker may have sent what this server takes for open.
+  if led.is_open or led.has_lost or led.life <> present then
     return;
   end if;
   -- No worker can begin a claimed one: the step is closed.

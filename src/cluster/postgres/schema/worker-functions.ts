@@ -17,13 +17,17 @@ create or replace function volley.is_claimable(led volley.run, its_step integer,
   )
 $$;
 
-create or replace function volley.find_run(only_run text) returns setof volley.run language plpgsql as $$
+create or replace function volley.find_run(only_run text, must_be_open boolean) returns setof volley.run language plpgsql as $$
 declare
   present text := volley.present_life();
 begin
   return query select r.* from volley.run r
+    cross join lateral (
+      select exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') as has_open
+    ) as parts
     where (only_run is null or r.id = only_run) and volley.is_claimable(r, r.step, present)
-    order by exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') desc, random()
+      and (parts.has_open or not must_be_open)
+    order by parts.has_open desc, random()
     limit 1;
 end $$;
 

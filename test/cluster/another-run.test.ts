@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/ports/clock.js';
+import { aJob, anSmsStep, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
+import { aHand, tick } from './a-hand.js';
+import { MemoryCluster } from './memory-store.js';
+
+test('a worker goes over to another run while the last request of its own is with someone else', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const steps = [anSmsStep({ batchSize: 1 })];
+  const cluster = { ...CLUSTER, sendHere: false };
+  for (const name of ['first', 'second']) workspace.writeJob({ ...aJob(workspace, { cluster, steps }), name }, name);
+  const memory = new MemoryCluster(systemClock);
+  const loadStore = async () => memory.connect();
+  const [first, second] = ['first', 'second'].map((file) => aCluster(workspace, undefined, file));
+  const [store, leading] = [memory.connect(), first?.lead({ loadStore })];
+  const hand = await aHand(store, 1);
+  await hand.begin();
+  const worker = first?.work({ loadStore });
+  while ((await store.findRun({ withOpenParts: true })) !== undefined) await tick();
+
+  expect(await second?.run({ loadStore })).toBe(0);
+  await hand.settle();
+  expect([await leading?.ended, await worker?.ended]).toEqual([0, 0]);
+}, 30_000);

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { aRun, aWorker, type OpenCluster } from './cluster-under-test.js';
+
+/** Which run a worker finds. */
+export function testFinding(open: OpenCluster): void {
+  test('a worker finds the run whose step is open, or the one that it asks for', async () => {
+    const cluster = await open();
+    const store = await cluster.connect();
+    expect([await store.findRun({}), await store.hasRuns({})]).toEqual([undefined, false]);
+    await aRun(cluster, { run: 'run-a' });
+    await aRun(cluster, { run: 'run-b' });
+    expect(await store.findRun({ only: 'run-b' })).toEqual({
+      run: 'run-b',
+      born: expect.any(String),
+      epoch: 1,
+      job: '{"of":"run-b"}',
+      step: 1,
+      provisionedIds: ['id "1"', ''],
+    });
+    await store.closeStep({ run: 'run-b', epoch: 1 });
+    expect(await store.findRun({ only: 'run-b' })).toBeUndefined();
+    expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
+    expect(await store.hasRuns({ only: 'run-b' })).toBe(true);
+  });
+
+  test('a worker with nothing to do finds the run that has something for it', async () => {
+    const cluster = await open();
+    const { store } = await aRun(cluster, { run: 'run-a' });
+    const { claim } = await aWorker(cluster, 'w', 'run-a');
+    expect(await store.findRun({ withOpenParts: true })).toMatchObject({ run: 'run-a' });
+    expect(await claim(1)).toHaveLength(1);
+    expect(await store.findRun({ withOpenParts: true })).toBeUndefined();
+    await aRun(cluster, { run: 'run-b' });
+    for (const withOpenParts of [true, false]) {
+      expect(await store.findRun({ withOpenParts })).toMatchObject({ run: 'run-b' });
+    }
+    expect(await store.findRun({ only: 'run-a', withOpenParts: true })).toBeUndefined();
+    expect(await store.findRun({ only: 'run-a' })).toMatchObject({ run: 'run-a' });
+  });
+}
