@@ -27,9 +27,10 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   let lostSinceMs: number | undefined;
   /** Throws where the waiting is over. */
   const wait = async (lost: StoreLost, pauseMs: number, until: AbortSignal) => {
+    if (until.aborted) throw lost;
     if (lostSinceMs === undefined) onLost(lost.message);
     lostSinceMs ??= clock.monotonicMs();
-    if (until.aborted || clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
+    if (clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
     await clock.sleep(pauseMs * (0.5 + random() / 2), until);
   };
   return async <T>(call: () => Promise<T>, until = signal): Promise<T> => {

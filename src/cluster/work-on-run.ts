@@ -40,14 +40,20 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
   const step = rowStepOf(job, run.step);
   const kind = kindOf(step);
   const key = { worker: lease.worker, run: run.run, step: run.step };
+  const ended = new AbortController();
+  const stop = followStop(context.stop, ended.signal);
   const held = new HeldParts(
     { ...key, born: run.born, epoch: run.epoch },
-    { store, lease, clock: deps.clock, sent, isWantedElsewhere: context.isWantedElsewhere },
+    {
+      store,
+      lease,
+      clock: deps.clock,
+      sent,
+      isWantedElsewhere: async () => !stop.isRequested && (await context.isWantedElsewhere()),
+    },
     { claimAtOnce: step.limits.concurrency },
   );
   context.observer?.onHeld(held);
-  const ended = new AbortController();
-  const stop = followStop(context.stop, ended.signal);
   const lane = deps.createLane({
     area: kind.area,
     limits: step.limits,

@@ -14,6 +14,8 @@ export type BreakCall = (method: string) => Promise<'before' | 'after' | undefin
 
 /** What PostgreSQL keeps, in memory; the contract's tests hold both to the same (contract/). */
 export class MemoryCluster {
+  /** Of connections that were closed before. */
+  readonly lateCalls: string[] = [];
   readonly #memory: MemoryState;
   #lifeFrom = Number.NEGATIVE_INFINITY;
   #lives = 1;
@@ -94,9 +96,14 @@ export class MemoryCluster {
 
   connect(breakCall: BreakCall = () => undefined): Store {
     const memory = this.#memory;
+    let isClosed = false;
     const call =
       <Args extends unknown[], T>(name: string, task: (...args: Args) => T | Promise<T>) =>
       async (...args: Args): Promise<T> => {
+        if (isClosed) {
+          this.lateCalls.push(name);
+          throw new StoreLost('the connection is closed');
+        }
         const fault = await breakCall(name);
         if (fault === 'before') throw new StoreLost('the connection broke');
         const result = deserialize(serialize(await task(...args))) as T;
@@ -111,7 +118,9 @@ export class MemoryCluster {
         atMs: memory.clock.now(),
         isSynchronous: false,
       })),
-      close: async () => {},
+      close: async () => {
+        isClosed = true;
+      },
       lead: call('lead', async (key, newLead) => {
         const known = memory.runs.get(key.run);
         if (known?.isDropped === true && known.epoch <= key.epoch) await this.#dropWhole(key.run);

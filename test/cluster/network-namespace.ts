@@ -2,8 +2,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 
-const HOST = '10.213.77.1';
-const INSIDE = '10.213.77.2';
+/** Four addresses of a process: of what another left, packets of ours would go there. */
+const OWN = 4 * (process.pid % 2 ** 14);
+const [HOST, INSIDE] = [1, 2].map((at) => `10.213.${OWN >> 8}.${(OWN & 0xff) + at}`);
 /** Carries bytes from a port of the loopback inside to the same port of the other end. */
 const RELAY = `const net = require('node:net');
 for (const port of process.argv.slice(1)) net.createServer((near) => {
@@ -17,6 +18,7 @@ export interface NetworkNamespace {
   /** Packets vanish both ways from then on; connections stay, and neither side knows. */
   cut(): void;
   join(): void;
+  /** Kills what was started there. */
   close(): Promise<void>;
 }
 
@@ -45,8 +47,13 @@ export async function openNetworkNamespace(ports: readonly number[]): Promise<Ne
     ip('netns', 'delete', name);
     return undefined;
   }
-  const start: NetworkNamespace['start'] = (command, args, options) =>
-    spawn('ip', ['netns', 'exec', name, process.execPath, command, ...args], { ...options, stdio: 'pipe' });
+  const started: ChildProcess[] = [];
+  const start: NetworkNamespace['start'] = (command, args, options) => {
+    const all = ['netns', 'exec', name, process.execPath, command, ...args];
+    const child = spawn('ip', all, { ...options, stdio: 'pipe' });
+    started.push(child);
+    return child;
+  };
   const servers = await Promise.all(ports.map(relayHere));
   const relay = start('-e', [RELAY, ...ports.map(String)], { cwd: '/', env: process.env });
   for (let listening = 0; listening < ports.length; ) listening += String(await once(relay.stdout!, 'data')).length;
@@ -55,8 +62,11 @@ export async function openNetworkNamespace(ports: readonly number[]): Promise<Ne
     cut: () => ip('link', 'set', link, 'down'),
     join: () => ip('link', 'set', link, 'up'),
     close: async () => {
-      relay.kill();
-      await once(relay, 'close');
+      for (const child of started) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        child.kill('SIGKILL');
+        await once(child, 'close');
+      }
       for (const server of servers) server.close();
       ip('netns', 'delete', name);
     },

@@ -4,6 +4,7 @@ import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { COMMAND } from '../e2e/command.js';
 import { CLUSTER } from './a-cluster.js';
+import { startDatabaseProxy } from './database-proxy.js';
 import { openNetworkNamespace } from './network-namespace.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -25,32 +26,46 @@ test('a worker whose network is cut for longer than its lease sends nothing twic
   const service = { timeouts: { answerSeconds: 5 } };
   const steps = [anSmsStep({ batchSize: 1, limits })];
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, leaseSeconds: 15 }, service, steps }));
-  const url = server.url(await server.createVolleyDatabase());
+  const name = await server.createVolleyDatabase();
+  // Over TCP: the server's socket is there in every namespace.
+  const proxy = await startDatabaseProxy(server.directory);
+  const url = proxy.url(name);
   const portOf = (address: string) => Number(new URL(address).port);
   const network = await openNetworkNamespace([portOf(url), portOf(workspace.sandbox.origin)]);
   if (network === undefined) return skip('a network namespace takes root and `ip`');
-  const database = openTestDatabase(url);
+  const database = openTestDatabase(server.url(name));
   const ofOthers =
     "from volley.part where owner is not null and owner in (select id from volley.worker where lease > '15 s')";
-  const isTrue = async (condition: string) => (await database.query(`select ${condition} as is_so`))[0]?.is_so === true;
   const env = { VOLLEY_DATABASE_URL: url };
   try {
     // Another lease than that of the leader's own.
     const args = ['work', '--until-done', '--lease-seconds', '16'];
     const worker = network.start(COMMAND, args, { cwd: workspace.directory, env: { ...workspace.env, ...env } });
     const closed = once(worker, 'close');
-    for (const stream of [worker.stdout, worker.stderr]) stream?.resume();
+    let said = '';
+    worker.stdout?.resume();
+    worker.stderr?.on('data', (text) => {
+      said += text;
+    });
     const leader = workspace.start(['run', 'job.yaml'], { env });
-    while (!(await isTrue(`exists (select ${ofOthers} and state = 'under-way')`)));
+    let isOver = false;
+    leader.ended.then(() => {
+      isOver = true;
+    });
+    const until = async (condition: string) => {
+      while ((await database.query(`select ${condition} as is_so`))[0]?.is_so !== true) expect(isOver).toBe(false);
+    };
+    await until(`exists (select ${ofOthers} and state = 'under-way')`);
     const cutAtMs = performance.now();
     network.cut();
-    while (await isTrue(`exists (select ${ofOthers})`));
+    await until(`not exists (select ${ofOthers})`);
     expect(performance.now() - cutAtMs).toBeGreaterThan(5_000);
     network.join();
 
     const { code } = await workspace.finish(leader);
     expect([0, 3]).toContain(code);
     expect([[0], [75]]).toContainEqual((await closed).slice(0, 1));
+    expect(said).toContain('"event":"database-lost"');
     const sent = await workspace.destinations();
     expect(new Set(sent).size).toBe(sent.length);
     const { balance } = JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
@@ -60,5 +75,6 @@ test('a worker whose network is cut for longer than its lease sends nothing twic
   } finally {
     await database.close();
     await network.close();
+    await proxy.close();
   }
 });

@@ -127,4 +127,11 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     replace: 'if (waitMs > 0) return true;',
     tests: ['test/cluster/letting-go.test.ts'],
   },
+  {
+    name: 'a worker that gave up asks whether another run has parts for it',
+    file: 'src/cluster/work-on-run.ts',
+    find: 'async () => !stop.isRequested && (await context.isWantedElsewhere())',
+    replace: 'context.isWantedElsewhere',
+    tests: ['test/cluster/after-the-end.test.ts'],
+  },
 ];

@@ -55,12 +55,13 @@ export async function openCluster(
   const url = await readAddress(settings.database, host, flags);
   secrets.keep(url);
   const id = randomUUID();
+  const closed = new AbortController();
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
   const repeat = createPatience({
     clock,
     random,
     giveUpAfterMs: giveUpAfterSeconds * 1000,
-    signal: stop.nothingMore,
+    signal: AbortSignal.any([stop.nothingMore, closed.signal]),
     onLost: (why) => log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' }),
     onBack: () => log.info('the database answers again', { event: 'database-back' }),
   });
@@ -93,7 +94,11 @@ export async function openCluster(
       const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, ...named };
       return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
     },
-    close: () => direct.close(),
+    close: () => {
+      // What nobody waits for any more would keep the process alive.
+      closed.abort();
+      return direct.close();
+    },
   };
 }
 

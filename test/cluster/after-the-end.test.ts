@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { StoreLost } from '../../src/cluster/store.js';
+import { openCluster } from '../../src/commands/cluster/open-cluster.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { SecretKeeper } from '../../src/commands/terminal/terminal.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aTerminal } from '../commands/a-terminal.js';
+import { aJob, anSmsStep, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { aCluster, CLUSTER } from './a-cluster.js';
+import { MemoryCluster } from './memory-store.js';
+
+/** Bad answers in a row, where the time for it is over. */
+const BAD_TO_GIVE_UP = 5;
+const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
+
+test('a worker that gives up asks the database nothing more: a call that waits for it would keep the process', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(BAD_TO_GIVE_UP));
+  const cluster = { ...CLUSTER, sendHere: false };
+  const service = { giveUpAfterSeconds: 0 };
+  const limits = { requestsPerSecond: 100, messagesPerSecond: 1000, concurrency: 4 };
+  workspace.writeJob(aJob(workspace, { cluster, service, steps: [anSmsStep({ batchSize: 1, limits })] }));
+  const memory = new MemoryCluster(systemClock);
+  const { lead, work } = aCluster(workspace);
+  const leading = lead({ loadStore: async () => memory.connect() });
+  const waits: Promise<void>[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    sleep: (...asked) => {
+      const wait = systemClock.sleep(...asked);
+      waits.push(wait);
+      return wait;
+    },
+  };
+  const failure = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'UND_ERR_SOCKET' } as const;
+  const loadTransport = async () => () => ({ send: async () => failure, close: async () => {} });
+  const worker = work({ clock, loadTransport, loadStore: async () => memory.connect() });
+
+  expect(await worker.ended).toBe(75);
+  await Promise.all(waits);
+  await new Promise(setImmediate);
+  expect(memory.lateCalls).toEqual([]);
+  leading.stop();
+  await leading.ended;
+});
+
+test('a call of a database that this process has closed is not repeated', async () => {
+  const memory = new MemoryCluster(systemClock);
+  const { terminal } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
+  const cluster = await openCluster(
+    { ...CLUSTER, share: 'lane', leaseSeconds: 30, sendHere: true },
+    {
+      host: { ...terminal, runtime: { ...nodeRuntime, loadStore: async () => memory.connect() } },
+      ...{ secrets: new SecretKeeper(), log: QUIET, stop: new StopSwitch() },
+      ...{ giveUpAfterSeconds: 900, onLane: undefined },
+    },
+  );
+  await cluster.close();
+
+  await expect(cluster.store.hasRuns({})).rejects.toBeInstanceOf(StoreLost);
+  expect(memory.lateCalls).toEqual(['hasRuns']);
+});
