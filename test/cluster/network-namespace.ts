@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 
-/** Four addresses of a process: of what another left, packets of ours would go there. */
+/** Four addresses for each process: two processes with the same ones would get each other's packets. */
 const OWN = 4 * (process.pid % 2 ** 14);
 const [HOST, INSIDE] = [1, 2].map((at) => `10.213.${OWN >> 8}.${(OWN & 0xff) + at}`);
 /** Carries bytes from a port of the loopback inside to the same port of the other end. */
