@@ -62,7 +62,7 @@ export class HeldParts implements PartSource, Journal, Held {
   readonly #key: WorkerKey;
   readonly #of: Pick<WorkingRun, 'run' | 'born'>;
   readonly #epoch: number;
-  readonly #claimAtOnce: number;
+  readonly #claimAtOnce: () => number;
   readonly #held = new Map<string, HeldPart>();
   readonly #ready: PartToSend[] = [];
   readonly #commit: GroupCommit<Pending>;
@@ -73,7 +73,7 @@ export class HeldParts implements PartSource, Journal, Held {
   constructor(
     { worker, run, born, epoch, step }: WorkerKey & Pick<WorkingRun, 'born' | 'epoch'>,
     deps: HeldPartsDeps,
-    { claimAtOnce }: { claimAtOnce: number },
+    { claimAtOnce }: { claimAtOnce: () => number },
   ) {
     this.#key = { worker, run, step };
     this.#of = { run, born };
@@ -104,7 +104,7 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 
   async next(): Promise<PartToSend | undefined> {
-    if (this.#ready.length === 0 && this.#isOpen) await this.#claim(this.#claimAtOnce);
+    if (this.#ready.length === 0 && this.#isOpen) await this.#claim(this.#claimAtOnce());
     return this.#ready.shift();
   }
 

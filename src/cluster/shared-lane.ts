@@ -69,6 +69,8 @@ export function createSharedLane(options: {
   let isAsking = false;
   /** By an answer that this process got: turns that it has booked already are given up. */
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  /** Nothing is booked before: turns are for processes that reach the service. */
+  let awayUntilMs = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
   let preparationMs = FIRST_PREPARATION_MS;
 
@@ -138,6 +140,7 @@ export function createSharedLane(options: {
   };
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
+    await sleepUntil(awayUntilMs);
     let turn: Turn | undefined = await book(cost, false);
     await sleepUntil(turn.dueMs - preparationMs);
     const begunMs = clock.monotonicMs();
@@ -145,6 +148,7 @@ export function createSharedLane(options: {
       const tookMs = Math.min(clock.monotonicMs() - begunMs, MAX_PREPARATION_MS);
       if (turn !== undefined) preparationMs += (tookMs - preparationMs) * (tookMs > preparationMs ? 1 : FORGETTING);
       for (;;) {
+        if (turn === undefined) await sleepUntil(awayUntilMs);
         turn ??= await book(cost, true);
         await sleepUntil(turn.dueMs);
         await preSendCheck?.();
@@ -167,9 +171,14 @@ export function createSharedLane(options: {
 
   return {
     run: (cost, task) => slots.run(() => runInSlot(cost, task)),
-    pauseFor: (delayMs) => {
+    pauseFor: (delayMs, { isOwn } = { isOwn: false }) => {
+      const untilMs = clock.monotonicMs() + delayMs;
+      pausedUntilMs = Math.max(pausedUntilMs, untilMs);
+      if (isOwn) {
+        awayUntilMs = Math.max(awayUntilMs, untilMs);
+        return;
+      }
       said.pauseMs = Math.max(said.pauseMs, delayMs);
-      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + delayMs);
       void ask();
     },
     slowDown: () => {

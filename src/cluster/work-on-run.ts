@@ -1,6 +1,7 @@
 import type { RowCounts } from '../journal/replay.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
+import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
 import { StopSwitch } from '../run/stop.js';
 import { AttemptRefused, HeldParts, type SentAttempts } from './held-parts.js';
@@ -26,17 +27,19 @@ export interface WorkContext {
   readonly stop: StopSwitch;
   readonly observer: WorkObserver | undefined;
   readonly isWantedElsewhere: () => Promise<boolean>;
+  readonly before: StepBefore;
 }
 
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
 /**
  * Sends requests of the open step of a run, until it has none left, or none for this worker where another run has, or the worker is to stop. What holds for every request (a
- * guard, credentials, a refusal as a whole) stops the run for all workers; a service that this one cannot reach stops this one.
+ * guard, credentials, a refusal as a whole) stops the run for all workers; a service that this one cannot reach stops this one, in the
+ * end: until then what it has claimed is given back with each probe that fails.
  * Returns why it stopped by itself.
  */
 export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkContext): Promise<StopSwitch['reason']> {
-  const { store, lease, sent, deps } = context;
+  const { store, lease, sent, before } = context;
   const step = rowStepOf(job, run.step);
   const kind = kindOf(step);
   const key = { worker: lease.worker, run: run.run, step: run.step };
@@ -47,13 +50,21 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
     {
       store,
       lease,
-      clock: deps.clock,
+      clock: context.deps.clock,
       sent,
       isWantedElsewhere: async () => !stop.isRequested && (await context.isWantedElsewhere()),
     },
-    { claimAtOnce: step.limits.concurrency },
+    { claimAtOnce: () => (before.breaker.isOpen ? 1 : step.limits.concurrency) },
   );
   context.observer?.onHeld(held);
+  const deps: WorkContext['deps'] = {
+    ...context.deps,
+    onAttempt: (attempt) => {
+      context.deps.onAttempt?.(attempt);
+      // What it has claimed is for workers that reach the service.
+      if (attempt.isBreakerOpen) stop.request('interrupted', 'the service is out of reach');
+    },
+  };
   const lane = deps.createLane({
     area: kind.area,
     limits: step.limits,
@@ -67,6 +78,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
       planned: { number: run.step, kind: step.kind, counts: { planned: 0 } },
       progress: { settledRows: NOTHING_SETTLED },
       maxFailedPercent: job.maxFailedPercent,
+      before,
     },
     held,
     lane,

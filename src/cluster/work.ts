@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
+import { Breaker } from '../run/send/breaker.js';
+import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';
 import { SentAttempts } from './held-parts.js';
 import { Lease } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
 import { type WorkObserver, workOnRun } from './work-on-run.js';
-import { decodeWorkerJob, type WorkerJob } from './worker-job.js';
+import { decodeWorkerJob, rowStepOf, type WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
 const RECOVER_EVERY_MS = 2_000;
+/** While the service is out of reach; the run may end meanwhile. */
+const AWAY_POLL_MS = 1_000;
 
 /** The service of a run, as this worker reaches it. */
 export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>, Pick<RunDeps, 'createLane'> {
@@ -69,8 +73,14 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
   }
 }
 
+interface OpenedService extends WorkerService {
+  readonly breaker: Breaker;
+  /** By the number of their step. */
+  readonly notices: Map<number, StepNotices>;
+}
+
 /** By run and job, which may change with its leader; the one that was opened last at the end. */
-type Services = Map<string, Promise<WorkerService | undefined>>;
+type Services = Map<string, Promise<OpenedService | undefined>>;
 const MOST_SERVICES = 8;
 
 async function workUnder(
@@ -94,7 +104,7 @@ async function workUnder(
   while (!stop.isRequested) {
     if (lease.isLost) return 'again';
     const run = await store.findRun({ only: options.only });
-    const service = run === undefined ? undefined : await openOnce(run, services, options);
+    const service = run === undefined ? undefined : await openOnce(run, services, { options, deps });
     if (run === undefined || service === undefined) {
       const hasRuns = await store.hasRuns({ only: options.only });
       // A run that was dropped may come back under the same id, and knows nothing of them.
@@ -103,8 +113,12 @@ async function workUnder(
       await clock.sleep(POLL_MS, stop.nothingNew);
       continue;
     }
-    options.onWork?.(run, service.job);
-    const { job, transport, authorize, createLane } = service;
+    const { job, transport, authorize, createLane, breaker } = service;
+    if (breaker.pauseMs > 0) {
+      await clock.sleep(Math.min(breaker.pauseMs, AWAY_POLL_MS), stop.nothingNew);
+      continue;
+    }
+    options.onWork?.(run, job);
     const sinceMs = clock.monotonicMs();
     const isWantedElsewhere = async () => {
       const other = await store.findRun({ only: options.only, withOpenParts: true });
@@ -112,6 +126,7 @@ async function workUnder(
     };
     const reason = await workOnRun(run, job, {
       ...{ store, lease, sent, stop, observer: options.observer, isWantedElsewhere },
+      before: { breaker, notices: noticesOf(run, service, deps) },
       deps: { ...deps, transport, authorize, createLane },
     });
     if (reason?.reason === 'unavailable') return reason;
@@ -126,12 +141,12 @@ async function workUnder(
 async function openOnce(
   run: WorkingRun,
   services: Services,
-  { openService }: WorkOptions,
-): Promise<WorkerService | undefined> {
+  { options, deps }: { options: WorkOptions; deps: WorkDeps },
+): Promise<OpenedService | undefined> {
   const name = `${run.run} ${run.job}`;
   const known = services.get(name);
   if (known !== undefined) return known;
-  const opening = openService(run, decodeWorkerJob(run.job));
+  const opening = openService(run, options, deps);
   services.set(name, opening);
   const [[oldest, service] = []] = services;
   if (services.size > MOST_SERVICES && oldest !== undefined) {
@@ -139,6 +154,25 @@ async function openOnce(
     await (await service)?.close();
   }
   return opening;
+}
+
+async function openService(
+  run: WorkingRun,
+  options: WorkOptions,
+  { clock, random }: WorkDeps,
+): Promise<OpenedService | undefined> {
+  const service = await options.openService(run, decodeWorkerJob(run.job));
+  if (service === undefined) return undefined;
+  const giveUpAfterMs = service.job.service.giveUpAfterSeconds * 1000;
+  return { ...service, breaker: new Breaker({ clock, random, giveUpAfterMs }), notices: new Map() };
+}
+
+function noticesOf({ step: number }: WorkingRun, { job, notices }: OpenedService, deps: WorkDeps): StepNotices {
+  const known = notices.get(number);
+  if (known !== undefined) return known;
+  const made = new StepNotices(deps, { number, kind: rowStepOf(job, number).kind });
+  notices.set(number, made);
+  return made;
 }
 
 async function recoverEvery(store: Store, clock: WorkDeps['clock'], signal: AbortSignal): Promise<void> {

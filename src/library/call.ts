@@ -45,7 +45,7 @@ export function createLibraryCall(deps: {
 function chargeLane(lane: CallLane, cost: { messages: number; segments: number }): CallLane {
   return {
     run: (_cost, task) => lane.run(cost, task),
-    pauseFor: (delayMs) => lane.pauseFor(delayMs),
+    pauseFor: (delayMs, cause) => lane.pauseFor(delayMs, cause),
     slowDown: () => lane.slowDown(),
     noteSuccess: () => lane.noteSuccess(),
   };

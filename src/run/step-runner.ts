@@ -36,10 +36,11 @@ export class StepRunner {
     this.#queue = new PartQueue(context, source);
     this.#caution = new Caution({ isRepeatable: context.kind.isRepeatable(context.step) });
     this.#lane = lane;
-    this.#notices = new StepNotices(context.deps, context.planned);
+    this.#notices = context.before?.notices ?? new StepNotices(context.deps, context.planned);
     this.#rows = new StepTally(context, this.#notices);
     const { clock, random } = context.deps;
-    this.#breaker = new Breaker({ clock, random, giveUpAfterMs: context.service.giveUpAfterSeconds * 1000 });
+    const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000;
+    this.#breaker = context.before?.breaker ?? new Breaker({ clock, random, giveUpAfterMs });
   }
 
   /** `begun`: those that were begun before. */
@@ -57,7 +58,9 @@ export class StepRunner {
         await Promise.race([this.#anyToEnd(), this.#source.awaitMore()]);
         continue;
       }
-      if (this.#inFlight >= window || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
+      // Others can have what would wait for the answer of a probe.
+      const isProbing = this.#breaker.isOpen && this.#underWay.parts > 0;
+      if (this.#inFlight >= window || isProbing || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
     }
     while (this.#inFlight > 0) await this.#anyToEnd();
     if (this.#failure !== undefined) throw this.#failure;
@@ -210,8 +213,9 @@ export class StepRunner {
     if (retryAfterMs !== undefined && retryAfterMs > service.giveUpAfterSeconds * 1000) {
       stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`);
     } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);
-    if (wasTurnedAway(decision)) this.#lane.slowDown();
-    this.#lane.pauseFor(retryAfterMs ?? pauseMs);
+    const isTurnedAway = wasTurnedAway(decision);
+    if (isTurnedAway) this.#lane.slowDown();
+    this.#lane.pauseFor(retryAfterMs ?? pauseMs, { isOwn: !isTurnedAway });
     if (decision.kind === 'wait' && (retryAfterMs !== undefined || why.includes('429'))) {
       this.#notices.noteThrottled(why, retryAfterMs ?? pauseMs);
     } else if (!isInDoubt) this.#notices.noteOutage(why);

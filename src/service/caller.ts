@@ -14,7 +14,7 @@ export interface CallLane {
     cost: { messages: number; segments: number },
     task: (gate: () => Promise<Call['reportConnectDelay']>) => Promise<T>,
   ): Promise<T>;
-  pauseFor(delayMs: number): void;
+  pauseFor(delayMs: number, cause?: { readonly isOwn: boolean }): void;
   slowDown(): void;
   noteSuccess(): void;
 }
@@ -69,7 +69,8 @@ export function createCaller(deps: CallerDeps): CallService {
       const isTurnedAway = wasTurnedAway(decision);
       if (isTurnedAway) lane.slowDown();
       // Pause the lane even when this call gives up, so that the next one does not come too early.
-      if (isTurnedAway || (pauseMs !== undefined && !isOver)) lane.pauseFor(pauseMs ?? backoffMs);
+      if (isTurnedAway || (pauseMs !== undefined && !isOver))
+        lane.pauseFor(pauseMs ?? backoffMs, { isOwn: !isTurnedAway });
       if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
     }
   };

@@ -26,8 +26,11 @@ export interface Lane {
    * of `gate` costs again. The pre-send check is passed to the gate: run after it, it would make the rate uneven.
    */
   run<T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T>;
-  /** Closes the gate for at least this long; up to a quarter more (5 s at most), so that lanes do not resume together. */
-  pauseFor(delayMs: number): void;
+  /**
+   * Closes the gate for at least this long; up to a quarter more (5 s at most), so that lanes do not resume together. `isOwn`: the
+   * service did not ask for it, so where processes share the lane the others go on.
+   */
+  pauseFor(delayMs: number, cause?: PauseCause): void;
   /** The service refused a request for its rate: halves the rate, once for all refusals of one moment. */
   slowDown(): void;
   /** The service accepted a request: recovers the rate gradually after `slowDown`, up to the limits. */
@@ -36,6 +39,11 @@ export interface Lane {
   close(): Promise<void>;
   /** What the lane does just now; absent where a stand-in does not say. */
   readonly state?: Pick<LaneState, 'share'>;
+}
+
+/** Why a lane pauses. */
+export interface PauseCause {
+  readonly isOwn: boolean;
 }
 
 /** A lane whose limits may change while it is open. */

@@ -34,7 +34,7 @@ async function aWaitingRequest(onCall: (method: string, sent: { life: string | u
   const held = new HeldParts(
     { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 },
     { store: counted, lease: { assertFresh }, clock, sent },
-    { claimAtOnce: 1 },
+    { claimAtOnce: () => 1 },
   );
   await held.next();
   await held.append(BEGIN);
@@ -123,7 +123,7 @@ test('a request whose outcome is on its way is not claimed a second time', async
   };
   const deps = { lease: { assertFresh: () => {} }, clock: systemClock, sent: new SentAttempts(systemClock) };
   const key = { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 };
-  const held: HeldParts = new HeldParts(key, { ...deps, store: { ...store, append } }, { claimAtOnce: 1 });
+  const held: HeldParts = new HeldParts(key, { ...deps, store: { ...store, append } }, { claimAtOnce: () => 1 });
   await held.next();
 
   // Not sent: both stand in one write.

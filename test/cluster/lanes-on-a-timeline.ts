@@ -15,6 +15,8 @@ export interface Achieved {
   readonly callsPerSecond: number;
 }
 
+const AWAY_MS = 10_000;
+
 /** So many processes, always with requests to send, on one lane of a store whose calls take `callMs` each way, more or less. */
 export async function runLanes(
   lanes: number,
@@ -23,7 +25,15 @@ export async function runLanes(
     callMs = 1,
     seconds = 120,
     concurrency = 16,
-  }: { perSecond: number; callMs?: number; seconds?: number; concurrency?: number },
+    away = 0,
+  }: {
+    perSecond: number;
+    callMs?: number;
+    seconds?: number;
+    concurrency?: number;
+    /** As many more do not reach the service: each request makes them pause. */
+    away?: number;
+  },
 ): Promise<Achieved> {
   const random = createRandom(lanes, perSecond);
   const timeline = new Timeline(createRandom(lanes, perSecond + 1));
@@ -50,9 +60,10 @@ export async function runLanes(
     segmentsPerSecond: undefined,
     concurrency,
   };
-  for (let index = 0; index < lanes; index++) {
+  for (let index = 0; index < lanes + away; index++) {
+    const isAway = index >= lanes;
     const own: number[] = [];
-    left.push(own);
+    if (!isAway) left.push(own);
     const book: typeof store.book = async (...args) => {
       calls += 1;
       await travel();
@@ -69,6 +80,7 @@ export async function runLanes(
           await gate();
           own.push(timeline.nowMs);
           await sleep(100 + random() * 80);
+          if (isAway) lane.pauseFor(AWAY_MS, { isOwn: true });
         });
       }
     };

@@ -10,6 +10,12 @@ import { MemoryCluster } from './memory-store.js';
 const AWAY: Result = { kind: 'again', why: 'ECONNREFUSED' };
 const LATER: Result = { kind: 'again', why: 'too early for the number', isDeferred: true };
 const NEEDED_IN_A_ROW = 5;
+/** Twenty seconds pass in one. */
+const QUICK: Clock = {
+  ...systemClock,
+  monotonicMs: () => systemClock.monotonicMs() * 20,
+  sleep: (delayMs, signal) => systemClock.sleep(delayMs / 20, signal),
+};
 
 test('a run whose workers never reach the service stops, though each of them is replaced before it gives up', async () => {
   const { ended, serve, journal } = await aRunWithoutService();
@@ -47,6 +53,42 @@ test('a process that leads and cannot reach the service itself leaves the reques
   expect(await worker.ended).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(400));
 });
+
+test('a worker that cannot reach the service gives back what it has claimed, and makes no other one wait', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(20));
+  const cluster = { ...CLUSTER, sendHere: false };
+  const limits = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 8 };
+  const service = { giveUpAfterSeconds: 400 };
+  workspace.writeJob(aJob(workspace, { cluster, service, steps: [anSmsStep({ batchSize: 1, limits })] }));
+  const { lead, work } = aCluster(workspace);
+  const memory = new MemoryCluster(systemClock);
+  const pauses: number[] = [];
+  const loadStore = async () => {
+    const store = memory.connect();
+    const book: typeof store.book = (lane, asked) => {
+      pauses.push(asked.pauseMs);
+      return store.book(lane, asked);
+    };
+    return { ...store, book };
+  };
+  const leader = lead({ loadStore });
+  const failure = { kind: 'failure', mayHaveBeenProcessed: false, reason: 'EHOSTUNREACH' } as const;
+  let attempts = 0;
+  const send = async () => {
+    attempts += 1;
+    return failure;
+  };
+  const away = work({ clock: QUICK, loadStore, loadTransport: async () => () => ({ send, close: async () => {} }) });
+  while (attempts <= NEEDED_IN_A_ROW) await tick();
+  const other = work({ loadStore });
+
+  expect([await leader.ended, await other.ended, await away.ended]).toEqual([0, 0, 0]);
+  expect(await workspace.destinations()).toEqual(numbersOf(20));
+  expect(new Set(pauses)).toEqual(new Set([0]));
+  // With pauses of up to 30 s of its clock.
+  expect(attempts).toBeLessThan(20);
+}, 60_000);
 
 /** Of two requests. `serve`: a worker that gets this answer, and ends; a third of a lease passes. */
 async function aRunWithoutService() {

@@ -16,3 +16,9 @@ test.each([2.5, 25, 200].flatMap((perSecond) => [1, 2, 4, 8, 16].map((lanes) => 
     if (perSecond >= 25) expect(leastPart).toBeGreaterThan(0.7);
   },
 );
+
+test('a process that does not reach the service leaves the limit to the others', async () => {
+  const { share } = await runLanes(2, { perSecond: 25, away: 1 });
+  // Its own attempts cost a turn each.
+  expect(share).toBeGreaterThan(0.9);
+});

@@ -134,4 +134,25 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     replace: 'context.isWantedElsewhere',
     tests: ['test/cluster/after-the-end.test.ts'],
   },
+  {
+    name: 'a worker that cannot reach the service keeps what it has claimed',
+    file: 'src/cluster/work-on-run.ts',
+    find: 'if (attempt.isBreakerOpen) stop.request(',
+    replace: 'if (attempt.isBreakerOpen && attempt.step < 0) stop.request(',
+    tests: ['test/cluster/service-away.test.ts'],
+  },
+  {
+    name: 'a worker that cannot reach the service tries again without a pause',
+    file: 'src/cluster/work.ts',
+    find: 'if (breaker.pauseMs > 0) {',
+    replace: 'if (breaker.pauseMs < 0) {',
+    tests: ['test/cluster/service-away.test.ts'],
+  },
+  {
+    name: 'a process that cannot reach the service makes all others pause',
+    file: 'src/cluster/shared-lane.ts',
+    find: 'if (isOwn) {',
+    replace: 'if (isOwn && delayMs < 0) {',
+    tests: ['test/cluster/service-away.test.ts'],
+  },
 ];

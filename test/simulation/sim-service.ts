@@ -66,6 +66,7 @@ export class SimService {
   readonly #random: Random;
   readonly #told: QueryResult;
   readonly #ledger: SimLedger;
+  readonly #cutOff = new Map<SimProcess, number>();
   #previous: Done | undefined;
 
   constructor(timeline: Timeline, random: Random, told: QueryResult) {
@@ -77,6 +78,11 @@ export class SimService {
 
   get ledger(): Ledger {
     return this.#ledger.ledger;
+  }
+
+  /** This process reaches it no more for a time. */
+  cutOff(process: SimProcess, forMs: number): void {
+    this.#cutOff.set(process, this.#timeline.nowMs + forMs);
   }
 
   /** The way to it from one process. */
@@ -98,7 +104,8 @@ export class SimService {
             resolve(value);
           };
           signal?.addEventListener('abort', abandon);
-          this.#receive(call, leave, (value, delayMs) =>
+          const isCutOff = this.#timeline.nowMs < (this.#cutOff.get(process) ?? 0);
+          this.#receive(call, { leave, isCutOff }, (value, delayMs) =>
             this.#timeline.schedule(delayMs, () => answer(value), process),
           );
         }),
@@ -106,8 +113,12 @@ export class SimService {
     };
   }
 
-  #receive(call: Call, leave: Leave, answer: (value: Answer, delayMs: number) => void): void {
-    const fault = this.#chooseFault();
+  #receive(
+    call: Call,
+    { leave, isCutOff }: { leave: Leave; isCutOff: boolean },
+    answer: (value: Answer, delayMs: number) => void,
+  ): void {
+    const fault = isCutOff ? 'notSent' : this.#chooseFault();
     const travelMs = 5 + this.#random() * 40;
     const backMs = travelMs + this.#random() * (fault === 'slow' ? 90_000 : 60);
     const rows = rowsOf(leave.subject);

@@ -19,10 +19,10 @@ export function reportFirstPause(
     },
     lane: {
       run: (cost, task) => lane.run(cost, task),
-      pauseFor: (delayMs) => {
+      pauseFor: (delayMs, cause) => {
         if (last !== undefined && !wasReported) onPause(last, delayMs);
         wasReported = true;
-        lane.pauseFor(delayMs);
+        lane.pauseFor(delayMs, cause);
       },
       slowDown: () => lane.slowDown(),
       noteSuccess: () => lane.noteSuccess(),

@@ -16,6 +16,7 @@ export class Breaker {
   #badInRow = 0;
   #doubtsInRow = 0;
   #firstBadAtMs = 0;
+  #nextAtMs = 0;
 
   constructor(options: { clock: Clock; giveUpAfterMs: number; random: () => number }) {
     this.#clock = options.clock;
@@ -25,6 +26,11 @@ export class Breaker {
 
   get isOpen(): boolean {
     return this.#badInRow >= BAD_TO_OPEN;
+  }
+
+  /** Until the next probe; 0 while it is closed. */
+  get pauseMs(): number {
+    return this.isOpen ? Math.max(0, this.#nextAtMs - this.#clock.monotonicMs()) : 0;
   }
 
   get shouldGiveUp(): boolean {
@@ -44,7 +50,9 @@ export class Breaker {
     this.#badInRow += 1;
     this.#doubtsInRow = isInDoubt ? this.#doubtsInRow + 1 : 0;
     const fullMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#badInRow - 1));
-    return fullMs * (0.5 + this.#random() / 2);
+    const pauseMs = fullMs * (0.5 + this.#random() / 2);
+    this.#nextAtMs = this.#clock.monotonicMs() + pauseMs;
+    return pauseMs;
   }
 }
 

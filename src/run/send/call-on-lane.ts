@@ -65,8 +65,8 @@ function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): C
   let isThrottled = false;
   return {
     run: (cost, task) => lane.run(cost, (gate) => task(() => gate(() => lock.assertHeld()))),
-    pauseFor: (delayMs) => {
-      lane.pauseFor(delayMs);
+    pauseFor: (delayMs, cause) => {
+      lane.pauseFor(delayMs, cause);
       if (isThrottled) notices?.noteThrottled('HTTP 429 or 503', delayMs);
       else notices?.noteOutage('no good answer came');
       isThrottled = false;

@@ -4,8 +4,10 @@ import type { StepKind } from '../../kinds/step-kind.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
 import type { Held, Lock } from '../../storage/lock.js';
 import type { Journal, RunDeps, SendDeps } from '../run-deps.js';
+import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { AreaUse } from './area-use.js';
+import type { Breaker } from './breaker.js';
 
 /** What sending a part of a request needs to know. */
 export interface SendContext {
@@ -26,6 +28,13 @@ export interface RunnerContext extends SendContext {
   readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
   readonly progress: Pick<StepProgress, 'settledRows'>;
   readonly maxFailedPercent: number;
+  /** Of the same step, in this process, before. */
+  readonly before?: StepBefore;
+}
+
+export interface StepBefore {
+  readonly breaker: Breaker;
+  readonly notices: StepNotices;
 }
 
 /** What applying a step of a plan needs to know. */

@@ -1,12 +1,17 @@
 import type { Random } from '../../../src/sandbox/random.js';
 import { createMishap, createScenario, type Mishap, pick, type Scenario } from '../scenario.js';
 
-/** What happens to the database, so long after a leader's start. */
+/** What happens to the database, or to the ways of a process, so long after a leader's start. */
 export type DatabaseMishap =
   /** It answers no one for a time; with `restart`, it has another life then. */
   | { readonly kind: 'outage' | 'restart'; readonly atMs: number; readonly forMs: number }
-  /** One process reaches it no more for a time. */
-  | { readonly kind: 'partition'; readonly atMs: number; readonly forMs: number; readonly process: number }
+  /** One process reaches it, or the service, no more for a time. */
+  | {
+      readonly kind: 'partition' | 'no-service';
+      readonly atMs: number;
+      readonly forMs: number;
+      readonly process: number;
+    }
   /** After an outage a standby takes its place that lacks the last commits. */
   | { readonly kind: 'promotion'; readonly atMs: number; readonly forMs: number; readonly lagMs: number };
 
@@ -36,7 +41,14 @@ export interface ClusterScenario {
 }
 
 const HOUR_MS = 3_600_000;
-const KINDS: readonly DatabaseMishap['kind'][] = ['outage', 'restart', 'partition', 'partition', 'promotion'];
+const KINDS: readonly DatabaseMishap['kind'][] = [
+  'outage',
+  'restart',
+  'partition',
+  'partition',
+  'promotion',
+  'no-service',
+];
 
 export function createClusterScenario(random: Random): ClusterScenario {
   const sendHere = random() < 0.5;
@@ -79,5 +91,6 @@ function createDatabaseMishap(random: Random): DatabaseMishap {
   // Around the time in which a small job is sent; some beyond every lease.
   const mishap = { atMs: random() * 9_000, forMs: random() < 0.6 ? random() * 3_000 : random() * 50_000 };
   if (kind === 'promotion') return { ...mishap, kind, lagMs: random() * 1_500 };
-  return kind === 'partition' ? { ...mishap, kind, process: pick(random, 5) } : { ...mishap, kind };
+  if (kind === 'outage' || kind === 'restart') return { ...mishap, kind };
+  return { ...mishap, kind, process: pick(random, 5) };
 }

@@ -2,7 +2,7 @@ import type { Runner, Stage } from '../sim-process.js';
 import type { DatabaseMishap } from './cluster-scenario.js';
 import type { SimDatabase } from './sim-database.js';
 
-/** What happens to the database, and to the ways to it, while leaders and workers use it. */
+/** What happens to the database, and on the ways to it and to the service, while leaders and workers use them. */
 export class DatabaseMishaps {
   /** A standby has lost commits. */
   hasLostCommits = false;
@@ -23,10 +23,12 @@ export class DatabaseMishaps {
   }
 
   #disturb(mishap: DatabaseMishap): void {
-    if (mishap.kind === 'partition') {
+    if (mishap.kind === 'partition' || mishap.kind === 'no-service') {
       const all = this.#processes().filter(({ isAlive }) => isAlive);
       const runner = all[mishap.process % Math.max(1, all.length)];
-      if (runner !== undefined) this.#database.cutOff(runner, mishap.forMs);
+      if (runner === undefined) return;
+      if (mishap.kind === 'partition') this.#database.cutOff(runner, mishap.forMs);
+      else this.#cutOffService(runner, mishap.forMs);
     } else if (mishap.kind !== 'promotion') {
       this.#database.goAway(mishap.forMs, () => mishap.kind === 'restart' && this.#restart());
     } else {
@@ -39,6 +41,11 @@ export class DatabaseMishaps {
         });
       });
     }
+  }
+
+  #cutOffService(runner: Runner, forMs: number): void {
+    this.#stage.trace(`${runner.name} does not reach the service for ${Math.round(forMs)} ms`);
+    this.#stage.service.cutOff(runner, forMs);
   }
 
   #restart(): void {
