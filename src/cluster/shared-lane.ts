@@ -139,8 +139,13 @@ export function createSharedLane(options: {
     if (stopped.aborted) throw new LaneStopped();
   };
 
+  const sleepAway = async () => {
+    // It may become longer meanwhile.
+    while (clock.monotonicMs() < awayUntilMs) await sleepUntil(awayUntilMs);
+  };
+
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
-    await sleepUntil(awayUntilMs);
+    await sleepAway();
     let turn: Turn | undefined = await book(cost, false);
     await sleepUntil(turn.dueMs - preparationMs);
     const begunMs = clock.monotonicMs();
@@ -148,7 +153,7 @@ export function createSharedLane(options: {
       const tookMs = Math.min(clock.monotonicMs() - begunMs, MAX_PREPARATION_MS);
       if (turn !== undefined) preparationMs += (tookMs - preparationMs) * (tookMs > preparationMs ? 1 : FORGETTING);
       for (;;) {
-        if (turn === undefined) await sleepUntil(awayUntilMs);
+        if (turn === undefined) await sleepAway();
         turn ??= await book(cost, true);
         await sleepUntil(turn.dueMs);
         await preSendCheck?.();

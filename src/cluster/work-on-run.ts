@@ -28,18 +28,19 @@ export interface WorkContext {
   readonly observer: WorkObserver | undefined;
   readonly isWantedElsewhere: () => Promise<boolean>;
   readonly before: StepBefore;
+  /** The worker has no way to the service: what it had claimed is for others. */
+  readonly onAway: () => void;
 }
 
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
 /**
- * Sends requests of the open step of a run, until it has none left, or none for this worker where another run has, or the worker is to stop. What holds for every request (a
- * guard, credentials, a refusal as a whole) stops the run for all workers; a service that this one cannot reach stops this one, in the
- * end: until then what it has claimed is given back with each probe that fails.
- * Returns why it stopped by itself.
+ * Sends requests of the open step of a run, until it has none left, or none for this worker where another run has, or the worker is to
+ * stop, or has no way to the service. What holds for every request (a guard, credentials, a refusal as a whole) stops the run for all
+ * workers; a service that gives no good answer for long stops this one. Returns why it stopped by itself.
  */
 export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkContext): Promise<StopSwitch['reason']> {
-  const { store, lease, sent, before } = context;
+  const { store, lease, sent, deps, before } = context;
   const step = rowStepOf(job, run.step);
   const kind = kindOf(step);
   const key = { worker: lease.worker, run: run.run, step: run.step };
@@ -50,20 +51,18 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
     {
       store,
       lease,
-      clock: context.deps.clock,
+      clock: deps.clock,
       sent,
       isWantedElsewhere: async () => !stop.isRequested && (await context.isWantedElsewhere()),
     },
     { claimAtOnce: () => (before.breaker.isOpen ? 1 : step.limits.concurrency) },
   );
   context.observer?.onHeld(held);
-  const deps: WorkContext['deps'] = {
-    ...context.deps,
-    onAttempt: (attempt) => {
-      context.deps.onAttempt?.(attempt);
-      // What it has claimed is for workers that reach the service.
-      if (attempt.isBreakerOpen) stop.request('interrupted', 'the service is out of reach');
-    },
+  const onAway = () => {
+    // One whose outcome is to be queried is not postponed for it.
+    if (kind.outcomeQuery !== undefined) return;
+    context.onAway();
+    stop.request('interrupted', 'there is no way to the service');
   };
   const lane = deps.createLane({
     area: kind.area,
@@ -78,7 +77,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
       planned: { number: run.step, kind: step.kind, counts: { planned: 0 } },
       progress: { settledRows: NOTHING_SETTLED },
       maxFailedPercent: job.maxFailedPercent,
-      before,
+      ...{ before, onAway },
     },
     held,
     lane,

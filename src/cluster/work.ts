@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
 import { Breaker } from '../run/send/breaker.js';
+import type { StepBefore } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';
 import { SentAttempts } from './held-parts.js';
@@ -11,8 +12,10 @@ import { decodeWorkerJob, rowStepOf, type WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
 const RECOVER_EVERY_MS = 2_000;
-/** While the service is out of reach; the run may end meanwhile. */
+/** While there is no way to the service; the run may end meanwhile. */
 const AWAY_POLL_MS = 1_000;
+/** A worker that had nothing to try for so long knows no more of it. */
+const AWAY_FOR_MS = 120_000;
 
 /** The service of a run, as this worker reaches it. */
 export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>, Pick<RunDeps, 'createLane'> {
@@ -74,9 +77,8 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
 }
 
 interface OpenedService extends WorkerService {
-  readonly breaker: Breaker;
-  /** By the number of their step. */
-  readonly notices: Map<number, StepNotices>;
+  /** Where the last round ended without a way to the service. */
+  away?: (StepBefore & { readonly step: number; readonly atMs: number }) | undefined;
 }
 
 /** By run and job, which may change with its leader; the one that was opened last at the end. */
@@ -104,7 +106,7 @@ async function workUnder(
   while (!stop.isRequested) {
     if (lease.isLost) return 'again';
     const run = await store.findRun({ only: options.only });
-    const service = run === undefined ? undefined : await openOnce(run, services, { options, deps });
+    const service = run === undefined ? undefined : await openOnce(run, services, options);
     if (run === undefined || service === undefined) {
       const hasRuns = await store.hasRuns({ only: options.only });
       // A run that was dropped may come back under the same id, and knows nothing of them.
@@ -113,9 +115,11 @@ async function workUnder(
       await clock.sleep(POLL_MS, stop.nothingNew);
       continue;
     }
-    const { job, transport, authorize, createLane, breaker } = service;
-    if (breaker.pauseMs > 0) {
-      await clock.sleep(Math.min(breaker.pauseMs, AWAY_POLL_MS), stop.nothingNew);
+    const { job, transport, authorize, createLane } = service;
+    const before = findBefore(run, service, deps);
+    const { pauseMs } = before.breaker;
+    if (pauseMs > 0) {
+      await clock.sleep(Math.min(pauseMs, AWAY_POLL_MS), stop.nothingNew);
       continue;
     }
     options.onWork?.(run, job);
@@ -124,9 +128,13 @@ async function workUnder(
       const other = await store.findRun({ only: options.only, withOpenParts: true });
       return other !== undefined && other.run !== run.run;
     };
+    service.away = undefined;
     const reason = await workOnRun(run, job, {
       ...{ store, lease, sent, stop, observer: options.observer, isWantedElsewhere },
-      before: { breaker, notices: noticesOf(run, service, deps) },
+      before,
+      onAway: () => {
+        service.away = { ...before, step: run.step, atMs: clock.monotonicMs() };
+      },
       deps: { ...deps, transport, authorize, createLane },
     });
     if (reason?.reason === 'unavailable') return reason;
@@ -141,12 +149,12 @@ async function workUnder(
 async function openOnce(
   run: WorkingRun,
   services: Services,
-  { options, deps }: { options: WorkOptions; deps: WorkDeps },
+  { openService }: WorkOptions,
 ): Promise<OpenedService | undefined> {
   const name = `${run.run} ${run.job}`;
   const known = services.get(name);
   if (known !== undefined) return known;
-  const opening = openService(run, options, deps);
+  const opening = openService(run, decodeWorkerJob(run.job));
   services.set(name, opening);
   const [[oldest, service] = []] = services;
   if (services.size > MOST_SERVICES && oldest !== undefined) {
@@ -156,23 +164,13 @@ async function openOnce(
   return opening;
 }
 
-async function openService(
-  run: WorkingRun,
-  options: WorkOptions,
-  { clock, random }: WorkDeps,
-): Promise<OpenedService | undefined> {
-  const service = await options.openService(run, decodeWorkerJob(run.job));
-  if (service === undefined) return undefined;
-  const giveUpAfterMs = service.job.service.giveUpAfterSeconds * 1000;
-  return { ...service, breaker: new Breaker({ clock, random, giveUpAfterMs }), notices: new Map() };
-}
-
-function noticesOf({ step: number }: WorkingRun, { job, notices }: OpenedService, deps: WorkDeps): StepNotices {
-  const known = notices.get(number);
-  if (known !== undefined) return known;
-  const made = new StepNotices(deps, { number, kind: rowStepOf(job, number).kind });
-  notices.set(number, made);
-  return made;
+/** What this worker knows of its way to the service, for the step that is open. */
+function findBefore({ step: number }: WorkingRun, { job, away }: OpenedService, deps: WorkDeps): StepBefore {
+  if (away?.step === number && deps.clock.monotonicMs() - away.atMs < AWAY_FOR_MS) return away;
+  return {
+    breaker: new Breaker({ ...deps, giveUpAfterMs: job.service.giveUpAfterSeconds * 1000 }),
+    notices: new StepNotices(deps, { number, kind: rowStepOf(job, number).kind }),
+  };
 }
 
 async function recoverEvery(store: Store, clock: WorkDeps['clock'], signal: AbortSignal): Promise<void> {

@@ -49,6 +49,7 @@ export class StepRunner {
     this.#rows.report();
     // Twice what may be in flight: the next requests are read while the lane is full.
     const window = this.#context.step.limits.concurrency * 2;
+    let isProbe = this.#breaker.isOpen;
     while (!this.#context.stop.isRequested && this.#failure === undefined) {
       const part = await this.#queue.next({ isSmallestFirst: this.#caution.isProbing });
       if (part !== undefined) await this.#begin(part);
@@ -58,9 +59,10 @@ export class StepRunner {
         await Promise.race([this.#anyToEnd(), this.#source.awaitMore()]);
         continue;
       }
-      // Others can have what would wait for the answer of a probe.
-      const isProbing = this.#breaker.isOpen && this.#underWay.parts > 0;
-      if (this.#inFlight >= window || isProbing || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
+      // Open from before: others can have what would wait for its answer.
+      isProbe &&= this.#breaker.isOpen;
+      const isAwaited = isProbe && this.#underWay.parts > 0;
+      if (this.#inFlight >= window || isAwaited || (part === undefined && this.#inFlight > 0)) await this.#anyToEnd();
     }
     while (this.#inFlight > 0) await this.#anyToEnd();
     if (this.#failure !== undefined) throw this.#failure;
@@ -219,7 +221,10 @@ export class StepRunner {
     if (decision.kind === 'wait' && (retryAfterMs !== undefined || why.includes('429'))) {
       this.#notices.noteThrottled(why, retryAfterMs ?? pauseMs);
     } else if (!isInDoubt) this.#notices.noteOutage(why);
-    if (this.#breaker.isOpen) this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
+    if (!this.#breaker.isOpen) return;
+    this.#notices.noteBreakerOpen(why, service.giveUpAfterSeconds);
+    // Any answer shows that there is a way.
+    if (decision.kind === 'again' && !decision.mayHaveBeenProcessed) this.#context.onAway?.();
   }
 }
 

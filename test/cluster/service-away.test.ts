@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Result } from '../../src/journal/entry-format.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from '../e2e/a-job.js';
+import type { Answer } from '../../src/service/answer.js';
+import { createTransport, type Transport } from '../../src/service/transport.js';
+import { aContactsStep, aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
@@ -10,12 +12,15 @@ import { MemoryCluster } from './memory-store.js';
 const AWAY: Result = { kind: 'again', why: 'ECONNREFUSED' };
 const LATER: Result = { kind: 'again', why: 'too early for the number', isDeferred: true };
 const NEEDED_IN_A_ROW = 5;
-/** Twenty seconds pass in one. */
-const QUICK: Clock = {
-  ...systemClock,
-  monotonicMs: () => systemClock.monotonicMs() * 20,
-  sleep: (delayMs, signal) => systemClock.sleep(delayMs / 20, signal),
-};
+/** So many seconds pass in one. */
+function aQuickClock(times: number): Clock {
+  const startMs = systemClock.now();
+  return {
+    now: () => startMs + (systemClock.now() - startMs) * times,
+    monotonicMs: () => systemClock.monotonicMs() * times,
+    sleep: (delayMs, signal) => systemClock.sleep(delayMs / times, signal),
+  };
+}
 
 test('a run whose workers never reach the service stops, though each of them is replaced before it gives up', async () => {
   const { ended, serve, journal } = await aRunWithoutService();
@@ -79,7 +84,11 @@ test('a worker that cannot reach the service gives back what it has claimed, and
     attempts += 1;
     return failure;
   };
-  const away = work({ clock: QUICK, loadStore, loadTransport: async () => () => ({ send, close: async () => {} }) });
+  const away = work({
+    clock: { ...aQuickClock(20), now: systemClock.now },
+    loadStore,
+    loadTransport: async () => () => ({ send, close: async () => {} }),
+  });
   while (attempts <= NEEDED_IN_A_ROW) await tick();
   const other = work({ loadStore });
 
@@ -89,6 +98,71 @@ test('a worker that cannot reach the service gives back what it has claimed, and
   // With pauses of up to 30 s of its clock.
   expect(attempts).toBeLessThan(20);
 }, 60_000);
+
+test('requests that never get a good answer are in doubt in the end, and the others are sent meanwhile', async () => {
+  // All but one of those that are claimed first.
+  const failing = numbersOf(7);
+  const { exitCode, contacts } = await aRunOfContacts((body) =>
+    failing.some((number) => body.includes(number.slice(1))) ? answer(500) : undefined,
+  );
+
+  expect(exitCode).toBe(3);
+  expect(contacts).toBe(ROWS - failing.length);
+}, 60_000);
+
+test('a pause that the service asks for is for all, also after many bad answers in a row', async () => {
+  let asked = 0;
+  let lastAt = 0;
+  const { exitCode, pausedAt } = await aRunOfContacts(async () => {
+    asked += 1;
+    if (asked > 2 * NEEDED_IN_A_ROW) return undefined;
+    // All of them have left.
+    while (asked < NEEDED_IN_A_ROW - 1) await tick();
+    lastAt = performance.now();
+    return answer(429, { 'retry-after': '1' });
+  });
+
+  expect(exitCode).toBe(0);
+  expect(pausedAt.at(-1)).toBeGreaterThan(lastAt);
+}, 60_000);
+
+const ROWS = 60;
+
+function answer(status: number, headers = {}): Answer {
+  return { kind: 'response', status, headers, body: Buffer.from('') };
+}
+
+/** By the process that leads. `answer`: in place of the service's, by the body of the request. `pausedAt`: when a pause for all was asked for. */
+async function aRunOfContacts(answer: (body: string) => Answer | undefined | Promise<Answer | undefined>) {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(ROWS));
+  const limits = { requestsPerSecond: 100, concurrency: NEEDED_IN_A_ROW - 1 };
+  const service = { giveUpAfterSeconds: 120 };
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, service, steps: [aContactsStep({ limits })] }));
+  const { run } = aCluster(workspace);
+  const clock = aQuickClock(5);
+  const memory = new MemoryCluster(clock);
+  const pausedAt: number[] = [];
+  const loadStore = async () => {
+    const store = memory.connect();
+    const book: typeof store.book = (lane, asked) => {
+      if (asked.pauseMs > 0) pausedAt.push(performance.now());
+      return store.book(lane, asked);
+    };
+    return { ...store, book };
+  };
+  let contacts = 0;
+  const loadTransport = async () => (timeouts: Parameters<typeof createTransport>[0]) => {
+    const real = createTransport(timeouts);
+    const send: Transport['send'] = async (call, signal) => {
+      const bad = await answer(String(call.body));
+      contacts += bad === undefined ? 1 : 0;
+      return bad ?? real.send(call, signal);
+    };
+    return { ...real, send };
+  };
+  return { exitCode: await run({ clock, loadStore, loadTransport }), contacts, pausedAt };
+}
 
 /** Of two requests. `serve`: a worker that gets this answer, and ends; a third of a lease passes. */
 async function aRunWithoutService() {

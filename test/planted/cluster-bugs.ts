@@ -137,15 +137,15 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a worker that cannot reach the service keeps what it has claimed',
     file: 'src/cluster/work-on-run.ts',
-    find: 'if (attempt.isBreakerOpen) stop.request(',
-    replace: 'if (attempt.isBreakerOpen && attempt.step < 0) stop.request(',
+    find: "stop.request('interrupted', 'there is no way to the service');",
+    replace: '',
     tests: ['test/cluster/service-away.test.ts'],
   },
   {
     name: 'a worker that cannot reach the service tries again without a pause',
     file: 'src/cluster/work.ts',
-    find: 'if (breaker.pauseMs > 0) {',
-    replace: 'if (breaker.pauseMs < 0) {',
+    find: 'if (pauseMs > 0) {',
+    replace: 'if (pauseMs < 0) {',
     tests: ['test/cluster/service-away.test.ts'],
   },
   {

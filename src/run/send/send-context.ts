@@ -30,6 +30,8 @@ export interface RunnerContext extends SendContext {
   readonly maxFailedPercent: number;
   /** Of the same step, in this process, before. */
   readonly before?: StepBefore;
+  /** The breaker is open, and this process has no way to the service; other processes may. */
+  readonly onAway?: () => void;
 }
 
 export interface StepBefore {
