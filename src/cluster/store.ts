@@ -147,7 +147,8 @@ export interface LeaderStore {
   closeStep(key: LeadKey): Promise<void>;
   /**
    * Of a closed step, in a life that is confirmed: deletes open and claimed parts, which can no longer begin. Returns all deleted
-   * since `closeStep`; in any other life a worker may have sent what this server takes for open. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
+   * since `closeStep`; in any other life a worker may have sent what this server takes for open. What came of one `isInFlight` is
+   * unknown; others were not sent since they were handed over, or ended `again`.
    */
   withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
   /**

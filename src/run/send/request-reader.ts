@@ -21,7 +21,7 @@ export interface PartToSend {
 export interface PartSource {
   /** Undefined when there is none, for now or for good. */
   next(): Promise<PartToSend | undefined>;
-  /** Resolves when there may be one, with false when there never will; absent where `next` says so. */
+  /** Resolves when there may be one, with false when there never will, or another run needs this process; absent where `next` says so. */
   awaitMore?(): Promise<boolean>;
 }
 
