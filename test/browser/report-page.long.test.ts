@@ -114,5 +114,6 @@ async function open({ width, colorScheme, media }: (typeof LOOKS)[number]): Prom
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
   await page.emulateMedia({ colorScheme, media });
   await page.goto(url);
+  for (const fold of await page.locator('summary').all()) await fold.click();
   return page;
 }

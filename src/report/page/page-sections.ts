@@ -48,8 +48,18 @@ export function renderSteps({ steps, balance }: Summary): Html {
 ${table}${actions}`;
 }
 
+/** What a reader of the figures above seldom asks for: how fast it was sent, and by which digests its files are known. Folded. */
+export function renderForEngineers(source: PageSource): Html {
+  const parts = [renderRates(source), renderFiles(source.plan), renderPriceList(source.summary)];
+  if (parts.every((part) => part === NOTHING)) return NOTHING;
+  return html`<details>
+<summary>For engineers</summary>
+${parts}</details>
+`;
+}
+
 /** How fast each step was sent, against what its limits allow. */
-export function renderRates({ plan, rateOf }: PageSource): Html {
+function renderRates({ plan, rateOf }: PageSource): Html {
   const charts = plan.steps.slice(0, MOST_STEPS).flatMap((planned) => {
     const series = rateOf(planned.number);
     const step = plan.job.steps[planned.number - 1];
@@ -150,7 +160,13 @@ function renderListed({ cost, steps }: Summary): Html {
   const rows = priced.map(({ name, cost }) => [name, ...amounts(cost), cost.withoutPrice]);
   const without = priced.reduce((sum, { cost }) => sum + cost.withoutPrice, 0);
   const total = rows.length > 1 ? ['total', ...amounts(cost), without] : undefined;
-  return html`${renderTable({ name: 'Cost by step', columns }, rows, total)}<p class="dim">By the price list ${cutName(cost.file)}, SHA-256 <code>${cost.sha256}</code>.</p>
+  return html`${renderTable({ name: 'Cost by step', columns }, rows, total)}<p class="dim">By the price list ${cutName(cost.file)}.</p>
+`;
+}
+
+function renderPriceList({ cost }: Summary): Html {
+  if (cost === undefined) return NOTHING;
+  return html`<p>Price list ${cutName(cost.file)}: SHA-256 <code>${cost.sha256}</code></p>
 `;
 }
 
@@ -234,18 +250,8 @@ ${quotes}`,
 ${sections}`;
 }
 
-/** By what the run can be found, and its files be known. */
-export function renderSource(summary: Summary, { id, retryOf, testOf, steps, job }: Plan): Html {
-  const files = steps.flatMap(({ number, inputs }) =>
-    inputs.map(({ file, rows, sha256 }) => [cutName(maskNumbers(file)), number, rows, html`<code>${sha256}</code>`]),
-  );
-  const columns = [
-    { title: 'file' },
-    { title: 'step', isNumber: true },
-    { title: 'rows', isNumber: true },
-    { title: 'SHA-256' },
-  ];
-  const rows = sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']);
+/** By what the run can be found. */
+export function renderSource(summary: Summary, { id, retryOf, testOf, job }: Plan): Html {
   const service = job.service.sandbox
     ? 'sandbox'
     : `account ${job.service.account}, subaccount ${job.service.subAccountId}`;
@@ -255,9 +261,24 @@ export function renderSource(summary: Summary, { id, retryOf, testOf, steps, job
   const times = [summary.startedAt, summary.endedAt].filter((time) => time !== null).join(' to ');
   return html`<footer>
 <p>Run <code>${id}</code> of job ${job.name}${retries}${tested}; ${service}. ${times}</p>
-${files.length === 0 ? NOTHING : renderTable({ name: 'Files of the run', columns }, rows)}
 </footer>
 `;
+}
+
+function renderFiles({ steps }: Plan): Html {
+  const files = steps.flatMap(({ number, inputs }) =>
+    inputs.map(({ file, rows, sha256 }) => [cutName(maskNumbers(file)), number, rows, html`<code>${sha256}</code>`]),
+  );
+  if (files.length === 0) return NOTHING;
+  const columns = [
+    { title: 'file' },
+    { title: 'step', isNumber: true },
+    { title: 'rows', isNumber: true },
+    { title: 'SHA-256' },
+  ];
+  const rows = sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']);
+  return html`<h2>Files</h2>
+${renderTable({ name: 'Files of the run', columns }, rows)}`;
 }
 
 function nameOf({ number, kind }: { readonly number: number; readonly kind: string }): string {

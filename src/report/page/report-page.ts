@@ -7,7 +7,7 @@ import {
   renderCost,
   renderDeliveries,
   renderExamples,
-  renderRates,
+  renderForEngineers,
   renderReasons,
   renderSource,
   renderSteps,
@@ -27,13 +27,13 @@ export function formatReportPage(source: PageSource): string {
   const sections: Html[] = [
     renderSteps(summary),
     renderTests(source.tests ?? []),
-    renderRates(source),
     renderReasons(summary),
     renderDeliveries(summary),
     renderCost(summary),
     renderAudience(plan),
     renderExamples(plan),
     renderSource(summary, plan),
+    renderForEngineers(source),
   ];
   const page = html`<!doctype html>
 <html lang="en">

@@ -25,6 +25,7 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   return [
     describeSending(summary, plan),
     ...describeSchedule(summary),
+    ...describeDelivery(summary),
     ...(plan.testOf === undefined ? [] : [`This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`]),
     ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
     ...(state === 'planned' ? [] : [read]),
@@ -74,6 +75,17 @@ function describeSchedule({ steps }: Summary): string[] {
     if (accepted === 0) return [];
     return [`${countOf(accepted, 'message')} ${accepted === 1 ? 'is' : 'are'} scheduled for ${formatWritten(at)}.`];
   });
+}
+
+/** A message whose newest receipt is not final counts as neither delivered nor failed. */
+function describeDelivery({ deliveries, steps }: Summary): string[] {
+  if (deliveries === null) return [];
+  const sum = (states: readonly string[]) => states.reduce((total, state) => total + (deliveries[state] ?? 0), 0);
+  const [delivered, failed] = [sum(['delivered', 'read']), sum(['undelivered', 'rejected'])];
+  const messages = steps.reduce((total, { kind, balance }) => total + (kind === 'sms' ? balance.accepted : 0), 0);
+  const open = messages - delivered - failed;
+  const rest = open > 0 ? `; ${format(open)} ${open === 1 ? 'has' : 'have'} no final one yet` : '';
+  return [`Receipts say: ${format(delivered)} delivered, ${format(failed)} failed${rest}.`];
 }
 
 /** `5,622 messages and 640 contacts`: steps of one kind are added up. */

@@ -135,6 +135,30 @@ test('what the service holds for a later time has its sentence', async () => {
   expect(page).not.toContain('26 November');
 });
 
+test('the sentences say how many were delivered and how many failed; a receipt that is not final is neither', async () => {
+  const run = await aFinishedRun();
+  const deliveries = { delivered: 12, read: 3, undelivered: 4, rejected: 1, queued: 2, sent: 2 };
+  expect(pageOf(run, { deliveries })).toContain('Receipts say: 15 delivered, 5 failed; 5 have no final one yet.');
+  expect(pageOf(run, { deliveries: { delivered: 25 } })).toContain('Receipts say: 25 delivered, 0 failed.');
+  expect(pageOf(run, { deliveries: { delivered: 24 } })).toContain('; 1 has no final one yet.');
+  expect(pageOf(run)).not.toContain('Receipts say');
+});
+
+test('rate and digests are folded, and stand nowhere else', async () => {
+  const run = await aFinishedRun();
+  const cost = { currency: 'EUR', file: 'prices.csv', sha256: 'f00', planned: '1.25', accepted: '1.20' };
+  const rate: SendRateSeries = { startMs: 0, spanMs: 1000, rows: [7, 5], pausedMs: 0 };
+  const summary = { ...run.summary, cost };
+  const page = formatReportPage({ summary, plan: run.made.plan, rateOf: () => rate });
+  const [folded = ''] = /<details>[\s\S]*<\/details>/.exec(page) ?? [];
+  const open = page.replace(folded, '');
+  for (const part of ['peak 7 a second', run.made.plan.steps[0]!.inputs[0]!.sha256, 'f00']) {
+    expect(folded).toContain(part);
+    expect(open).not.toContain(part);
+  }
+  expect(open).toContain('By the price list prices.csv.');
+});
+
 test('each way to end has its sentence', async () => {
   const run = await aFinishedRun();
   const balance = { ...run.summary.balance, accepted: 20, inDoubt: 3, unprocessed: 2 };
