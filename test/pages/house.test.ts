@@ -12,15 +12,15 @@ const textOf = (path: string, room = 'src') => readFileSync(`${ROOT}${room}/${pa
 /** Names that several rooms may give to what they have of an area of the service, or of a kind of step in two of them. */
 const OF_AREAS = [...AREAS, 'conversations'].map((area) => `${area}.ts`);
 
-test('a folder of src/ has at most 16 files', () => {
-  expect(listMore(files, (path) => dirname(path), 16)).toEqual([]);
+test('a folder of src/ has at most 20 files', () => {
+  expect(listMore(files, (path) => dirname(path), 20)).toEqual([]);
 });
 
-test.each(['src', 'test'])('a file of %s/ has at most 300 lines', (room) => {
+test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
   const paths = listSources(room);
 
   expect(paths.length).toBeGreaterThan(300);
-  expect(paths.filter((path) => textOf(path, room).split('\n').length > 301)).toEqual([]);
+  expect(paths.filter((path) => textOf(path, room).split('\n').length > 351)).toEqual([]);
 });
 
 test('no two files of src/ have one name, save those of an area of the service', () => {
