@@ -55,7 +55,9 @@ export async function pruneRun(
   }
   await lock.assertHeld();
   const path = join(directory, PRUNED_FILE);
-  const lines = Buffer.concat(listEntries(run, registry.state).map(encodeRegistryLine)).toString('utf8');
+  const lines = Buffer.concat(listEntries(run, registry.state).map((entry) => encodeRegistryLine(entry))).toString(
+    'utf8',
+  );
   if ((await files.readText(path)) !== lines) await files.writeWhole(path, lines);
   await removeExamples(files, directory);
   for (const { name } of await listPrunable(files, directory)) {

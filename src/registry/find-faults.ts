@@ -23,7 +23,12 @@ const MOMENT_MS = 3_000;
 /** What shows that the registry is not the one that was written here, or not as it was written last. */
 export async function findRegistryFaults(
   files: Files,
-  { jobDirectory, state, lock }: { jobDirectory: string; state: RegistryState; lock: Lock },
+  {
+    jobDirectory,
+    state,
+    goodBytes,
+    lock,
+  }: { jobDirectory: string; state: RegistryState; goodBytes: number; lock: Lock },
 ): Promise<Fault[]> {
   const path = join(jobDirectory, REGISTRY_FILE);
   const [own, directory] = [await files.stat(path), await files.stat(jobDirectory)];
@@ -40,7 +45,7 @@ export async function findRegistryFaults(
   if (!isSameIdentity(registry, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that was written here' });
   }
-  faults.push(...findLoss({ path, own, knownBytes: lock.lastKnown[REGISTRY_FILE] }));
+  faults.push(...findLoss({ path, bytes: goodBytes, knownBytes: lock.lastKnown[REGISTRY_FILE] }));
   return [...faults, ...findLateChange({ path, own, lastAt: state.lastAt, lock })];
 }
 
@@ -78,7 +83,7 @@ export async function findRunFaults(
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
   const known = Math.max(ended?.journalBytes ?? 0, lock.lastKnown[journalKeyOf(begun.plan)] ?? 0);
-  faults.push(...findLoss({ path, own, knownBytes: known }));
+  faults.push(...findLoss({ path, bytes: own.bytes, knownBytes: known }));
   if (ended?.state === 'finished') return faults;
   const lastAt = await readLastAt(files, path);
   return [...faults, ...(lastAt === undefined ? [] : findLateChange({ path, own, lastAt, lock }))];
@@ -86,18 +91,18 @@ export async function findRunFaults(
 
 function findLoss({
   path,
-  own,
+  bytes,
   knownBytes = 0,
 }: {
   path: string;
-  own: FileFacts;
+  bytes: number;
   knownBytes: number | undefined;
 }): Fault[] {
-  if (own.bytes >= knownBytes) return [];
+  if (bytes >= knownBytes) return [];
   return [
     {
       where: path,
-      message: `it has ${own.bytes} bytes, and had ${knownBytes}: an older copy was put in its place, or its end is cut off`,
+      message: `it has ${bytes} good bytes, and had ${knownBytes}: an older copy was put in its place, or its end is cut off`,
     },
   ];
 }

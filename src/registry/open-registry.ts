@@ -23,8 +23,9 @@ import {
 import {
   type AdoptedEntry,
   type BegunEntry,
-  decodeRegistryLine,
+  END_OF_TORN_LINE,
   type EndedEntry,
+  findRegistryLine,
   REGISTRY_FILE,
   REGISTRY_VERSION,
   type RegistryEntry,
@@ -37,12 +38,12 @@ import { RegistryState } from './registry-state.js';
  */
 export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Promise<Registry> {
   const { jobDirectory, lock, adoptedBy } = options;
-  const { state, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
+  const { state, goodBytes, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
   await lock.assertHeld();
   const directories = await readRunDirectories(deps.files, jobDirectory, state);
-  const registry = new Registry(deps, options, { state, isTorn, directories });
+  const registry = new Registry(deps, options, { state, goodBytes, isTorn, directories });
   const lostBytes = state.registry === undefined ? lock.lastKnown[REGISTRY_FILE] : undefined;
-  const faults = await listFaults(deps.files, { state, directories, lock });
+  const faults = await listFaults(deps.files, { state, goodBytes, directories, lock });
   if (lostBytes !== undefined) {
     faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
   }
@@ -69,39 +70,54 @@ export async function readRunDirectories(
 
 async function listFaults(
   files: Files,
-  of: { state: RegistryState; directories: RunDirectories; lock: Lock },
+  of: { state: RegistryState; goodBytes: number; directories: RunDirectories; lock: Lock },
 ): Promise<Fault[]> {
   const faults = await findRegistryFaults(files, { ...of, jobDirectory: of.directories.jobDirectory });
   for (const run of of.state.listUnfinished()) faults.push(...(await findRunFaults(files, { ...of, run })));
   return faults;
 }
 
-/** Refuses a line that is damaged; passes over those that were never whole. */
-export async function readRegistry(files: Files, path: string): Promise<{ state: RegistryState; isTorn: boolean }> {
+/**
+ * Refuses a line that is damaged, wherever; passes over those that were never whole, as the line behind them says. `goodBytes`: where the
+ * last good line ends.
+ */
+export async function readRegistry(
+  files: Files,
+  path: string,
+): Promise<{ state: RegistryState; goodBytes: number; isTorn: boolean }> {
   const state = new RegistryState();
-  let isTorn = false;
-  if ((await files.stat(path)) === undefined) return { state, isTorn };
+  let goodBytes = 0;
+  if ((await files.stat(path)) === undefined) return { state, goodBytes, isTorn: false };
   const file = await files.openRead(path);
   let number = 0;
+  let firstBad: number | undefined;
+  let isTorn = false;
   try {
-    for await (const { bytes, isWhole } of splitLines(file, 0)) {
+    for await (const { bytes, offset, isWhole } of splitLines(file, 0)) {
       number += 1;
-      const entry = isWhole ? decodeRegistryLine(bytes) : undefined;
+      const line = isWhole ? findRegistryLine(bytes) : undefined;
       isTorn = !isWhole && bytes.length > 0;
-      if (entry !== undefined) state.apply(entry);
-      else if (isWhole && bytes.at(-1) === CLOSING_BRACE) {
-        throw new UserError('registry-mismatch', `Cannot use ${path}: line ${number} is damaged`, {
-          hint: 'Nothing was sent. Put it back from a backup, or remove it; then the same command with --adopt goes on, with what the runs themselves know.',
-        });
-      }
+      if (line === undefined) firstBad ??= number;
+      // Only where its writer knew of nothing good between them.
+      if (line !== undefined && line.after > goodBytes) throw refuseLine(path, firstBad ?? number);
+      // The end of a piece that was never whole, by a process that died before it wrote more.
+      if (line === undefined && isWhole && bytes.at(-1) !== END_OF_TORN_LINE[0]) throw refuseLine(path, number);
+      if (line === undefined) continue;
+      state.apply(line.entry);
+      goodBytes = offset + bytes.length + 1;
+      firstBad = undefined;
     }
   } finally {
     await file.close();
   }
-  return { state, isTorn };
+  return { state, goodBytes, isTorn };
 }
 
-const CLOSING_BRACE = '}'.charCodeAt(0);
+function refuseLine(path: string, number: number): UserError {
+  return new UserError('registry-mismatch', `Cannot use ${path}: line ${number} is damaged`, {
+    hint: 'Nothing was sent. Put it back from a backup, or remove it; then the same command with --adopt goes on, with what the runs themselves know.',
+  });
+}
 
 async function makeRegistry(
   registry: Registry,

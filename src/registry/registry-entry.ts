@@ -7,10 +7,11 @@ import type { Identity } from '../storage/identity.js';
 /**
  * The run registry on disk, version 2: `registry.ndjson`, one entry a line, appended only, each synced before anything relies on it.
  *
- *   {"crc":"9f3a01bc","type":"begun","at":1790000000000,"plan":"k3v9q2m8x4aa",…}\n
+ *   {"crc":"9f3a01bc","after":812,"type":"begun","at":1790000000000,"plan":"k3v9q2m8x4aa",…}\n
  *
- * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline. A line that was never whole, since a
- * process died in the middle of a write, gets `~` at its end by the next one that appends; any other bad line is damage. Version 1 has
+ * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline. `after` is where the last good line
+ * ended that its writer knew. A line that was never whole, since a process died in the middle of a write, is so passed over: the next
+ * line says that it begins behind nothing good there. It may stand in one line with that piece. Any other bad line is damage. Version 1 has
  * no claims: they are added from the runs, and with them another entry `made`, of the new version.
  */
 export const REGISTRY_VERSION: number = PROGRAM.formats.registry;
@@ -156,20 +157,33 @@ export function digestPlan(text: string): string {
 
 const PREFIX = '{"crc":"';
 const BODY_START = PREFIX.length + 8 + '",'.length;
-const HEAD = /^\{"crc":"([0-9a-f]{8})",/;
+const HEAD = /^\{"crc":"([0-9a-f]{8})","after":(\d+),/;
 
-/** The bytes of one line, its newline included. */
-export function encodeRegistryLine(entry: RegistryEntry): Buffer {
-  const body = JSON.stringify(entry).slice(1);
+/** The bytes of one line, its newline included. `after`: where the last good line ends; 0 where there is none, or in a mark. */
+export function encodeRegistryLine(entry: RegistryEntry, after = 0): Buffer {
+  const body = `"after":${after},${JSON.stringify(entry).slice(1)}`;
   return Buffer.from(`${PREFIX}${crc32(body).toString(16).padStart(8, '0')}",${body}\n`);
 }
 
 /** Undefined for anything that is not, bit for bit, a line that `encodeRegistryLine` wrote. `bytes` is without the newline. */
 export function decodeRegistryLine(bytes: Buffer): RegistryEntry | undefined {
+  return decodeLine(bytes)?.entry;
+}
+
+/** The same with `after`; also finds a line behind a torn piece of another one. Texts within entries have their quotes escaped. */
+export function findRegistryLine(bytes: Buffer): { entry: RegistryEntry; after: number; skipped: number } | undefined {
+  const whole = decodeLine(bytes);
+  if (whole !== undefined) return { ...whole, skipped: 0 };
+  const skipped = bytes.lastIndexOf(PREFIX);
+  const line = skipped > 0 ? decodeLine(bytes.subarray(skipped)) : undefined;
+  return line === undefined ? undefined : { ...line, skipped };
+}
+
+function decodeLine(bytes: Buffer): { entry: RegistryEntry; after: number } | undefined {
   const text = bytes.toString('utf8');
-  const [head = '', crc = ''] = HEAD.exec(text) ?? [];
+  const [head = '', crc = '', after] = HEAD.exec(text) ?? [];
   if (head === '' || Number.parseInt(crc, 16) !== crc32(bytes.subarray(BODY_START))) return undefined;
-  return JSON.parse(`{${text.slice(head.length)}`);
+  return { entry: JSON.parse(`{${text.slice(head.length)}`), after: Number(after) };
 }
 
 /** What ends a line that was never whole. */

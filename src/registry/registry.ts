@@ -50,14 +50,19 @@ export class Registry {
   readonly #adoptedBy: string | undefined;
   readonly #onNotice: OpenOptions['onNotice'];
   #isTorn: boolean;
-  /** Of the registry, and of the journals of unfinished runs, as far as they are on disk. */
+  /** Where the last good line of the registry ends; beside it the journals of unfinished runs. */
   #bytes = 0;
   readonly #journals = new Map<string, { readonly durableBytes: number }>();
 
   constructor(
     deps: RegistryDeps,
     { jobDirectory, lock, adoptedBy, onNotice }: OpenOptions,
-    { state, isTorn, directories }: { state: RegistryState; isTorn: boolean; directories: RunDirectories },
+    {
+      state,
+      goodBytes,
+      isTorn,
+      directories,
+    }: { state: RegistryState; goodBytes: number; isTorn: boolean; directories: RunDirectories },
   ) {
     this.#deps = deps;
     this.#jobDirectory = jobDirectory;
@@ -67,6 +72,7 @@ export class Registry {
     this.state = state;
     this.directories = directories;
     this.#isTorn = isTorn;
+    this.#bytes = goodBytes;
   }
 
   /** Id of the run that took a file for a step of a kind, by the digest of its bytes or of its rows: the latest, where several did. */
@@ -181,10 +187,18 @@ export class Registry {
 
   async append(...entries: readonly RegistryEntry[]): Promise<void> {
     await this.#lock.assertHeld();
-    const lines = entries.map(encodeRegistryLine);
+    let after = this.#bytes;
     const file = await this.#deps.files.openAppend(join(this.#jobDirectory, REGISTRY_FILE));
     try {
-      await file.append(Buffer.concat(this.#isTorn ? [END_OF_TORN_LINE, ...lines] : lines));
+      const torn = this.#isTorn ? [END_OF_TORN_LINE] : [];
+      let end = file.bytes + (this.#isTorn ? END_OF_TORN_LINE.length : 0);
+      const lines = entries.map((entry) => {
+        const line = encodeRegistryLine(entry, after);
+        end += line.length;
+        after = end;
+        return line;
+      });
+      await file.append(Buffer.concat([...torn, ...lines]));
       await file.sync();
       this.#isTorn = false;
       this.#bytes = file.bytes;
@@ -200,7 +214,7 @@ export class Registry {
   /** From now on the job's lock notes how long the files are, so that an older copy of one is known by its length. */
   async attest(): Promise<void> {
     const { files } = this.#deps;
-    this.#bytes = await this.#syncedBytes(join(this.#jobDirectory, REGISTRY_FILE));
+    await this.#syncedBytes(join(this.#jobDirectory, REGISTRY_FILE));
     for (const { begun } of this.state.listUnfinished()) {
       const path = join(this.directories.of(begun.plan), JOURNAL_FILE);
       if ((await files.stat(path)) === undefined) continue;

@@ -26,8 +26,15 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'an older copy of the registry is not noticed',
     file: 'src/registry/find-faults.ts',
-    find: '  if (own.bytes >= knownBytes) return [];',
-    replace: '  if (own.bytes >= 0 * knownBytes) return [];',
+    find: '  if (bytes >= knownBytes) return [];',
+    replace: '  if (bytes >= 0 * knownBytes) return [];',
+    tests: ['test/registry/open-registry.test.ts'],
+  },
+  {
+    name: 'a damaged line of the registry is passed over as if it had never been whole',
+    file: 'src/registry/open-registry.ts',
+    find: 'line.after > goodBytes',
+    replace: 'line.after > number * 1e9',
     tests: ['test/registry/open-registry.test.ts'],
   },
   {

@@ -85,6 +85,38 @@ describe('a registry', () => {
     await expect(open(disk)).rejects.toThrow('line 1 is damaged');
   });
 
+  test.each([
+    ['the last byte of a line', (text: string) => text.replace(/\}\n/, '|\n')],
+    ['the last byte, as if the line had never been whole', (text: string) => text.replace(/\}\n/, '~\n')],
+    ['the newline between two lines', (text: string) => text.replace('\n', 'x')],
+    ['all of a line', (text: string) => text.replace(/^.*\n/, (line) => `${'\0'.repeat(line.length - 1)}\n`)],
+  ])('of which %s is damaged, with lines behind it, is refused', async (_what, damage) => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    await open(disk, { lock: aLock({ 'registry.ndjson': 100_000 }), adoptedBy: 'ann' });
+    disk.write(PATH, damage(disk.readText(PATH)));
+    await expect(open(disk)).rejects.toThrow('line 1 is damaged');
+  });
+
+  test.each(['|\n', '~\n', '}x'])('of which the last line ends in %j is refused', async (end) => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    const text = disk.readText(PATH);
+    disk.write(PATH, `${text.slice(0, -2)}${end}`);
+    await expect(open(disk, { lock: aLock({ 'registry.ndjson': text.length }) })).rejects.toMatchObject({
+      code: 'registry-mismatch',
+    });
+  });
+
+  test('reads a line that stands in one with the torn piece of a process that lost its lock', async () => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    const made = disk.readText(PATH);
+    const line = encodeRegistryLine({ type: 'abandoned', at: 1, plan: 'p', by: 'ann' }, made.length);
+    disk.write(PATH, `${made}{"crc":"00000000","after":0,"type":"beg${line}`);
+    expect((await open(disk)).state.abandoned.has('p')).toBe(true);
+  });
+
   test('whose disk fails at any operation is an error, and whole at the next', async () => {
     const count = await countOperations();
     expect(count).toBeGreaterThan(5);
