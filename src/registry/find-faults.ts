@@ -34,6 +34,12 @@ export async function findRegistryFaults(
   const [own, directory] = [await files.stat(path), await files.stat(jobDirectory)];
   const { registry, directory: known } = state;
   const faults: Fault[] = [];
+  if (lock.isReplaced === true && registry !== undefined) {
+    faults.push({
+      where: jobDirectory,
+      message: 'its lock file is not the one that was written last: it was put back, or copied',
+    });
+  }
   if (own === undefined || registry === undefined || known === undefined || directory === undefined) return faults;
   if (!isSameIdentity(known, identityOf(jobDirectory, directory))) {
     const where = known.path === jobDirectory ? 'that stood here' : `in ${known.path}`;
@@ -127,7 +133,7 @@ function findLateChange({
   // By the clock of the process that wrote the line.
   const changedAt = own.changedMs - (lock.lastDiskAheadMs ?? Number.POSITIVE_INFINITY);
   // Of a line that a power cut took, the file keeps the time alone; the lock of the process that wrote it is as late.
-  const isLate = changedAt - Math.max(lastAt, lock.lastRenewedAt ?? 0) >= LATE_MS;
+  const isLate = changedAt - Math.max(lastAt, lock.lastAttestedAt ?? lock.lastRenewedAt ?? 0) >= LATE_MS;
   if (!isLate && own.changedMs - own.modifiedMs < MOMENT_MS) return [];
   const message = `its last line is of ${timeOf(lastAt)}, and something else than volley changed the file ${timeOf(own.changedMs)}`;
   return [{ where: path, message }];

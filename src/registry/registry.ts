@@ -221,6 +221,8 @@ export class Registry {
       this.#journals.set(begun.plan, { durableBytes: await this.#syncedBytes(path) });
     }
     this.#lock.attest(() => this.#measure());
+    // Before the first write: what a power cut takes leaves the file its time, and that is then no later than the lock's.
+    await this.#lock.note();
   }
 
   /** Lengths that are on disk: what is noted must be there after a power cut too. */

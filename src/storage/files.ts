@@ -13,15 +13,15 @@ export interface Files {
   openRead(path: string): Promise<ReadFile>;
   /** Writes beside the path, to a name that ends in `.part`; the file gets its own in `finish()`, or never. */
   createWhole(path: string): Promise<WholeFile>;
-  /** Leaves no file behind when the disk fails. */
-  writeWhole(path: string, text: string): Promise<void>;
+  /** Leaves no file behind when the disk fails. A text may depend on the facts of its very file. */
+  writeWhole(path: string, text: Text): Promise<void>;
   /** Opens for appending, and creates the file if missing. Its name is durable once this returns. */
   openAppend(path: string): Promise<AppendFile>;
   /**
    * False when the file exists already: of concurrent callers exactly one gets true. Leaves no file behind when the
    * disk fails.
    */
-  createExclusive(path: string, text: string): Promise<boolean>;
+  createExclusive(path: string, text: Text): Promise<boolean>;
   /** Names in a directory, sorted; none when there is no such directory. */
   list(directory: string): Promise<string[]>;
   /** Undefined when there is no such path. */
@@ -34,6 +34,8 @@ export interface Files {
   remove(path: string): Promise<void>;
   syncDirectory(path: string): Promise<void>;
 }
+
+type Text = string | ((own: FileFacts) => string);
 
 export interface FileFacts {
   readonly bytes: number;
@@ -128,10 +130,11 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     await syncDirectory(dirname(to));
   };
 
-  const createWhole = async (path: string): Promise<WholeFile> => {
+  const openWhole = async (path: string): Promise<WholeFile & { facts(): Promise<FileFacts> }> => {
     const part = `${path}${writer}.part`;
     const handle = await raw.open(part, 'w', FILE_MODE);
     return {
+      facts: async () => factsOf(await handle.stat()),
       write: (chunk) => naming(path, writeAll(handle, toBytes(chunk))),
       finish: async () => {
         await naming(path, handle.sync());
@@ -149,11 +152,11 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
   return {
     readText: (path) => raw.readFile(path, 'utf8').catch(undefinedWhenMissing) as Promise<string | undefined>,
     openRead: async (path) => openRead(raw, path),
-    createWhole,
+    createWhole: openWhole,
     writeWhole: async (path, text) => {
-      const file = await createWhole(path);
+      const file = await openWhole(path);
       try {
-        await file.write(text);
+        await file.write(typeof text === 'string' ? text : text(await file.facts()));
         await file.finish();
       } catch (error) {
         await file.discard().catch(() => {});
@@ -178,7 +181,8 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       if (handle === undefined) return false;
       try {
         try {
-          await naming(path, writeAll(handle, toBytes(text)));
+          const whole = typeof text === 'string' ? text : text(factsOf(await handle.stat()));
+          await naming(path, writeAll(handle, toBytes(whole)));
           await naming(path, handle.sync());
         } finally {
           await handle.close();
@@ -201,17 +205,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         return codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error);
       });
       if (found === undefined) return undefined;
-      return {
-        bytes: Number(found.size),
-        isFile: found.isFile(),
-        isDirectory: found.isDirectory(),
-        modifiedMs: Number(found.mtimeMs),
-        inode: Number(found.ino ?? 0),
-        device: Number(found.dev ?? 0),
-        bornMs: Number(found.birthtimeMs ?? 0),
-        changedMs: Number(found.ctimeMs ?? 0),
-        mode: Number(found.mode ?? 0) & 0o777,
-      };
+      return factsOf(found);
     },
     makeDirectory: async (path) => {
       const missing = await findMissing(path);
@@ -230,6 +224,20 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
 }
 
 export const nodeFiles: Files = createFiles(promises, `.${randomUUID().slice(0, 8)}.${process.pid}`);
+
+function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
+  return {
+    bytes: Number(found.size),
+    isFile: found.isFile(),
+    isDirectory: found.isDirectory(),
+    modifiedMs: Number(found.mtimeMs),
+    inode: Number(found.ino ?? 0),
+    device: Number(found.dev ?? 0),
+    bornMs: Number(found.birthtimeMs ?? 0),
+    changedMs: Number(found.ctimeMs ?? 0),
+    mode: Number(found.mode ?? 0) & 0o777,
+  };
+}
 
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   const handle = await raw.open(path, 'r');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Files } from './files.js';
+import type { Identity } from './identity.js';
 
 export interface Owner {
   /** Host name with what distinguishes two containers of that name. */
@@ -27,6 +28,15 @@ export interface LockFile extends Owner {
   readonly known?: Readonly<Record<string, number>>;
   /** How far the file system's clock was ahead of its owner's; absent until that was measured. */
   readonly diskAheadMs?: number | undefined;
+  /** Of this very file: a copy, or an older one that was put back in its place, has another. */
+  readonly own?: Omit<Identity, 'path'>;
+  /** Until its owner has found the job as it was left: what the last owner wrote that had. */
+  readonly before?: Before | undefined;
+}
+
+export interface Before extends Pick<LockFile, 'known' | 'diskAheadMs' | 'renewedAt'> {
+  /** The file of that owner, or of one since, was put back. */
+  readonly isReplaced: boolean;
 }
 
 export const LEASE_MS = 60_000;

@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
 import { ageMs, type Moment, readMoment } from '../ports/moment.js';
 import { coalesce } from './coalesce.js';
+import type { FileFacts } from './files.js';
+import { identityOf, isSameIdentity } from './identity.js';
 import {
+  type Before,
   freeInMs,
   isWritten,
   LEASE_MS,
@@ -35,6 +38,10 @@ export interface Lock extends Held {
   readonly lastRenewedAt: number | undefined;
   /** How long before it was taken the last owner last wrote its file, by the file system's clock; undefined if unknown. */
   readonly lastWrittenMsAgo?: number | undefined;
+  /** The same of the last owner that had found the job as it was left: a command that refuses leaves no trace. */
+  readonly lastAttestedAt?: number | undefined;
+  /** The last owner's file is not the one that it wrote: it is a copy, or was put back from a backup. */
+  readonly isReplaced?: boolean;
   /** Lengths of files by path in the directory, as the last owner recorded them; empty if none did. */
   readonly lastKnown: Readonly<Record<string, number>>;
   /** How far the file system's clock was ahead of the last owner's; undefined if unknown. */
@@ -67,12 +74,16 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   const current = await readHighest(deps, directory);
   if (current !== undefined) assertFree(deps, current);
   const epoch = (current?.epoch ?? 0) + 1;
-  const lastKnown = current?.known ?? {};
-  const content = (state: LockFile['state'], about: Pick<LockFile, 'known' | 'diskAheadMs'>) =>
-    `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state, ...about })}\n`;
-  const carried = { known: lastKnown, diskAheadMs: current?.diskAheadMs };
+  const content =
+    (state: LockFile['state'], about: Pick<LockFile, 'known' | 'diskAheadMs' | 'before'>) =>
+    ({ device, inode, bornMs }: FileFacts) =>
+      `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state, own: { device, inode, bornMs }, ...about })}\n`;
   const path = pathOf(directory, epoch);
-  const lastChangedMs = current && (await deps.files.stat(pathOf(directory, current.epoch)))?.changedMs;
+  const lastFacts = current && (await deps.files.stat(pathOf(directory, current.epoch)));
+  const lastChangedMs = lastFacts?.changedMs;
+  const before = current && beforeOf(current, lastFacts, pathOf(directory, current.epoch));
+  const lastKnown = before?.known ?? {};
+  const carried = { known: lastKnown, diskAheadMs: before?.diskAheadMs, before };
   const taken = readMoment(deps.clock);
   if (!(await deps.files.createExclusive(path, content('held', carried)))) {
     throw describeTakeover(path);
@@ -100,10 +111,21 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     lastOwnedMsAgo,
     lastRenewedAt: current?.renewedAt,
     lastWrittenMsAgo: changedMs && lastChangedMs ? Math.max(0, changedMs - lastChangedMs) : undefined,
+    before,
     lastKnown,
-    lastDiskAheadMs: current?.diskAheadMs,
+    lastDiskAheadMs: before?.diskAheadMs,
     diskAheadMs,
   });
+}
+
+/** What the next owner is to know of the last one that had found the job as it was left. */
+function beforeOf(current: LockFile, found: FileFacts | undefined, path: string): Before {
+  const isOther =
+    current.own !== undefined &&
+    found !== undefined &&
+    !isSameIdentity({ ...current.own, path }, identityOf(path, found));
+  const { known, diskAheadMs, renewedAt } = current.before ?? current;
+  return { known: known ?? {}, diskAheadMs, renewedAt, isReplaced: isOther || current.before?.isReplaced === true };
 }
 
 /** The current owner of the job; undefined if there is none. */
@@ -120,8 +142,12 @@ function holdLock(
   > & {
     directory: string;
     taken: Moment;
+    before: Before | undefined;
     diskAheadMs: number | undefined;
-    content: (state: LockFile['state'], about: Pick<LockFile, 'known' | 'diskAheadMs'>) => string;
+    content: (
+      state: LockFile['state'],
+      about: Pick<LockFile, 'known' | 'diskAheadMs' | 'before'>,
+    ) => (own: FileFacts) => string;
   },
 ): Lock {
   const path = pathOf(own.directory, own.epoch);
@@ -133,6 +159,7 @@ function holdLock(
   let noted = own.lastKnown;
   let atOpen = own.lastKnown;
   let measure = () => noted;
+  let before = own.before;
 
   const assertFresh = () => {
     if (isLost || ageMs(deps.clock, renewed) > LEASE_MS - SAFETY_MS) throw lostLock();
@@ -161,7 +188,7 @@ function holdLock(
       const known = measure();
       // Of the last writer of the files.
       const diskAheadMs = isDeepStrictEqual(known, atOpen) ? own.lastDiskAheadMs : own.diskAheadMs;
-      await deps.files.writeWhole(path, own.content(state, { known, diskAheadMs }));
+      await deps.files.writeWhole(path, own.content(state, { known, diskAheadMs, before }));
       noted = known;
       if (!(await isHighest())) isLost = true;
     } finally {
@@ -201,12 +228,15 @@ function holdLock(
     lastOwnedMsAgo: own.lastOwnedMsAgo,
     lastRenewedAt: own.lastRenewedAt,
     lastWrittenMsAgo: own.lastWrittenMsAgo,
+    lastAttestedAt: own.before?.renewedAt,
+    isReplaced: own.before?.isReplaced === true,
     lastKnown: own.lastKnown,
     lastDiskAheadMs: own.lastDiskAheadMs,
     assertHeld,
     assertFresh,
     attest: (files) => {
       measure = files;
+      before = undefined;
       atOpen = files();
     },
     note: () => write('held'),

@@ -38,6 +38,13 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     tests: ['test/registry/open-registry.test.ts'],
   },
   {
+    name: 'a backup of the lock is taken for the file that was written last, by trying again',
+    file: 'src/storage/lock.ts',
+    find: 'isReplaced: isOther || current.before?.isReplaced === true',
+    replace: 'isReplaced: isOther',
+    tests: ['test/storage/last-owner.test.ts'],
+  },
+  {
     name: 'the lock is looked at before the journal, and not after it',
     file: 'src/registry/watch-journal.ts',
     find: '      const found = await files.stat(path);\n      await lock.assertHeld();\n',
@@ -64,7 +71,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a line that a power cut took makes a copy of the file',
     file: 'src/registry/find-faults.ts',
-    find: 'Math.max(lastAt, lock.lastRenewedAt ?? 0)',
+    find: 'Math.max(lastAt, lock.lastAttestedAt ?? lock.lastRenewedAt ?? 0)',
     replace: 'lastAt',
     tests: ['test/walk/power-cut-later.long.test.ts'],
     title:

@@ -72,7 +72,12 @@ export function createSimFiles(
           disk.volume.ftruncateSync(fd, length);
           disk.noteModified(inode, options.nowMs());
         }),
-      stat: async () => disk.volume.fstatSync(fd),
+      stat: async () => {
+        const stat = disk.volume.fstatSync(fd);
+        const { inode: ino, bornMs: birthtimeMs } = disk.identityOf(inode);
+        const kind = { isFile: () => stat.isFile(), isDirectory: () => stat.isDirectory() };
+        return { size: stat.size, ino, dev: 1, birthtimeMs, ...kind };
+      },
       close: async () => {
         // Its number may be another file's by then.
         if (isClosed) throw Object.assign(new Error('EBADF: file closed'), { code: 'EBADF', syscall: 'close' });

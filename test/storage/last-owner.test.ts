@@ -33,3 +33,36 @@ test('the next owner knows how long the files were that the last one wrote', asy
   await idle.release();
   expect((await job.take({ owner: { pid: 3 } })).lastKnown).toEqual({ 'registry.ndjson': 700 });
 });
+
+test('an owner that has not found the job as it was left leaves what the one before it noted, however many there are', async () => {
+  const job = aJobDirectory();
+  const first = await job.take();
+  first.attest(() => ({ 'registry.ndjson': 700 }));
+  await first.release();
+  const attestedAt = job.clock.now();
+  for (let pid = 2; pid < 12; pid++) {
+    job.clock.wallMs += 100_000;
+    const refused = await job.take({ owner: { pid } });
+    expect([refused.lastKnown, refused.lastAttestedAt]).toEqual([{ 'registry.ndjson': 700 }, attestedAt]);
+    await refused.release();
+  }
+});
+
+test('a lock file that was put back in place of the last one is known by the file that it names, also behind owners that refused', async () => {
+  const job = aJobDirectory();
+  const first = await job.take();
+  const held = JSON.stringify(job.read(1));
+  first.attest(() => ({}));
+  await first.release();
+  job.put(1, held);
+  job.dies(1);
+  for (let pid = 2; pid < 12; pid++) {
+    const next = await job.take({ owner: { pid } });
+    expect(next.isReplaced).toBe(true);
+    await next.release();
+  }
+  const adopting = await job.take({ owner: { pid: 12 } });
+  adopting.attest(() => ({}));
+  await adopting.release();
+  expect((await job.take({ owner: { pid: 13 } })).isReplaced).toBe(false);
+});
