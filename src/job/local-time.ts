@@ -3,27 +3,17 @@ export type LocalTimeReading =
   | { readonly kind: 'one'; readonly instant: string }
   | { readonly kind: 'none' | 'two'; readonly readings: readonly [earlier: string, later: string] };
 
-const LOCAL_TIME = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::(\d\d))?$/;
+const ISO = /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)[ T](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d))?$/;
+/** Dots mean day, month, year, wherever dates are written with them; with slashes the month may come first. */
+const DOTTED = /^(?<day>\d\d?)\.(?<month>\d\d?)\.(?<year>\d{4}),? (?<hour>\d\d?):(?<minute>\d\d)(?::(?<second>\d\d))?$/;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** No zone changes its offset twice within so long. */
 const AROUND_MS = 27 * HOUR_MS;
 
-/** Whether a text is a date and a time that the calendar has. */
+/** Whether a text is a date and a time that the calendar has: `2026-12-01 10:00` or `01.12.2026 10:00`. */
 export function isLocalTime(text: string): boolean {
-  const utcMs = readAsUtc(text);
-  return utcMs !== undefined && new Date(utcMs).toISOString().slice(0, 16) === text.replace(' ', 'T').slice(0, 16);
-}
-
-export function isTimeZone(name: string): boolean {
-  // Node takes offsets such as +08:00 as well, which have no name.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
+  return readAsUtc(text) !== undefined;
 }
 
 /** Reads a local time (`isLocalTime`) in a time zone (`isTimeZone`), by Node's own table of zones. The machine's zone does not matter. */
@@ -68,13 +58,15 @@ export function findLocalTimeFault(at: string, timeZone: string): string | undef
 
 /** As if it were a time in UTC. */
 function readAsUtc(text: string): number | undefined {
-  const match = LOCAL_TIME.exec(text);
-  if (match === null) return undefined;
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match
-    .slice(1)
-    .map((part: string | undefined) => Number(part ?? 0));
-  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return undefined;
-  return Date.UTC(year, month - 1, day, hour, minute, second);
+  const groups = (ISO.exec(text) ?? DOTTED.exec(text))?.groups;
+  if (groups === undefined) return undefined;
+  const part = (name: string) => Number(groups[name] ?? 0);
+  const [year, month, day] = [part('year'), part('month'), part('day')];
+  const [hour, minute, second] = [part('hour'), part('minute'), part('second')];
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+  // Date.UTC rolls 31 November over to 1 December.
+  const isReal = year >= 100 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return isReal && hour < 24 && minute < 60 && second < 60 ? date.getTime() : undefined;
 }
 
 /** `2026-12-01T10:00:00+08:00` */

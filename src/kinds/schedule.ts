@@ -1,3 +1,4 @@
+import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
 import type { SmsTemplate } from '../job/job.js';
 
 /** A time of a step that the service would refuse, or treat as now: the key, what is so, what is expected. */
@@ -15,12 +16,12 @@ export function findTimeFault(
   { scheduled, expiry }: Pick<SmsTemplate, 'scheduled' | 'expiry'>,
   nowMs: number,
 ): TimeFault | undefined {
-  const describe = (key: string, text: string, so: string): TimeFault => ({
+  const describe = (key: string, moment: StatedTime, so: string): TimeFault => ({
     key: `template.${key}`,
-    message: `template.${key} ${text} ${so}`,
+    message: `template.${key}, ${formatTime(moment)}, ${so}`,
   });
   if (scheduled !== undefined) {
-    const aheadMs = Date.parse(scheduled) - nowMs;
+    const aheadMs = millisecondsOf(scheduled) - nowMs;
     if (aheadMs <= 0) {
       return describe('scheduled', scheduled, 'is in the past, expected a future time: the service would send at once');
     }
@@ -30,16 +31,20 @@ export function findTimeFault(
     }
   }
   if (expiry === undefined) return undefined;
-  if (Date.parse(expiry) <= nowMs) return describe('expiry', expiry, 'is in the past, expected a future time');
-  if (scheduled !== undefined && Date.parse(expiry) <= Date.parse(scheduled)) {
-    return describe('expiry', expiry, `is not after template.scheduled ${scheduled}, expected a later time`);
+  if (millisecondsOf(expiry) <= nowMs) return describe('expiry', expiry, 'is in the past, expected a future time');
+  if (scheduled !== undefined && millisecondsOf(expiry) <= millisecondsOf(scheduled)) {
+    return describe(
+      'expiry',
+      expiry,
+      `is not after template.scheduled, ${formatTime(scheduled)}; expected a later time`,
+    );
   }
   return undefined;
 }
 
 /** How far ahead a time is, for people: `in 14 h`. */
-export function formatAhead(text: string, nowMs: number): string {
-  const minutes = Math.round((Date.parse(text) - nowMs) / 60_000);
+export function formatAhead(moment: StatedTime, nowMs: number): string {
+  const minutes = Math.round((millisecondsOf(moment) - nowMs) / 60_000);
   if (minutes <= 0) return 'now or past';
   if (minutes < 120) return `in ${minutes} min`;
   const hours = Math.round(minutes / 60);

@@ -95,7 +95,7 @@ export const summarySchema = z.strictObject({
       messages: count,
       segments: count,
       /** When the service is to send its messages; absent where it sends them at once. */
-      scheduled: z.string().optional(),
+      scheduled: z.strictObject({ at: z.string(), timeZone: z.string().optional() }).optional(),
       /** By the price list; absent where its rows have no prices. */
       cost: stepCost.optional(),
       billed: billed.optional(),

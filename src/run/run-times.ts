@@ -1,4 +1,5 @@
 import { UserError } from '../domain/errors.js';
+import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
 import { formatAhead } from '../kinds/schedule.js';
 import type { Clock } from '../ports/clock.js';
@@ -10,10 +11,10 @@ const MAX_SLEEP_MS = 60_000;
 
 /** Throws UserError 'not-yet' where the job may not send before a later time. */
 export function assertDue({ name, notBefore }: Pick<Job, 'name' | 'notBefore'>, clock: Clock): void {
-  if (notBefore === undefined || Date.parse(notBefore) <= clock.now()) return;
+  if (notBefore === undefined || millisecondsOf(notBefore) <= clock.now()) return;
   throw new UserError(
     'not-yet',
-    `Cannot run job ${name} before ${notBefore} (notBefore), which is ${formatAhead(notBefore, clock.now())}`,
+    `Cannot run job ${name} before ${formatTime(notBefore)} (notBefore), which is ${formatAhead(notBefore, clock.now())}`,
     { hint: 'Nothing was sent. Run the same command then, or with --wait, which waits for that time.' },
   );
 }
@@ -23,17 +24,19 @@ export async function waitUntilDue(
   { notBefore }: Pick<Job, 'notBefore'>,
   { log, clock, signal }: { log: Log; clock: Clock; signal: AbortSignal },
 ): Promise<void> {
-  if (notBefore === undefined || Date.parse(notBefore) <= clock.now()) return;
-  log.info(`waiting until ${notBefore} (notBefore), ${formatAhead(notBefore, clock.now())}`, { event: 'waiting' });
-  await sleepUntil(Date.parse(notBefore), clock, signal);
+  if (notBefore === undefined || millisecondsOf(notBefore) <= clock.now()) return;
+  log.info(`waiting until ${formatTime(notBefore)} (notBefore), ${formatAhead(notBefore, clock.now())}`, {
+    event: 'waiting',
+  });
+  await sleepUntil(millisecondsOf(notBefore), clock, signal);
 }
 
 /** Stops a run at the time after which the job may not send. Returns a function that forgets about it. */
 export function stopAfter({ notAfter }: Pick<Job, 'notAfter'>, stop: StopSwitch, clock: Clock): () => void {
   if (notAfter === undefined) return () => {};
   const forgotten = new AbortController();
-  void sleepUntil(Date.parse(notAfter), clock, forgotten.signal).then(() => {
-    if (!forgotten.signal.aborted) stop.request('guard', `notAfter ${notAfter} has passed`);
+  void sleepUntil(millisecondsOf(notAfter), clock, forgotten.signal).then(() => {
+    if (!forgotten.signal.aborted) stop.request('guard', `notAfter, ${formatTime(notAfter)}, has passed`);
   });
   return () => forgotten.abort();
 }

@@ -111,13 +111,17 @@ describe('check', () => {
   });
 
   it.each([
-    ['a time that has passed', 'scheduled: 2026-11-22T11:59:00Z', /scheduled 2026-11-22T11:59:00Z is in the past/],
+    [
+      'a time that has passed',
+      'scheduled: 2026-11-22T11:59:00Z',
+      /scheduled, 22 November 2026 at 11:59 UTC, is in the past/,
+    ],
     ['a time too far ahead', 'scheduled: 2026-12-15T12:00:00Z', /is 23 days ahead, expected 7 at most$/],
     ['an expiry that has passed', 'expiry: 2026-11-22T11:59:00Z', /template\.expiry .* is in the past/],
     [
       'an expiry before its time',
       'scheduled: 2026-11-23T12:00:00Z, expiry: 2026-11-23T11:00:00Z',
-      /expiry .* is not after template\.scheduled/,
+      /expiry, .*, is not after template\.scheduled/,
     ],
   ])('refuses %s in the words of plan and run, with the line in the job file', async (_what, times, words) => {
     const job = aJobFile({}, { times: `, ${times}` });

@@ -49,6 +49,7 @@ describe.concurrent('preview of a job', () => {
             replaced: [],
             source: 'ACME',
             scheduled: null,
+            localTime: null,
           },
           to: expect.stringMatching(/^\+65\*{6}\d\d$/),
         },

@@ -49,7 +49,7 @@ test('notAfter that has passed refuses the plan with the line of the job: exit 2
   const { code, stderr } = await workspace.run();
 
   expect(code).toBe(2);
-  expect(stderr).toMatch(/job\.yaml:\d+(:\d+)?: notAfter 2020-01-01T00:00:00Z is in the past/);
+  expect(stderr).toMatch(/job\.yaml:\d+(:\d+)?: notAfter, 1 January 2020 at 00:00 UTC, is in the past/);
   expect(workspace.directories()).toEqual([]);
 });
 

@@ -70,3 +70,41 @@ test('a misspelt key of a local time is named, with the key that was meant', () 
     '"timezone" is not a key of notBefore, expected timeZone',
   ]);
 });
+
+describe('a time', () => {
+  const TEMPLATE = 'template: { text: Hi }';
+
+  test.each([
+    ['MEZ', 'Did you mean Europe/Berlin?'],
+    ['Berlin', 'Did you mean Europe/Berlin?'],
+    ['Mond', undefined],
+  ])('in the zone %s is refused where that is written, and the nearest zone is suggested', (zone, hint) => {
+    for (const key of ['notBefore', 'notAfter']) {
+      const time = `${key}:\n  at: 27.11.2026 10:00\n  timeZone: ${zone}\n`;
+      expect(refusalOf(`${time}${aJobWith(TEMPLATE)}`).problems).toEqual([
+        {
+          where: 'sale.yaml:3:3',
+          message: `${key}.timeZone is "${zone}", expected the name of a time zone such as Asia/Singapore`,
+          ...(hint === undefined ? {} : { hint }),
+        },
+      ]);
+    }
+  });
+
+  test.each([
+    ['27.11.2026 10:00', '{ at: "27.11.2026 10:00", timeZone: Asia/Singapore }'],
+    ['2026-11-27 10:00 MEZ', '{ at: "2026-11-27 10:00", timeZone: Europe/Berlin }'],
+    ['27.11.2026 10:00 Europe/Vienna', '{ at: "27.11.2026 10:00", timeZone: Europe/Vienna }'],
+  ])('%s without a map is refused with what to write, which is understood', (written, map) => {
+    for (const [key, job] of [
+      ['notBefore', (time: string) => `notBefore: ${time}\n${aJobWith(TEMPLATE)}`],
+      ['steps[0].template.scheduled', (time: string) => aJobWith(`template: { text: "Hi", scheduled: ${time} }`)],
+      ['steps[0].template.expiry', (time: string) => aJobWith(`template: { text: "Hi", expiry: ${time} }`)],
+    ] as const) {
+      expect(refusalOf(job(written)).problems.map(({ message }) => message)).toEqual([
+        `${key} is "${written}", expected its time zone in a map with it, such as ${map}`,
+      ]);
+      expect(parseJob(job(map), 'sale.yaml').steps).toHaveLength(1);
+    }
+  });
+});

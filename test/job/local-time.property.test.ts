@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLocalTime, isTimeZone, readLocalTime } from '../../src/job/local-time.js';
+import { isLocalTime, readLocalTime } from '../../src/job/local-time.js';
+import { isTimeZone, suggestTimeZone } from '../../src/job/time-zone.js';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 
@@ -14,6 +15,8 @@ describe('a local time', () => {
     ['2026-03-29 03:00', 'Europe/Berlin', '2026-03-29T03:00:00+02:00'],
     ['2026-10-25 03:00', 'Europe/Berlin', '2026-10-25T03:00:00+01:00'],
     ['2026-06-01 12:00', 'UTC', '2026-06-01T12:00:00+00:00'],
+    ['27.11.2026 10:00', 'Europe/Berlin', '2026-11-27T10:00:00+01:00'],
+    ['1.7.2026, 9:05', 'Europe/Berlin', '2026-07-01T09:05:00+02:00'],
   ])('%s in %s is %s', (at, timeZone, instant) => {
     expect(readLocalTime(at, timeZone)).toEqual({ kind: 'one', instant });
   });
@@ -55,7 +58,7 @@ describe('a local time', () => {
   });
 
   test('is a date of the calendar with hours and minutes', () => {
-    const good = ['2026-12-01 10:00', '2026-12-01T10:00:59', '2028-02-29 00:00'];
+    const good = ['2026-12-01 10:00', '2026-12-01T10:00:59', '2028-02-29 00:00', '29.02.2028 10:00'];
     const bad = [
       '2026-02-29 10:00',
       '2026-13-01 10:00',
@@ -63,6 +66,10 @@ describe('a local time', () => {
       '2026-12-01',
       '10:00',
       '2026-12-01 10:00Z',
+      '29.02.2026 10:00',
+      '12.13.2026 10:00',
+      '27.11.26 10:00',
+      '27/11/2026 10:00',
     ];
     expect([...good, ...bad].filter(isLocalTime)).toEqual(good);
   });
@@ -74,4 +81,32 @@ test('a time zone has a name of the zone table: no offset, no invention', () => 
     'UTC',
     'Europe/Kyiv',
   ]);
+});
+
+test.each([
+  ['MEZ', 'Europe/Berlin'],
+  ['mesz', 'Europe/Berlin'],
+  ['Berlin', 'Europe/Berlin'],
+  ['berlin', 'Europe/Berlin'],
+  ['Europe/Berlni', 'Europe/Berlin'],
+  ['Singapur', 'Asia/Singapore'],
+  ['SGT', 'Asia/Singapore'],
+  ['Kuala Lumpur', 'Asia/Kuala_Lumpur'],
+  ['New York', 'America/New_York'],
+  ['Australia/Sidney', 'Australia/Sydney'],
+  ['XYZ', undefined],
+  ['+08:00', undefined],
+  ['next Tuesday', undefined],
+])('for the zone %s %s is suggested, which is one', (written, zone) => {
+  expect(isTimeZone(written)).toBe(false);
+  expect(suggestTimeZone(written)).toBe(zone);
+  expect(zone === undefined || isTimeZone(zone)).toBe(true);
+});
+
+test('each abbreviation that is known stands for a zone', () => {
+  const letters = 'ABCDEFGHIKLMNOPRSTUWXYZ'.split('');
+  const short = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => `${a}${b}${c}`)));
+  const zones = short.flatMap((each) => suggestTimeZone(each) ?? []);
+  expect(zones.length).toBeGreaterThan(10);
+  expect(zones.filter((zone) => !isTimeZone(zone))).toEqual([]);
 });

@@ -52,7 +52,13 @@ test('the autumn sale, from an export to the report, as jobs/README.md has it', 
     preview.json.rows.map(({ sms, price }: { sms: object; price: object }) => ({ ...sms, ...price })),
   ).toMatchObject([
     { encoding: 'GSM7', parts: 1, scheduled: null, amount: '0.042', replaced: { length: 3 } },
-    { encoding: 'GSM7', parts: 1, scheduled: `${day}T10:00:00+08:00`, amount: '0.042', replaced: [] },
+    {
+      encoding: 'GSM7',
+      parts: 1,
+      scheduled: { at: `${day}T10:00:00+08:00`, timeZone: 'Asia/Singapore' },
+      amount: '0.042',
+      replaced: [],
+    },
   ]);
 
   // Nothing leaves before a test of the plan.

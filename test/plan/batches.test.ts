@@ -59,7 +59,7 @@ describe('requests of an sms step', () => {
   });
 
   it('of a text without variables carry it once, in the template', async () => {
-    const template = aTemplate({ source: 'ACME', text: 'Sale “now”', scheduled: '2027-01-01T09:00:00+08:00' });
+    const template = aTemplate({ source: 'ACME', text: 'Sale “now”', scheduled: { at: '2027-01-01T09:00:00+08:00' } });
     const { requests, plan } = await aPlan({ job: { steps: [anSmsStep({ template, batchSize: 2 })] } });
     const batchId = clientBatchIdOf({ planId: plan.id, step: 1, request: 1, part: '' });
     expect(requests[0]?.text).toBe(

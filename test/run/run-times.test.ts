@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import { formatTime } from '../../src/domain/stated-time.js';
 import { assertDue, stopAfter, waitUntilDue } from '../../src/run/run-times.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf } from './a-run.js';
 import { FakeClock } from './fake-clock.js';
 
-const at = (clock: FakeClock, aheadMs: number) => new Date(clock.now() + aheadMs).toISOString();
+const at = (clock: FakeClock, aheadMs: number) => ({ at: new Date(clock.now() + aheadMs).toISOString() });
 
 test('a job is refused before its time, which is named, and taken from then on', () => {
   const clock = new FakeClock();
@@ -13,7 +14,7 @@ test('a job is refused before its time, which is named, and taken from then on',
   expect(() => assertDue(job, clock)).toThrow(
     expect.objectContaining({
       code: 'not-yet',
-      message: `Cannot run job sale before ${job.notBefore} (notBefore), which is in 14 h`,
+      message: `Cannot run job sale before ${formatTime(job.notBefore)} (notBefore), which is in 14 h`,
       hint: expect.stringContaining('--wait'),
     }),
   );
@@ -39,7 +40,7 @@ test('a wait ends at its time by the wall clock, also where that is set meanwhil
   clock.jump({ wallMs: 60_000, steadyMs: 60_000 });
   void clock.pass(0);
   await waiting;
-  expect(said).toEqual([`waiting until ${notBefore} (notBefore), in 60 min`]);
+  expect(said).toEqual([`waiting until ${formatTime(notBefore)} (notBefore), in 60 min`]);
 });
 
 test('a wait ends with its signal', async () => {
@@ -59,7 +60,7 @@ test('a run is stopped as soon as the time after which it may not send has passe
   expect(stop.isRequested).toBe(false);
   void clock.pass(30_000);
   await new Promise((resolve) => stop.nothingNew.addEventListener('abort', resolve));
-  expect(stop.reason).toEqual({ reason: 'guard', detail: `notAfter ${notAfter} has passed` });
+  expect(stop.reason).toEqual({ reason: 'guard', detail: `notAfter, ${formatTime(notAfter)}, has passed` });
   expect(ended.isRequested).toBe(false);
 });
 
@@ -89,7 +90,7 @@ test('at notAfter what waits stays where it is, and the run ends with 4', async 
   expect(await reportOf(made)).toMatchObject({
     state: 'stopped',
     exitCode: 4,
-    stop: { reason: 'guard', detail: `notAfter ${notAfter} has passed` },
+    stop: { reason: 'guard', detail: `notAfter, ${formatTime(notAfter)}, has passed` },
     balance: { accepted: 2, unprocessed: 4, inDoubt: 0 },
   });
 });

@@ -75,13 +75,16 @@ describe('a run that the service refused as it is', () => {
 });
 
 describe('a schedule', () => {
-  const scheduled = (text: string) => anSmsStep({ template: aTemplate({ scheduled: text }) });
+  const scheduled = (text: string) => anSmsStep({ template: aTemplate({ scheduled: { at: text } }) });
   const now = '2026-11-22T12:00:00Z';
 
-  it.each(['2026-11-22T11:00:00Z', '2026-12-15T00:00:00Z'])('of %s refuses the plan', async (text) => {
+  it.each([
+    ['2026-11-22T11:00:00Z', '22 November 2026 at 11:00 UTC'],
+    ['2026-12-15T00:00:00Z', '15 December 2026 at 00:00 UTC'],
+  ])('of %s refuses the plan', async (text, said) => {
     const { problems, error } = await refusalOf({ job: { steps: [scheduled(text)] }, nowMs: Date.parse(now) });
     expect(error.code).toBe('bad-job');
-    expect(problems).toEqual([expect.stringContaining(`step 1 (sms): template.scheduled ${text}`)]);
+    expect(problems).toEqual([expect.stringContaining(`step 1 (sms): template.scheduled, ${said}, is`)]);
   });
 
   it('that has passed by the time of sending sends nothing', async () => {

@@ -1,3 +1,4 @@
+import { millisecondsOf } from '../../domain/stated-time.js';
 import type { Job } from '../../job/job.js';
 import type { Plan, PlannedStep } from '../../plan/format/plan-file.js';
 import { formatMoney } from '../../prices/decimal.js';
@@ -107,6 +108,6 @@ function nextOfPlan({ id, job }: Plan, path: string, screen: Screen): { what: st
 function summarizeSending(step: Job['steps'][number] | undefined, nowMs: number): object | null {
   if (step?.kind !== 'sms') return null;
   const { source = null, scheduled = null, expiry = null, dlrCallbackUrl = null } = step.template;
-  const scheduledInSeconds = scheduled === null ? null : Math.round((Date.parse(scheduled) - nowMs) / 1000);
+  const scheduledInSeconds = scheduled === null ? null : Math.round((millisecondsOf(scheduled) - nowMs) / 1000);
   return { source, scheduled, scheduledInSeconds, expiry, dlrCallbackUrl };
 }

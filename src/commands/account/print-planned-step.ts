@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { wordsOf } from '../../domain/row-codes.js';
+import { formatTime, listLocalTimes } from '../../domain/stated-time.js';
 import { isRowStep, type Job, type RowStep } from '../../job/job.js';
 import { formatAhead } from '../../kinds/schedule.js';
 import { maskNumber } from '../../normalize/mask.js';
@@ -47,6 +48,7 @@ export function formatPlannedStep(step: PlannedStep, view: StepView): string {
     ...(Object.keys(step.countries).length > 0
       ? [formatParts('    to', [listCounts(step.countries, MOST_COUNTRIES)], screen)]
       : []),
+    ...listTimesThere(step, written, MOST_COUNTRIES).map((times) => formatParts('   ', [times], screen)),
     ...(Object.keys(step.ucs2).length > 0
       ? [
           formatParts(
@@ -95,6 +97,7 @@ export function formatPlannedStepBriefly(
     `takes at least ${formatSeconds(step.estimateSeconds)}`,
     listFiles(inputs, screen, 1),
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_BRIEF)}`] : []),
+    ...listTimesThere(step, written, MOST_BRIEF),
     ...(Object.keys(ucs2).length > 0 ? [`UCS-2 for ${listCounts(shortenNames(ucs2), MOST_BRIEF)}`] : []),
     ...(Object.keys(replaced).length > 0 ? [`replaced: ${listCounts(shortenNames(replaced), MOST_BRIEF)}`] : []),
     ...describeCost(step, view, MOST_BRIEF),
@@ -148,10 +151,20 @@ function describeSending(step: RowStep | undefined, nowMs: number): string[] {
   const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
   return [
     source === undefined ? 'from the sender of the account' : `from ${source}`,
-    scheduled === undefined ? 'at once' : `at ${scheduled} (${formatAhead(scheduled, nowMs)})`,
-    ...(expiry === undefined ? [] : [`until ${expiry}`]),
+    scheduled === undefined ? 'at once' : `on ${formatTime(scheduled)} (${formatAhead(scheduled, nowMs)})`,
+    ...(expiry === undefined ? [] : [`until ${formatTime(expiry)}`]),
     ...(dlrCallbackUrl === undefined ? [] : [`receipts to ${dlrCallbackUrl}`]),
   ];
+}
+
+/** What clocks show, in the countries of the most recipients, when scheduled messages are sent; nothing where all agree. */
+function listTimesThere({ countries }: PlannedStep, step: RowStep | undefined, most: number): string[] {
+  const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
+  if (scheduled === undefined) return [];
+  const times = listLocalTimes(scheduled, Object.keys(countries));
+  if (times.length === 0) return [];
+  const more = times.length - most;
+  return [`local time then: ${times.slice(0, most).join(', ')}${more > 0 ? `, and ${more} more` : ''}`];
 }
 
 function formatRejected({ counts, reasons = [], rejections }: PlannedStep, screen: Screen): string {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { formatTime, millisecondsOf } from '../../domain/stated-time.js';
 import { formatAhead } from '../../kinds/schedule.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
@@ -118,8 +119,8 @@ function formatAction(name: string, action: NonNullable<StepSummary['action']>, 
 /** What the service holds for a later time, and the command that takes it back; '' where nothing waits. */
 function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Screen): string {
   const waiting = steps.flatMap(({ number, kind, scheduled, balance: { accepted } }) => {
-    if (scheduled === undefined || accepted === 0 || Date.parse(scheduled) <= nowMs) return [];
-    const until = `the service holds ${countOf(accepted, 'message')} until ${scheduled}`;
+    if (scheduled === undefined || accepted === 0 || millisecondsOf(scheduled) <= nowMs) return [];
+    const until = `the service holds ${countOf(accepted, 'message')} until ${formatTime(scheduled)}`;
     return [indentRest(`${number} ${kind}: ${until} (${formatAhead(scheduled, nowMs)})`, screen)];
   });
   if (waiting.length === 0) return '';

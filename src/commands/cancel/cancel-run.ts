@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
+import { formatTime, millisecondsOf, type StatedTime } from '../../domain/stated-time.js';
 import type { SmsStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { assertPlanWhole } from '../../plan/format/planned-files.js';
@@ -130,18 +131,18 @@ function formatCancelled(
 
 /** Refuses a run of which nothing can wait at the service. */
 function findWaiting({ id, job, steps }: Plan, nowMs: number): WaitingStep[] {
-  const scheduled = steps.flatMap(({ number }): (WaitingStep & { at: string })[] => {
+  const scheduled = steps.flatMap(({ number }): (WaitingStep & { at: StatedTime })[] => {
     const step = job.steps[number - 1];
     const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
     return step?.kind === 'sms' && at !== undefined ? [{ number, step, at }] : [];
   });
-  const waiting = scheduled.filter(({ at }) => Date.parse(at) > nowMs);
+  const waiting = scheduled.filter(({ at }) => millisecondsOf(at) > nowMs);
   if (waiting.length > 0) return waiting;
   const [first] = scheduled;
   const why =
     first === undefined
       ? 'no step of it has template.scheduled, so the service sent at once what it accepted'
-      : `its messages were to be sent at ${first.at}, which has passed`;
+      : `its messages were to be sent on ${formatTime(first.at)}, which has passed`;
   throw new UserError('bad-plan', `Cannot cancel run ${id}: ${why}`, {
     hint: 'Only what waits at the service for its time can be taken back. A run that is still sending stops with SIGTERM or Ctrl-C.',
   });

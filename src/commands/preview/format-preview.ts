@@ -1,6 +1,8 @@
 import { format } from '../../domain/count-of.js';
+import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
 import type { Step } from '../../job/job.js';
 import { maskNumber, maskNumbers } from '../../normalize/mask.js';
+import { acceptNumber } from '../../normalize/number/number.js';
 import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { countSegments, findUcs2Character, nameCharacter } from '../../template/segments.js';
@@ -41,7 +43,9 @@ export interface DescribedSms {
   /** What `smartReplace` replaced in the text. */
   readonly replaced: readonly string[];
   readonly source: string | null;
-  readonly scheduled: string | null;
+  readonly scheduled: StatedTime | null;
+  /** What the recipient's clock shows then, where it differs: `GB 09:00`. */
+  readonly localTime: string | null;
 }
 
 export function describeRow(
@@ -92,7 +96,10 @@ function describeSms(
   const { encoding, segments: parts, units } = countSegments(text, template.encoding);
   const { source = null, scheduled = null } = template;
   const ucs2 = findUcs2Character(text) ?? null;
-  return { to: mask(String(message.destination)), text, encoding, parts, units, ucs2, replaced, source, scheduled };
+  const to = String(message.destination);
+  const country = acceptNumber(to, undefined)?.country;
+  const [localTime = null] = scheduled && country !== undefined ? listLocalTimes(scheduled, [country]) : [];
+  return { to: mask(to), text, encoding, parts, units, ucs2, replaced, source, scheduled, localTime };
 }
 
 /** The third fact of a message (kinds/sms/sms-drafter.ts). */
@@ -148,10 +155,11 @@ export function formatRow(row: DescribedRow, screen: Screen): string {
 }
 
 /** One line each: a price has one of its own. */
-function describeDetails({ to, parts, encoding, units, ucs2, replaced, source, scheduled }: DescribedSms): string[] {
+function describeDetails(sms: DescribedSms): string[] {
+  const { to, parts, encoding, units, ucs2, replaced, source, scheduled, localTime } = sms;
   const unit = encoding === 'GSM7' ? 'characters of GSM-7' : 'characters of UCS-2';
   return [
-    `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `at ${scheduled}`}`,
+    `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `on ${formatTime(scheduled)}${localTime === null ? '' : ` (${localTime})`}`}`,
     `${parts} SMS ${parts === 1 ? 'part' : 'parts'}, ${format(units)} ${unit}`,
     ...(ucs2 === null ? [] : [`UCS-2 because of ${ucs2.character}, character ${ucs2.at} of the text`]),
     ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),

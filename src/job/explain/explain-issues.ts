@@ -42,7 +42,7 @@ function explainIssue(issue: Issue, prefix: Path, written: Written): Finding[] {
       return [{ at: path, message: `${namePath(path.slice(0, -1))} has an empty key, expected a name` }];
     default:
       // invalid_format and custom: schema-values.ts words them as "expected …".
-      return [explainValue(path, written, issue.message)];
+      return [withHint(explainValue(path, written, issue.message), hintOf(issue))];
   }
 }
 
@@ -71,6 +71,15 @@ function depthOf(issues: readonly Issue[]): number {
 
 function isShapeIssue(issue: Issue): boolean {
   return issue.code === 'invalid_type' || issue.code === 'invalid_value';
+}
+
+/** A hint that the schema gives with its refusal. */
+function hintOf(issue: Issue): string | undefined {
+  return issue.code === 'custom' && typeof issue.params?.hint === 'string' ? issue.params.hint : undefined;
+}
+
+function withHint(finding: Finding, hint: string | undefined): Finding {
+  return hint === undefined ? finding : { ...finding, hint };
 }
 
 function explainChoice(path: Path, written: Written, choices: readonly string[]): Finding {

@@ -1,10 +1,12 @@
 import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import type { StatedTime } from '../../domain/stated-time.js';
 import { parseDecimal } from '../../prices/decimal.js';
 import { parseAge } from '../age.js';
 import { findEncodingName } from '../encoding-name.js';
-import { findLocalTimeFault, isLocalTime, isTimeZone, readLocalTime } from '../local-time.js';
+import { findLocalTimeFault, isLocalTime, readLocalTime } from '../local-time.js';
 import { isLoopback } from '../regions.js';
+import { isTimeZone, suggestTimeZone } from '../time-zone.js';
 
 /**
  * The values that a job file is made of. Each refusal reads "expected …"; explain/ puts the key and its value before
@@ -99,27 +101,40 @@ export function currencyCode() {
 
 const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 4217), such as EUR';
 
-/** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`; or a local time and its zone, which become that. */
+/** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`; or a local time and its zone. Both become a `StatedTime`. */
 export function instant() {
-  return z.union([isoInstant, zonedTime], {
-    error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }',
-  });
+  return z.union([isoInstant, zonedTime], { error: EXPECTED_INSTANT });
 }
 
-const isoInstant = z.iso.datetime({
-  offset: true,
-  error: 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }',
-});
+const EXPECTED_INSTANT = 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }';
+
+const isoInstant = z.iso
+  .datetime({ offset: true, error: ({ input }) => expectInstant(input) })
+  .transform((at): StatedTime => ({ at }));
+
+/** A local time alone, or with its zone behind it, is shown as it should be written. */
+function expectInstant(written: unknown): string {
+  const [, at = '', zone = ''] = /^(\S+ \d\d?:\d\d(?::\d\d)?)(?: (\S.*))?$/.exec(String(written).trim()) ?? [];
+  if (!isLocalTime(at)) return EXPECTED_INSTANT;
+  const timeZone = isTimeZone(zone) ? zone : (suggestTimeZone(zone) ?? 'Asia/Singapore');
+  return `expected its time zone in a map with it, such as { at: "${at}", timeZone: ${timeZone} }`;
+}
 
 const zonedTime = z
   .strictObject({
     at: z
       .string()
-      .refine(isLocalTime, 'expected a local time such as 2026-12-01 10:00')
-      .describe('Local time: 2026-12-01 10:00.'),
+      .refine(isLocalTime, 'expected a local time such as 2026-12-01 10:00 or 01.12.2026 10:00')
+      .describe('Local time: 2026-12-01 10:00 or 01.12.2026 10:00.'),
     timeZone: z
       .string()
-      .refine(isTimeZone, 'expected the name of a time zone such as Asia/Singapore')
+      .superRefine((name, context) => {
+        if (isTimeZone(name)) return;
+        const meant = suggestTimeZone(name);
+        const hint = meant === undefined ? undefined : `Did you mean ${meant}?`;
+        const message = 'expected the name of a time zone such as Asia/Singapore';
+        context.addIssue({ code: 'custom', message, params: { hint } });
+      })
       .describe('Name of the time zone: Asia/Singapore.'),
   })
   .superRefine(({ at, timeZone }, context) => {
@@ -127,9 +142,9 @@ const zonedTime = z
     const fault = findLocalTimeFault(at, timeZone);
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   })
-  .transform(({ at, timeZone }) => {
+  .transform(({ at, timeZone }): StatedTime => {
     const reading = readLocalTime(at, timeZone);
-    return reading.kind === 'one' ? reading.instant : at;
+    return { at: reading.kind === 'one' ? reading.instant : at, timeZone };
   });
 
 /** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here; it becomes lower case. */

@@ -47,7 +47,7 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
 /** What the messages of a batch share. Contract: "Template object". */
 function sharedProperties(step: SmsStep, text: string | undefined): Record<string, string> {
   const { source, encoding, scheduled, expiry, dlrCallbackUrl } = step.template;
-  const properties = { source, text, encoding, scheduled, expiry, dlrCallbackUrl };
+  const properties = { source, text, encoding, scheduled: scheduled?.at, expiry: expiry?.at, dlrCallbackUrl };
   return Object.fromEntries(
     Object.entries(properties).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );

@@ -1,8 +1,9 @@
 import { countOf, format } from '../../domain/count-of.js';
+import { formatTime } from '../../domain/stated-time.js';
 import { isRowStep, type RowStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { Summary } from '../summary.js';
-import { formatSpan, formatWritten } from './times.js';
+import { formatSpan } from './times.js';
 
 /** What one accepted row of a step is. */
 const NOUNS: Readonly<Record<RowStep['kind'], string>> = {
@@ -69,11 +70,13 @@ function describeSending(summary: Summary, plan: Plan): string {
 function describeSchedule({ steps }: Summary): string[] {
   const times = new Map<string, number>();
   for (const { scheduled, balance } of steps) {
-    if (scheduled !== undefined) times.set(scheduled, (times.get(scheduled) ?? 0) + balance.accepted);
+    if (scheduled === undefined) continue;
+    const time = formatTime(scheduled);
+    times.set(time, (times.get(time) ?? 0) + balance.accepted);
   }
-  return [...times].flatMap(([at, accepted]) => {
+  return [...times].flatMap(([time, accepted]) => {
     if (accepted === 0) return [];
-    return [`${countOf(accepted, 'message')} ${accepted === 1 ? 'is' : 'are'} scheduled for ${formatWritten(at)}.`];
+    return [`${countOf(accepted, 'message')} ${accepted === 1 ? 'is' : 'are'} scheduled for ${time}.`];
   });
 }
 

@@ -1,10 +1,4 @@
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
-
-/** `23 November 2026`, in UTC. */
-export function formatDay(ms: number): string {
-  const date = new Date(ms);
-  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
-}
+import { formatDay } from '../../domain/stated-time.js';
 
 /** `00:07:18`, in UTC. */
 export function formatClock(ms: number): string {
@@ -28,11 +22,4 @@ export function formatSpan(startMs: number, endMs: number): string {
   return start === end
     ? `on ${formatDay(startMs)} at ${start} UTC`
     : `on ${formatDay(startMs)} from ${start} to ${end} UTC`;
-}
-
-/** `24 November 2026 at 10:00 (UTC+01:00)`: a time with its offset, by the clock of the place. */
-export function formatWritten(time: string): string {
-  const [, day = '', clock = '', offset = ''] = /^(.{10})T(\d\d:\d\d).*?(Z|[+-]\d\d:\d\d)$/.exec(time) ?? [];
-  if (day === '') return time;
-  return `${formatDay(Date.parse(day))} at ${clock} ${offset === 'Z' ? 'UTC' : `(UTC${offset})`}`;
 }

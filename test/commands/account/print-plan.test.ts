@@ -94,8 +94,8 @@ describe('a plan, as a person reads it', () => {
     const template = {
       ...step.template,
       source: undefined,
-      scheduled: '2026-12-01T09:00:00+08:00',
-      expiry: '2026-12-02T09:00:00+08:00',
+      scheduled: { at: '2026-12-01T09:00:00+08:00', timeZone: 'Asia/Singapore' },
+      expiry: { at: '2026-12-02T09:00:00+08:00' },
       dlrCallbackUrl: 'https://hooks.example.com/r',
     };
     const text = formatPlan({ ...plan, job: { ...plan.job, steps: [{ ...step, template }] } }, '/out').replace(
@@ -103,8 +103,8 @@ describe('a plan, as a person reads it', () => {
       ' ',
     );
     for (const said of [
-      'at 2026-12-01T09:00:00+08:00',
-      'until 2026-12-02T09:00:00+08:00',
+      'on 1 December 2026 at 09:00 Asia/Singapore',
+      'until 2 December 2026 at 09:00 UTC+08:00',
       'https://hooks.example.com/r',
     ])
       expect(text).toContain(said);

@@ -252,20 +252,20 @@ describe('the account of a run', () => {
 });
 
 describe('the account of messages for a later time', () => {
-  const scheduled = '2026-11-24T10:00:00+01:00';
+  const scheduled = { at: '2026-11-24T10:00:00+01:00', timeZone: 'Europe/Berlin' };
   const at = (nowMs: number) => ({ isSandbox: false, nowMs, screen: { ...PLAIN_SCREEN, command: 'npx volley' } });
-  const beforeMs = Date.parse(scheduled) - 3_600_000;
+  const beforeMs = Date.parse(scheduled.at) - 3_600_000;
 
   it('says until when the service holds them, and what takes them back', () => {
     expect(formatSummary(aSummary({}, { scheduled }), at(beforeMs))).toContain(
-      '1 sms: the service holds 1,234 messages until 2026-11-24T10:00:00+01:00 (in 60\n' +
-        '    min)\nTo take them back before that:\n  npx volley cancel /out/sale/p1\n',
+      '1 sms: the service holds 1,234 messages until 24 November 2026 at 10:00\n' +
+        '    Europe/Berlin (in 60 min)\nTo take them back before that:\n  npx volley cancel /out/sale/p1\n',
     );
   });
 
   it('says nothing of that once the time has come, or where none was accepted', () => {
     const balance = { ...emptyBalance(), read: 5, rejected: 5 };
-    expect(formatSummary(aSummary({}, { scheduled }), at(Date.parse(scheduled)))).not.toContain('holds');
+    expect(formatSummary(aSummary({}, { scheduled }), at(Date.parse(scheduled.at)))).not.toContain('holds');
     expect(formatSummary(aSummary({ balance }, { scheduled }), at(beforeMs))).not.toContain('holds');
     expect(formatSummary(aSummary(), at(beforeMs))).not.toContain('holds');
   });

@@ -125,12 +125,16 @@ test('what the service holds for a later time has its sentence', async () => {
   const run = await aFinishedRun();
   const [step] = run.summary.steps;
   const steps = [
-    { ...step!, scheduled: '2026-11-24T10:00:00+01:00', balance: { ...step!.balance, accepted: 36 } },
-    { ...step!, scheduled: '2026-11-25T09:30:00Z', balance: { ...step!.balance, accepted: 1 } },
-    { ...step!, scheduled: '2026-11-26T09:30:00Z', balance: { ...step!.balance, accepted: 0 } },
+    {
+      ...step!,
+      scheduled: { at: '2026-11-24T10:00:00+01:00', timeZone: 'Europe/Berlin' },
+      balance: { ...step!.balance, accepted: 36 },
+    },
+    { ...step!, scheduled: { at: '2026-11-25T09:30:00Z' }, balance: { ...step!.balance, accepted: 1 } },
+    { ...step!, scheduled: { at: '2026-11-26T09:30:00Z' }, balance: { ...step!.balance, accepted: 0 } },
   ];
   const page = pageOf(run, { steps });
-  expect(page).toContain('36 messages are scheduled for 24 November 2026 at 10:00 (UTC+01:00).');
+  expect(page).toContain('36 messages are scheduled for 24 November 2026 at 10:00 Europe/Berlin.');
   expect(page).toContain('1 message is scheduled for 25 November 2026 at 09:30 UTC.');
   expect(page).not.toContain('26 November');
 });

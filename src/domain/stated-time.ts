@@ -1,0 +1,69 @@
+/** A time as a job has it: an instant, ISO 8601 with its offset, and the zone whose clocks the offset is of. */
+export interface StatedTime {
+  readonly at: string;
+  /** Absent where the job gives the offset alone. */
+  readonly timeZone?: string | undefined;
+}
+
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+const WRITTEN = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*?(Z|[+-]\d\d:\d\d)$/;
+
+export function millisecondsOf({ at }: StatedTime): number {
+  return Date.parse(at);
+}
+
+/** `23 November 2026`, in UTC. */
+export function formatDay(ms: number): string {
+  const date = new Date(ms);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+/** `27 November 2026 at 10:00 Europe/Berlin`: by the clock of the place; without a zone `10:00 UTC+01:00`. */
+export function formatTime({ at, timeZone }: StatedTime): string {
+  const [, day = '', clock = '', offset = ''] = WRITTEN.exec(at) ?? [];
+  if (day === '') return at;
+  const zone = timeZone ?? (/^(?:Z|[+-]00:00)$/.test(offset) ? 'UTC' : `UTC${offset}`);
+  return `${formatDay(Date.parse(day))} at ${clock} ${zone}`;
+}
+
+/**
+ * What clocks show at a moment in countries (ISO alpha-2) where they differ from it: `GB 09:00`, `NZ 22:00`; with the
+ * day where that is another, and of a country of several zones the first and the last: `US 26 November 23:00 to 27
+ * November 04:00`. A country without zones, or whose clocks agree, is not in it.
+ */
+export function listLocalTimes(moment: StatedTime, countries: readonly string[]): string[] {
+  const [, day, clock] = WRITTEN.exec(moment.at) ?? [];
+  const instantMs = millisecondsOf(moment);
+  return countries.flatMap((country) => {
+    const locals = listZones(country).map((zone) => readClock(instantMs, zone));
+    const distinct = [...new Set(locals)].toSorted();
+    const [first, last] = [distinct[0], distinct.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    if (first === last && first === `${day} ${clock}`) return [];
+    const isOtherDay = [first, last].some((local) => local.slice(0, 10) !== day);
+    const shown = [...new Set([first, last])].map((local) => (isOtherDay ? withDay(local) : local.slice(11)));
+    return [`${country} ${shown.join(' to ')}`];
+  });
+}
+
+/** By Node's own tables; newer versions of Node have a method in place of the property. */
+function listZones(country: string): readonly string[] {
+  if (!/^[A-Z]{2}$/.test(country)) return [];
+  const locale = new Intl.Locale(`und-${country}`) as { timeZones?: string[]; getTimeZones?: () => string[] };
+  return locale.getTimeZones?.() ?? locale.timeZones ?? [];
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** `2026-11-27 09:00` */
+function readClock(instantMs: number, timeZone: string): string {
+  const known = clocks.get(timeZone);
+  const clock = known ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  if (known === undefined) clocks.set(timeZone, clock);
+  return clock.format(instantMs);
+}
+
+/** `2026-11-27 09:00` as `27 November 09:00`. */
+function withDay(local: string): string {
+  return `${Number(local.slice(8, 10))} ${MONTHS[Number(local.slice(5, 7)) - 1]} ${local.slice(11)}`;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { formatTime, listLocalTimes } from '../../src/domain/stated-time.js';
+
+const IN_BERLIN = { at: '2026-11-27T10:00:00+01:00', timeZone: 'Europe/Berlin' };
+
+test.each([
+  [IN_BERLIN, '27 November 2026 at 10:00 Europe/Berlin'],
+  [{ at: '2026-11-27T10:00:00+01:00' }, '27 November 2026 at 10:00 UTC+01:00'],
+  [{ at: '2026-11-27T10:00:00Z' }, '27 November 2026 at 10:00 UTC'],
+  [{ at: '2026-11-27T10:00:30.5+00:00' }, '27 November 2026 at 10:00 UTC'],
+  [{ at: '2026-12-01T00:30:00+08:00', timeZone: 'Asia/Singapore' }, '1 December 2026 at 00:30 Asia/Singapore'],
+])('%j reads %s: by the clock of its place, with the name of the zone', (moment, text) => {
+  expect(formatTime(moment)).toBe(text);
+});
+
+describe('what clocks show in the countries of recipients', () => {
+  test('is said where it differs, with the day where that is another', () => {
+    expect(listLocalTimes({ ...IN_BERLIN, at: '2026-11-27T20:00:00+01:00' }, ['JP'])).toEqual(['JP 28 November 04:00']);
+    expect(listLocalTimes(IN_BERLIN, ['DE', 'AT', 'GB', 'SG', 'NZ'])).toEqual([
+      'GB 09:00',
+      'SG 17:00',
+      'NZ 22:00 to 22:45',
+    ]);
+  });
+
+  test('of a country with several zones is the first and the last', () => {
+    expect(listLocalTimes(IN_BERLIN, ['US', 'ES', 'ID'])).toEqual([
+      'US 26 November 23:00 to 27 November 04:00',
+      'ES 09:00 to 10:00',
+      'ID 16:00 to 18:00',
+    ]);
+  });
+
+  test('is by the offset alone where the job gives no zone, and nothing for what is no country', () => {
+    expect(listLocalTimes({ at: '2026-07-01T08:00:00Z' }, ['GB', 'IS', '', 'XX', '001', 'C11'])).toEqual(['GB 09:00']);
+  });
+
+  test('does not hang on the zone of the machine', () => {
+    const before = process.env.TZ;
+    process.env.TZ = 'Pacific/Kiritimati';
+    try {
+      expect(listLocalTimes(IN_BERLIN, ['DE', 'GB'])).toEqual(['GB 09:00']);
+    } finally {
+      if (before === undefined) delete process.env.TZ;
+      else process.env.TZ = before;
+    }
+  });
+});
