@@ -10,8 +10,8 @@ import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { countUnderWay } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
-import { type ExportEnd, settleByExport } from '../settle/export/settle-export.js';
 import { settleByDecision } from '../settle/operator-decision.js';
+import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, type SettledCounts } from '../settle/settle-rows.js';
 import { acquireLock } from '../storage/lock.js';
@@ -23,6 +23,7 @@ import { openNamedRun } from './support/run-directory.js';
 import { lockDepsOf } from './support/runtime.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
+import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
 import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 export interface SettleFlags {
@@ -64,7 +65,7 @@ async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; nam
   const exitCode = inDoubt > 0 ? EXIT.inDoubt : EXIT.ok;
   const state = inDoubt > 0 ? 'in-doubt' : 'settled';
   const json = { job, plan: id, directory, state, exitCode, error: null, settled: end.settled, inDoubt, left };
-  await printResult(host, flags, { json, text: formatSettled(json) });
+  await printResult(host, flags, { json, text: formatSettled(json, screenOf(host)) });
   const { accepted, rejected, notSent } = end.settled;
   name({ state, accepted, rejected, notSent, inDoubt });
   const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
@@ -85,10 +86,7 @@ async function settleBehindLock(
     await registry.assertOwn(plan.id);
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
-    const readRun = async () => ({
-      ...(await readRunRows(files, { directory, plan }, { times: means.kind === 'export' })),
-      lock,
-    });
+    const readRun = async () => ({ ...(await readRunRows(files, { directory, plan })), lock });
     let run = await readRun();
     const received = await settleByReceipts(run, { files, clock, owner });
     if (received.accepted + received.rejected > 0) run = await readRun();
@@ -154,24 +152,32 @@ async function settleBy(means: Means, run: LockedRun, host: Host): Promise<Expor
   return settleByExport(run, exported, { files, clock, owner, reader });
 }
 
-function formatSettled(end: {
-  job: string;
-  plan: string;
-  directory: string;
-  settled: ExportEnd['settled'];
-  inDoubt: number;
-  left: readonly { reason: string; rows: number }[];
-}): string {
+function formatSettled(
+  end: {
+    job: string;
+    plan: string;
+    directory: string;
+    settled: ExportEnd['settled'];
+    inDoubt: number;
+    left: readonly { reason: string; rows: number }[];
+  },
+  screen: Screen,
+): string {
   const { accepted, rejected, notSent } = end.settled;
   const count = accepted + rejected + notSent;
+  const run = showPath(screen, end.directory);
+  const decide = showCommand(screen, 'settle', run, '--assume', 'sent', '--confirm', String(end.inDoubt));
   const lines = [
     `Run ${end.plan} of job ${end.job}: ${countOf(count, 'row')} settled, ${format(end.inDoubt)} in doubt.`,
     `  accepted    ${format(accepted).padStart(9)}`,
     `  rejected    ${format(rejected).padStart(9)}`,
     `  not sent    ${format(notSent).padStart(9)}`,
     ...end.left.map(({ reason, rows }) => `  in doubt    ${format(rows).padStart(9)}  ${reason}`),
-    ...(notSent > 0 ? [`Send what was not sent: volley retry ${end.directory} --only not-sent`] : []),
-    `The outputs were written again: ${end.directory}`,
+    ...(notSent > 0 ? [`Send what was not sent: ${showCommand(screen, 'retry', run, '--only', 'not-sent')}`] : []),
+    ...(end.left.some(({ reason }) => reason !== UNDER_WAY)
+      ? [`Decide yourself, for all ${format(end.inDoubt)} in doubt (sent or not-sent): ${decide}`]
+      : []),
+    `The outputs were written again: ${run}`,
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
 }

@@ -79,7 +79,6 @@ export const SKIP_CODES = {
 
 /** How it is known that a row was not sent, and that its run will not send it. */
 export const NOT_SENT_CODES = {
-  'not-in-export': words('was in doubt; not in the export', 'see "Next"'),
   'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
   'given-up': words('claimed by an interrupted retry', 'run volley retry again'),
   cancelled: words('taken back before it was sent', 'volley retry can send it'),

@@ -128,6 +128,9 @@ export interface ActedEntry {
   readonly verdict: Verdict;
 }
 
+/** Begins the `by` of what a person said. */
+export const PERSON = 'person';
+
 /**
  * Rows that were in doubt have a verdict; `by` says its source: `receipt`, `export …` with its digest, `person …` with
  * the operator, `cancel …` with the operator too. A cancel first puts rows that were accepted in doubt: they are `from` there.

@@ -17,22 +17,20 @@ export interface RunRows {
 
 /**
  * Reads the journal of a run: once per command, which passes the result on. `report`: where outcomes
- * stand and how fast rows were sent, for reports; `times`: when the messages of sms steps were sent, for exports.
+ * stand and how fast rows were sent, for reports.
  */
 export async function readRunRows(
   files: Files,
   { directory, plan }: { readonly directory: string; readonly plan: Plan },
-  keeps: { readonly report?: boolean; readonly times?: boolean } = {},
+  keeps: { readonly report?: boolean } = {},
 ): Promise<RunRows> {
-  const steps = listStepSizes(plan, keeps);
+  const steps = listStepSizes(plan);
   const path = join(directory, JOURNAL_FILE);
   const { rows, end } = await readRowStatus(files, path, { steps, isForReport: keeps.report === true });
   return { directory, plan, rows, state: rows.state, end };
 }
 
 /** For a view of what became of the rows. */
-export function listStepSizes({ steps }: Plan, { times = false }: { readonly times?: boolean } = {}): StepSize[] {
-  return steps.map(({ number, kind, counts: { planned, requests } }) => {
-    return { number, planned, requests, keepsTimes: times && kind === 'sms' };
-  });
+export function listStepSizes({ steps }: Plan): StepSize[] {
+  return steps.map(({ number, counts: { planned, requests } }) => ({ number, planned, requests }));
 }

@@ -26,6 +26,19 @@ export type ReceiptState = keyof typeof STATE_RANKS;
 /** Which of two states of the same moment came later. */
 export const STATE_RANKS = { queued: 0, sent: 1, rejected: 2, undelivered: 2, delivered: 2, read: 3 } as const;
 
+/** Handed over to an operator; `undelivered` is the word of the operator. */
+const SAY_SENT: readonly string[] = ['sent', 'delivered', 'undelivered', 'read'];
+
+/**
+ * What the states of one message show, as receipts or the message export have them: that it was sent, that the service refused it, or
+ * both. Undefined: nothing. One that is queued may be sent later, refused, or taken back. Pure.
+ */
+export function decideByStates(states: readonly string[]): 'sent' | 'rejected' | 'contradiction' | undefined {
+  const isSent = states.some((state) => SAY_SENT.includes(state));
+  if (states.includes('rejected')) return isSent ? 'contradiction' : 'rejected';
+  return isSent ? 'sent' : undefined;
+}
+
 const LONGEST_UMID = 128;
 
 /**

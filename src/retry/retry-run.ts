@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
-import type { JournalEntry } from '../journal/entry-format.js';
-import { PERSON } from '../journal/row-status/row-ends.js';
+import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';

@@ -1,5 +1,6 @@
 import { UserError } from '../domain/errors.js';
-import { PERSON } from '../journal/row-status/row-ends.js';
+import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
+import { PERSON } from '../journal/entry-format.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
 import { countUnderWay } from '../report/row-balance.js';
 import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
@@ -14,8 +15,8 @@ export interface OperatorDecision {
 
 /**
  * Settles every row in doubt by an operator decision, journaled with name and time. Refuses when the number of rows in
- * doubt differs, and while requests in flight at the end of a process have no outcome: they have not been reported
- * yet.
+ * doubt differs; while requests in flight at the end of a process have no outcome: they have not been reported yet; and
+ * while messages among them may wait at the service for their time: nobody can know yet whether it sends them.
  */
 export async function settleByDecision(
   run: LockedRun,
@@ -41,9 +42,29 @@ export async function settleByDecision(
       { hint: 'Review the in-doubt files of the run again; nothing was settled.' },
     );
   }
-  const proof = proofOf(decision, new Date(deps.clock.now()).toISOString());
+  const nowMs = deps.clock.now();
+  const waitingUntil = findWaiting(run, nowMs);
+  if (waitingUntil !== undefined) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot settle run ${plan.id}: messages in doubt may wait at the service until ${formatTime(waitingUntil)}, expected a decision after that time`,
+      { hint: 'Decide once it has passed, with the message export of the service at hand. Nothing was settled.' },
+    );
+  }
+  const proof = proofOf(decision, new Date(nowMs).toISOString());
   const by = `${PERSON} ${decision.person}`;
   return settleRows(run, { by, findProof: async () => proof }, deps);
+}
+
+/** The latest time that is still ahead for a step with rows in doubt. */
+function findWaiting({ plan, rows }: LockedRun, nowMs: number): StatedTime | undefined {
+  const steps = new Set([...rows.listInDoubt()].map(({ step }) => step));
+  const times = [...steps].flatMap((number) => {
+    const step = plan.job.steps[number - 1];
+    return step?.kind === 'sms' && step.template.scheduled !== undefined ? [step.template.scheduled] : [];
+  });
+  const [latest] = times.sort((one, other) => millisecondsOf(other) - millisecondsOf(one));
+  return latest !== undefined && millisecondsOf(latest) > nowMs ? latest : undefined;
 }
 
 function proofOf({ assume, person }: OperatorDecision, at: string): Proof {

@@ -5,13 +5,12 @@ import type { Host } from '../../src/commands/support/deps.js';
 import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import type { Files } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
-import { FakeClock } from '../run/fake-clock.js';
-import { anExported, anExportOf, aRunInDoubt, csvOf, MINUTE, SENT_AT } from '../settle/export/an-export.js';
+import { anExported, aRunInDoubt, csvOf } from '../settle/an-export.js';
 
 test('settling by an export reads the journal once before it appends to it, and once more for the outputs', async () => {
   const made = await aRunInDoubt();
   const rows = [0, 1, 2, 3, 4, 5].map((row) => anExported(made, row));
-  const exported = join(aFolder({ 'export.csv': csvOf(anExportOf(rows)) }), 'export.csv');
+  const exported = join(aFolder({ 'export.csv': csvOf(rows) }), 'export.csv');
   const journal = `${made.directory}/journal.ndjson`;
   const opened: string[] = [];
   const files: Files = {
@@ -35,8 +34,6 @@ test('settling by an export reads the journal once before it appends to it, and 
       };
     },
   };
-  const clock = new FakeClock();
-  clock.wallMs = SENT_AT + 2880 * MINUTE;
   let stdout = '';
   const host: Host = {
     env: {},
@@ -51,7 +48,7 @@ test('settling by an export reads the journal once before it appends to it, and 
     leave: () => {
       throw new Error('left');
     },
-    runtime: { ...nodeRuntime, files, clock },
+    runtime: { ...nodeRuntime, files },
   };
   const flags = { run: made.directory, exported: [exported], assume: undefined, confirm: undefined, json: true };
   expect(await settleRun(flags, host)).toBe(0);

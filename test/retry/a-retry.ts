@@ -17,7 +17,7 @@ import { type RetryEnd, retryRun } from '../../src/retry/retry-run.js';
 import type { Lock } from '../../src/storage/lock.js';
 import { type MadePlan, readRequests, readRows } from '../plan/a-plan.js';
 import { aRun, type RunOptions } from '../run/a-run.js';
-import { depsOf, withLock } from '../settle/export/an-export.js';
+import { depsOf, withLock } from '../settle/an-export.js';
 
 /** Retries rows of a run, behind the lock of its job. */
 export function retry(

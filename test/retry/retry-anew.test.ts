@@ -6,7 +6,7 @@ import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from 
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { refuseSome } from '../run/a-mixed-run.js';
 import { aRun, aScriptedService, failure, reportOf } from '../run/a-run.js';
-import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
+import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { applyRetry, planIn, plansOf, retriedPlan, retry, waitingPlans } from './a-retry.js';
 

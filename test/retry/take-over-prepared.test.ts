@@ -5,7 +5,7 @@ import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { takeOverPrepared } from '../../src/retry/take-over-prepared.js';
 import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, response } from '../run/a-run.js';
-import { depsOf, withLock } from '../settle/export/an-export.js';
+import { depsOf, withLock } from '../settle/an-export.js';
 import { retriedPlan } from './a-retry.js';
 
 const files = aFolder({ 'people.csv': 'name\nAnn\nBob\n' });

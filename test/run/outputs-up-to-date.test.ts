@@ -7,7 +7,7 @@ import type { Files } from '../../src/storage/files.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { retry } from '../retry/a-retry.js';
-import { depsOf, lockedRun, withLock } from '../settle/export/an-export.js';
+import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf, response } from './a-run.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type CancelAnswer, cancelBatches } from '../../src/settle/cancel-batches.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, reportOf } from '../run/a-run.js';
-import { depsOf, lockedRun, withLock } from './export/an-export.js';
+import { depsOf, lockedRun, withLock } from './an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
 

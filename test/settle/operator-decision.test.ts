@@ -1,23 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/report/write-report.js';
 import { type OperatorDecision, settleByDecision } from '../../src/settle/operator-decision.js';
-import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
-import { depsOf, lockedRun, withLock } from './export/an-export.js';
+import { depsOf, lockedRun, withLock } from './an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
+const HOUR = 3_600_000;
 
 /** Two requests of three rows; the answer to the second is lost. */
-async function aRunInDoubt(): Promise<MadePlan> {
-  const steps = [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }) })];
-  const made = await aPlan({ files, job: { steps } });
+async function aRunInDoubt(scheduled?: string): Promise<MadePlan> {
+  const template = aTemplate(scheduled === undefined ? {} : { scheduled: { at: scheduled } });
+  const steps = [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }), template })];
+  const made = await aPlan({ files, job: { steps }, nowMs: 1_800_000_000_000 });
   await aRun({ made, service: aScriptedService((_sent, count) => (count === 2 ? failure(true) : undefined)) });
   return made;
 }
 
-const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm'>) => {
+const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm'>, laterMs = 0) => {
   const said = { ...word, person: 'ann on desk-7' };
-  return withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), said, depsOf(made)));
+  const { clock, ...deps } = depsOf(made);
+  const later = { now: () => clock.now() + laterMs };
+  return withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), said, { ...deps, clock: later }));
 };
 const outputOf = ({ disk, directory }: MadePlan, name: string) =>
   linesOf(disk.readText(`${directory}/1-sms.${name}.csv`)).slice(1);
@@ -53,6 +57,22 @@ describe("a person's word", () => {
     });
     expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
   });
+
+  it.each(['sent', 'not-sent'] as const)(
+    'that they were %s is refused until their scheduled time has passed',
+    async (assume) => {
+      // It is 08:00 then.
+      const made = await aRunInDoubt('2027-01-15T19:00:00+07:00');
+      const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+      const word = { assume, confirm: 3 };
+      await expect(settle(made, word, 4 * HOUR - 1)).rejects.toMatchObject({
+        code: 'bad-plan',
+        message: expect.stringContaining('may wait at the service until 15 January 2027 at 19:00 UTC+07:00'),
+      });
+      expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+      expect(await settle(made, word, 4 * HOUR)).toMatchObject(assume === 'sent' ? { accepted: 3 } : { notSent: 3 });
+    },
+  );
 
   it('is said once: what is settled is in doubt no more', async () => {
     const made = await aRunInDoubt();

@@ -117,8 +117,7 @@ export class Walk {
 
   async settleByExport(run: string, seed: number, death?: Death): Promise<void> {
     const rows = this.world.service.exportMessages(createRandom(seed));
-    const columns = ['umid', 'subaccountid', 'direction', 'country', 'status_value', 'msisdn', 'createdat'] as const;
-    const names = [...columns, 'clientmessageid'] as const;
+    const names = ['umid', 'subaccountid', 'direction', 'status_value', 'msisdn', 'clientmessageid'] as const;
     const path = `/exports/${seed}.csv`;
     this.world.tables.set(path, { columns: names, rows: rows.map((row) => names.map((name) => row[name] ?? '')) });
     await this.#settle(run, { exported: [path], assume: undefined, confirm: undefined }, death);
@@ -229,7 +228,7 @@ export class Walk {
     this.counts.refused += 1;
   }
 
-  /** All faults end; whatever can be sent is, and what is in doubt is settled by a whole export. */
+  /** All faults end; whatever can be sent is. What is in doubt is settled by a whole export, and what that lacks by a person. */
   async finish(): Promise<void> {
     this.world.service.isFlawless = true;
     // Those that were cut short.
@@ -239,6 +238,7 @@ export class Walk {
       await this.run();
       this.world.pass(3 * HOUR);
       for (const run of this.runs.namesWith('in doubt')) await this.settleByExport(run, WHOLE_EXPORT);
+      for (const run of this.runs.namesWith('in doubt')) await this.settleByDecision(run, true);
       for (const run of this.runs.namesWith('not-sent')) await this.retry(run, 'not-sent', undefined);
       for (const run of this.runs.namesWith('unprocessed')) await this.retry(run, 'unprocessed', undefined);
     }

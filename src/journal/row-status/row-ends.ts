@@ -5,26 +5,19 @@ export interface RowEnd {
   readonly status: RowVerdict['status'];
   /** '' for accepted rows: their many codes stay in the journal. */
   readonly code: string;
-  /** A person decided it; nothing of the service shows it. */
-  readonly isAssumed: boolean;
 }
-
-/** Begins the `by` of what a person said. */
-export const PERSON = 'person';
 
 /** Numbers the distinct ends of a run's rows, from 1. */
 export class RowEndTable {
   readonly #ends: (RowEnd | undefined)[] = [undefined];
   readonly #numbers = new Map<string, number>();
 
-  /** `by`: of the entry that settled the row; undefined where its own outcome did. */
-  numberOf({ status, code }: RowVerdict, by: string | undefined): number {
-    const isAssumed = by?.startsWith(PERSON) === true;
+  numberOf({ status, code }: RowVerdict): number {
     const kept = status === 'accepted' ? '' : code;
-    const key = `${status} ${isAssumed} ${kept}`;
+    const key = `${status} ${kept}`;
     let number = this.#numbers.get(key);
     if (number === undefined) {
-      number = this.#ends.push({ status, code: kept, isAssumed }) - 1;
+      number = this.#ends.push({ status, code: kept }) - 1;
       this.#numbers.set(key, number);
     }
     return number;

@@ -5,7 +5,6 @@ import { OutcomePlaces } from './outcome-places.js';
 import { type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
 import { type RowRanges, rangesOf } from './row-ranges.js';
 import { SendRate, type SendRateSeries } from './send-rate.js';
-import { type SentTime, SentTimes } from './sent-times.js';
 
 /**
  * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no
@@ -18,8 +17,6 @@ export interface StepSize {
   readonly number: number;
   readonly planned: number;
   readonly requests: number;
-  /** Whether `sentTimeOf` covers it. */
-  readonly keepsTimes: boolean;
 }
 
 /**
@@ -33,7 +30,6 @@ export class RowStatusView {
   readonly #movedTo = new Map<number, RowRanges<string>>();
   /** A cache, cleared by each entry. */
   #underWay: Map<number, RowRanges<'alone' | 'with-workers'>> | undefined;
-  #host = '';
 
   /** `isForReport`: whether to keep what reports need: `placesOf` and `rateOf`. */
   constructor(steps: readonly StepSize[], { isForReport }: { isForReport: boolean }) {
@@ -42,7 +38,6 @@ export class RowStatusView {
         ends: new RowEndNumbers(step.planned),
         places: isForReport ? new OutcomePlaces(step) : undefined,
         rate: isForReport ? new SendRate() : undefined,
-        times: step.keepsTimes ? new SentTimes(step.requests) : undefined,
       });
     }
   }
@@ -50,13 +45,7 @@ export class RowStatusView {
   /** `offset`: of the entry's line in the journal, in bytes. */
   apply({ entry, offset }: { readonly entry: JournalEntry; readonly offset: number }): void {
     this.#underWay = undefined;
-    if (entry.type === 'open') this.#host = entry.host;
-    if (entry.type === 'intent') {
-      const { times, rate } = this.#steps.get(entry.step) ?? {};
-      times?.begin(entry.request, entry.rows);
-      times?.note(entry.request, entry.at, this.#host);
-      rate?.add(entry.at, entry.rows[1]);
-    }
+    if (entry.type === 'intent') this.#steps.get(entry.step)?.rate?.add(entry.at, entry.rows[1]);
     if (entry.type === 'outcome') {
       const open = this.state.step(entry.step).open.get(keyOf(entry));
       if (open !== undefined) this.#end(entry, open, offset);
@@ -113,20 +102,6 @@ export class RowStatusView {
     if (request >= nextRequest && !begunAhead.has(request)) return false;
     for (const part of open.values()) if (part.request === request) return false;
     return true;
-  }
-
-  /**
-   * Whether the service is known to have accepted it, from its own answers, receipts or exports: an operator decision
-   * is none of these.
-   */
-  isKnownAccepted(step: number, row: number): boolean {
-    const end = this.#endOf(step, row);
-    return end?.status === 'accepted' && !end.isAssumed;
-  }
-
-  /** Undefined for a row whose request was never begun, and in steps that keep no times. */
-  sentTimeOf(step: number, row: number): SentTime | undefined {
-    return this.#steps.get(step)?.times?.find(row);
   }
 
   /** How fast its rows were sent; undefined where none were, and unless it is for a report. */
@@ -200,15 +175,13 @@ export class RowStatusView {
   #end(entry: OutcomeEntry, open: OpenRequest, offset: number): void {
     const step = this.#steps.get(entry.step);
     if (step === undefined) return;
-    step.times?.note(entry.request, entry.at, this.#host);
     step.places?.addOutcome(entry, open, offset);
     const { result } = entry;
     const [first, count] = open.rows;
-    if (result.kind === 'given-up')
-      step.ends.fill(this.#table.numberOf(result.verdict, undefined), first, first + count);
+    if (result.kind === 'given-up') step.ends.fill(this.#table.numberOf(result.verdict), first, first + count);
     if (result.kind !== 'settled') return;
     const { verdicts, rows } = result.outcomes;
-    const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict, undefined));
+    const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict));
     let row = first;
     for (const [index] of rows) {
       const number = numbers[index];
@@ -221,7 +194,7 @@ export class RowStatusView {
     const step = this.#steps.get(entry.step);
     if (step === undefined) return;
     step.places?.addSettlement(entry, offset);
-    const numbers = entry.verdicts.map((verdict) => this.#table.numberOf(verdict, entry.by));
+    const numbers = entry.verdicts.map((verdict) => this.#table.numberOf(verdict));
     for (const [row, index] of entry.rows) {
       const number = numbers[index];
       if (number !== undefined) step.ends.set(row, number);
@@ -233,7 +206,6 @@ interface StepRows {
   readonly ends: RowEndNumbers;
   readonly places: OutcomePlaces | undefined;
   readonly rate: SendRate | undefined;
-  readonly times: SentTimes | undefined;
 }
 
 function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<'alone' | 'with-workers'>> {

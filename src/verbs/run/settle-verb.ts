@@ -12,10 +12,10 @@ export const addSettleVerb: AddVerbs = (cli, context) => {
         .parserConfiguration(KEEP_EACH)
         .options({
           export: textOption(
-            'CSV file of the message export; give the flag once for each file. A row in it was accepted; a row that is missing was not sent, if the files cover its time and country',
+            'CSV file of the message export; give the flag once for each file. It settles the rows that it holds; those that it lacks stay in doubt',
           ),
           assume: textOption(
-            'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time',
+            'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time. Refused before their scheduled time',
           ),
           confirm: textOption('With --assume: how many rows are in doubt; another number is refused'),
           adopt,

@@ -15,7 +15,6 @@ export const SIZES: StepSize[] = REQUESTS.map((rows, at) => {
     number: at + 1,
     planned: rows.reduce((sum, each) => sum + each, 0),
     requests: rows.length,
-    keepsTimes: true,
   };
 });
 
@@ -26,7 +25,6 @@ export interface ModelRow {
   by: string;
   ids: readonly string[];
   movedTo: string | undefined;
-  sent: { fromMs: number; toMs: number; hosts: string[] } | undefined;
 }
 
 interface Part {
@@ -44,14 +42,13 @@ export class JournalModel {
   readonly entries: JournalEntry[] = [];
   readonly rows: readonly ModelRow[][];
   #parts: Part[] = [];
-  #host = '';
   #at = 1000;
   #plans = 0;
 
   constructor() {
     this.rows = SIZES.map(({ planned }) =>
       Array.from({ length: planned }, (): ModelRow => {
-        return { standing: 'open', code: '', by: '', ids: [], movedTo: undefined, sent: undefined };
+        return { standing: 'open', code: '', by: '', ids: [], movedTo: undefined };
       }),
     );
     for (const [at, requests] of REQUESTS.entries()) {
@@ -80,8 +77,7 @@ export class JournalModel {
   }
 
   open(pick: number): void {
-    this.#host = `host-${pick % 3}`;
-    this.#add(anOpen({ host: this.#host }));
+    this.#add(anOpen({ host: `host-${pick % 3}` }));
   }
 
   close(): void {
@@ -188,7 +184,6 @@ export class JournalModel {
     part.isInFlight = true;
     const { step, request, rows } = part;
     for (let row = rows[0]; row < rows[0] + rows[1]; row++) this.#row(step, row).standing = 'under-way';
-    this.#noteSent(part);
     this.#add(anIntent({ step, request, part: part.part, rows, at: this.#at }));
   }
 
@@ -198,21 +193,7 @@ export class JournalModel {
 
   #addOutcome(part: Part, result: OutcomeEntry['result']): void {
     const { step, request } = part;
-    this.#noteSent(part);
     this.#add(anOutcome({ step, request, part: part.part, at: this.#at, result }));
-  }
-
-  /** Of all rows of the request: a part of one tells of the whole. */
-  #noteSent({ step, request }: Part): void {
-    const counts: readonly number[] = REQUESTS[step - 1] ?? [];
-    const first = counts.slice(0, request - 1).reduce((sum, each) => sum + each, 0);
-    for (let row = first; row < first + (counts[request - 1] ?? 0); row++) {
-      const of = this.#row(step, row);
-      of.sent ??= { fromMs: this.#at, toMs: this.#at, hosts: [] };
-      of.sent.fromMs = Math.min(of.sent.fromMs, this.#at);
-      of.sent.toMs = Math.max(of.sent.toMs, this.#at);
-      if (!of.sent.hosts.includes(this.#host)) of.sent.hosts.push(this.#host);
-    }
   }
 
   #waiting(): Part[] {

@@ -16,15 +16,11 @@ test('the view of a run agrees with a plain model about every row, whatever the 
         standing: rows.currentStatusOf(step, row),
         code: rows.codeOf(step, row),
         movedTo: rows.movedTo(step, row),
-        isKnownAccepted: rows.isKnownAccepted(step, row),
-        sent: rows.sentTimeOf(step, row),
       }));
       const expected = all.map(({ is }) => ({
         standing: is.movedTo === undefined ? is.standing : 'moved',
         code: is.standing === 'accepted' ? '' : is.code,
         movedTo: is.movedTo,
-        isKnownAccepted: is.standing === 'accepted' && !is.by.startsWith('person'),
-        sent: is.sent,
       }));
       expect(seen).toEqual(expected);
       const inDoubt = all.filter(({ is }) => is.standing === 'in-doubt');

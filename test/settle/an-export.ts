@@ -1,18 +1,14 @@
 import { dirname, join } from 'node:path';
-import { findColumn } from '../../../src/input/own-columns.js';
-import { readRecords } from '../../../src/input/records.js';
-import { readRunRows } from '../../../src/report/read-run-rows.js';
-import { type ExportDeps, type ExportEnd, settleByExport } from '../../../src/settle/export/settle-export.js';
-import type { LockedRun } from '../../../src/settle/settle-rows.js';
-import { acquireLock, type Lock } from '../../../src/storage/lock.js';
-import type { LockDeps } from '../../../src/storage/lock-file.js';
-import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../../plan/a-plan.js';
-import { aRun, aScriptedService, failure } from '../../run/a-run.js';
-import { FakeClock } from '../../run/fake-clock.js';
-
-/** When runs of tests send: their clock stands still. */
-export const SENT_AT = 1_800_000_000_000;
-export const MINUTE = 60_000;
+import { findColumn } from '../../src/input/own-columns.js';
+import { readRecords } from '../../src/input/records.js';
+import { readRunRows } from '../../src/report/read-run-rows.js';
+import { type ExportDeps, type ExportEnd, settleByExport } from '../../src/settle/settle-export.js';
+import type { LockedRun } from '../../src/settle/settle-rows.js';
+import { acquireLock, type Lock } from '../../src/storage/lock.js';
+import type { LockDeps } from '../../src/storage/lock-file.js';
+import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aRun, aScriptedService, failure } from '../run/a-run.js';
+import { FakeClock } from '../run/fake-clock.js';
 
 const PEOPLE = { 'people.csv': aCsvOf(6) };
 
@@ -29,13 +25,11 @@ const COLUMNS = [
   'umid',
   'subaccountid',
   'direction',
-  'country',
   'status_value',
   'status_details',
   'status_errorcode',
   'status_errormessage',
   'msisdn',
-  'createdat',
   'clientmessageid',
   'body',
 ] as const;
@@ -47,30 +41,17 @@ export function anExported({ plan }: Pick<MadePlan, 'plan'>, row: number, cells:
   return other({ umid: `m-${row}`, msisdn: aNumber(row), clientmessageid: `${plan.id}-1-${row}`, ...cells });
 }
 
-/** A message of someone else in the same subaccount, so many minutes after the run. */
-export function other(cells: ExportCells = {}, minutesLater = 0): ExportCells {
+/** A message of someone else in the same subaccount. */
+export function other(cells: ExportCells = {}): ExportCells {
   return {
-    ...{ umid: 'o', subaccountid: 'acme_hq', direction: '1', country: 'SG', status_value: 'delivered' },
-    ...{ msisdn: '+6598******11', createdat: new Date(SENT_AT + minutesLater * MINUTE).toISOString() },
+    ...{ umid: 'o', subaccountid: 'acme_hq', direction: '1', status_value: 'delivered', msisdn: '+6598******11' },
     ...cells,
   };
-}
-
-/** Messages from a day before the run to a day after it, and what else there is. */
-export function anExportOf(rows: readonly ExportCells[]): ExportCells[] {
-  return [other({}, -1440), ...rows, other({}, 1440)];
 }
 
 export function csvOf(rows: readonly ExportCells[], columns: readonly (keyof ExportCells)[] = COLUMNS): string {
   const line = (cells: readonly string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`;
   return line(columns) + rows.map((row) => line(columns.map((name) => row[name] ?? ''))).join('');
-}
-
-/** Two days after the run, for nothing is exported before it was created. */
-function aLaterClock(): FakeClock {
-  const clock = new FakeClock();
-  clock.wallMs = SENT_AT + 2880 * MINUTE;
-  return clock;
 }
 
 export function depsOf({ disk }: Pick<MadePlan, 'disk'>): ExportDeps & LockDeps {
@@ -85,7 +66,7 @@ export function depsOf({ disk }: Pick<MadePlan, 'disk'>): ExportDeps & LockDeps 
 
 /** The run as `settle` reads it. */
 export async function lockedRun({ directory, plan, disk }: MadePlan, lock: Lock): Promise<LockedRun> {
-  return { ...(await readRunRows(disk.files, { directory, plan }, { times: true })), lock };
+  return { ...(await readRunRows(disk.files, { directory, plan })), lock };
 }
 
 /** Behind the lock of the run's job. */
@@ -104,6 +85,5 @@ export function settleWith(made: MadePlan, ...texts: string[]): Promise<ExportEn
     const shown = `export-${index + 1}.csv`;
     return { path: join(aFolder({ [shown]: text }), shown), shown, format: 'csv' } as const;
   });
-  const deps = { ...depsOf(made), clock: aLaterClock() };
-  return withLock(made, async (lock) => settleByExport(await lockedRun(made, lock), exported, deps));
+  return withLock(made, async (lock) => settleByExport(await lockedRun(made, lock), exported, depsOf(made)));
 }
