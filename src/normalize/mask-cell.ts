@@ -19,6 +19,17 @@ export function maskCell(code: string, cell: string): string {
   return Object.hasOwn(NUMBER_CODES, code) ? maskDigits(text) : '';
 }
 
+/** What a cell looks like, whatever it holds: `Anna Tan` is `xxxx xxx`, `24.11.2026` is `99.99.9999`. */
+export function maskForm(cell: string): string {
+  return cut(
+    cell
+      .trim()
+      .replace(/\s+/g, ' ')
+      .replace(/\p{L}\p{M}*/gu, 'x')
+      .replace(/\p{N}/gu, '9'),
+  );
+}
+
 function maskDigits(text: string): string {
   const digits = text.replace(/\D/g, '').length;
   if (digits === 0 || text.replace(/\P{L}/gu, '').length > digits) return '';

@@ -146,12 +146,17 @@ class StepPlanning {
     const from = this.#rows.next;
     this.#rows.beginFile(shown);
     this.#digest = new RowsDigest();
+    this.#tally.beginFile();
+    const before = this.#writer.planned;
     await problems.gather(shown, async () => {
       await reader.open();
       const source = { index, shown, path };
       if (!(await this.#planDrafts(reader, source))) await this.#planRecords(reader, { source, binding });
       this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
+      const faults = this.#tally.endFile(this.#writer.planned - before);
+      // Rows that are re-imported were wrong before, each by itself.
+      if (reader.ownColumns.length === 0) for (const fault of faults) problems.add(fault);
       if (reader.sha256 !== input.sha256) {
         const hint = 'Run again when no process writes to it.';
         problems.add({ where: shown, message: 'the file changed while it was read', hint });

@@ -1,7 +1,9 @@
+import type { Problem } from '../domain/errors.js';
 import type { Rejection } from '../domain/row.js';
 import type { Names } from '../input/fast/draft-block.js';
 import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
 import { nameCharacter } from '../template/segments.js';
+import { FileFaults } from './file-faults.js';
 import type { PlannedStep } from './format/plan-file.js';
 import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
 
@@ -36,6 +38,18 @@ export class Tally {
   readonly #ucs2 = new Map<string, number>();
   readonly #replaced = new Map<string, number>();
   readonly #examples: Preview[] = [];
+  /** Of the current file. */
+  #faults = new FileFaults();
+
+  beginFile(): void {
+    this.#faults = new FileFaults();
+  }
+
+  /** What is wrong with the current file as a whole; `planned`: its rows that were. */
+  endFile(planned: number): readonly Problem[] {
+    this.#faults.addPlanned(planned);
+    return this.#faults.list();
+  }
 
   add(plan: RowPlan): void {
     if (plan.kind === 'planned') this.#addPlanned(plan.row);
@@ -44,11 +58,15 @@ export class Tally {
 
   addRefused(refusal: RowRefusal): void {
     if (refusal.kind === 'rejected') increment(this.#rejections, refusal.rejection.code);
-    else increment(this.#skips, refusal.skip.code);
+    else {
+      increment(this.#skips, refusal.skip.code);
+      this.#faults.addSkipped(refusal.skip);
+    }
   }
 
   /** Beside `add`, for a row that is rejected: the first one of each code is shown as an example. */
   addReason(rejection: Rejection, describeRow: () => ExampleRow): void {
+    this.#faults.addRejected(rejection, describeRow);
     this.#reasons.add(rejection.code, () => ({ said: '', example: describeExample(describeRow(), rejection) }));
   }
 

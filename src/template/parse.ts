@@ -17,8 +17,8 @@ import { listVariableUses } from './walk.js';
 export interface Template {
   /** Columns that the text names, in conditions and loops too, in the order of their first use. */
   readonly variables: readonly string[];
-  /** Every row has the same text. */
-  readonly isConstant: boolean;
+  /** The text where every row has the same; else undefined. */
+  readonly constant: string | undefined;
   /** Finds the columns that the text names; problems where there is no such column. `findColumn` matches a name as files' headers are matched. */
   bind(columns: readonly string[], findColumn: FindColumn): BoundTemplate | BindProblems;
 }
@@ -38,13 +38,14 @@ export function parseTemplate(text: string): Template {
     throw new UserError('bad-job', message, { problems });
   }
   if (uses.length === 0) {
-    const constant = bindConstant(engine, nodes);
-    return { variables: [], isConstant: true, bind: () => constant };
+    const bound = bindConstant(engine, nodes);
+    const rendering = bound.render([]);
+    return { variables: [], constant: rendering.ok ? rendering.text : '', bind: () => bound };
   }
   const source = { engine, nodes, uses, pieces: compilePieces(nodes) };
   return {
     variables: [...new Set(uses.map(({ name }) => name))],
-    isConstant: false,
+    constant: undefined,
     bind: (columns, findColumn) => bindColumns(source, columns, findColumn),
   };
 }

@@ -117,7 +117,7 @@ describe('check', () => {
       /scheduled, 22 November 2026 at 11:59 UTC, is in the past/,
     ],
     ['a time too far ahead', 'scheduled: 2026-12-15T12:00:00Z', /is 23 days ahead, expected 7 at most$/],
-    ['an expiry that has passed', 'expiry: 2026-11-22T11:59:00Z', /template\.expiry .* is in the past/],
+    ['an expiry that has passed', 'expiry: 2026-11-22T11:59:00Z', /template\.expiry, .*, is in the past/],
     [
       'an expiry before its time',
       'scheduled: 2026-11-23T12:00:00Z, expiry: 2026-11-23T11:00:00Z',

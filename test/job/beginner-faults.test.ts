@@ -108,3 +108,16 @@ describe('a time', () => {
     }
   });
 });
+
+test.each([
+  [`{ text: "${'x'.repeat(1531)}" }`, 'its text needs 11 parts in GSM-7, expected at most 10 parts'],
+  [`{ text: "${'x'.repeat(669)}–…" }`, 'its text needs 11 parts in UCS-2 because of – (U+2013 EN DASH)'],
+  ['{ text: "Hi 👋", encoding: GSM7 }', 'its text contains 👋'],
+  ['{ text: "{% if false %}x{% endif %}" }', 'its text is empty'],
+])('a text that no row can be sent is a fault of the job, on its line: %.40s', (template, told) => {
+  expect(refusalOf(aJobWith(`template: ${template}`)).problems).toMatchObject([
+    { where: expect.stringMatching(/^sale\.yaml:6:/), message: expect.stringContaining(told) },
+  ]);
+  const inVain = template.replace(/ }$/, ', smartReplace: true }');
+  if (template.includes('–')) expect(parseJob(aJobWith(`template: ${inVain}`), 'sale.yaml').steps).toHaveLength(1);
+});

@@ -40,7 +40,6 @@ export const STEPS: readonly (readonly [string, RowStep])[] = [
     anSms({ text: '{{ name }} {{ note }}', limits: someLimits({ segmentsPerSecond: 12 }) }),
   ],
   ['one text for all', anSms({ text: 'Open on “Friday”' })],
-  ['one text for all, which is too long', anSms({ text: 'long '.repeat(400) })],
   ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: stopList })],
   ['codes', START],
   [

@@ -44,7 +44,7 @@ describe('columns of an NDJSON file', () => {
     expect(problems).toEqual([
       "people.ndjson: destination: no column matches 'handy'; columns: mobile, name",
       expect.stringMatching(
-        /^people\.ndjson: Cannot fill \{\{ nick \}\}.*: no column matches 'nick'; columns: mobile, name$/,
+        /^people\.ndjson: Cannot fill \{\{ nick \}\}.*: no column matches 'nick'; columns: mobile, name \(in people\.ndjson\)$/,
       ),
     ]);
   });

@@ -1,6 +1,8 @@
 import { UserError } from '../../domain/errors.js';
+import { checkText } from '../../template/check-text.js';
+import { replaceTypography } from '../../template/gsm7.js';
 import { parseTemplate } from '../../template/parse.js';
-import { type Finding, namePath } from '../explain/finding.js';
+import { type Finding, namePath, type Path } from '../explain/finding.js';
 import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
 
 /** A fault of the text that affects every row is a fault of the job file, reported with its line. */
@@ -13,12 +15,21 @@ function checkSmsText({ step, at: stepAt }: WrittenStep): Finding[] {
   if (typeof text !== 'string' || text === '') return [];
   const at = [...stepAt, 'template', 'text'];
   try {
-    parseTemplate(text);
-    return [];
+    const { constant } = parseTemplate(text);
+    return constant === undefined ? [] : checkConstant(constant, { at, template: step.template });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const { message, hint } = error.problems[0] ?? error;
     const more = error.problems.length > 1 ? `, and ${error.problems.length - 1} more` : '';
     return [{ at, message: `${namePath(at)}: ${message}${more}`, hint }];
   }
+}
+
+/** What would reject each row that has a number. */
+function checkConstant(constant: string, { at, template }: { at: Path; template: unknown }): Finding[] {
+  const { encoding, smartReplace } = isMapping(template) ? template : {};
+  const text = smartReplace === true ? (replaceTypography(constant)?.text ?? constant) : constant;
+  const check = checkText(text, encoding === 'GSM7' || encoding === 'UCS2' ? encoding : 'AUTO');
+  if (check.ok) return [];
+  return [{ at, message: `${namePath(at)}: ${check.rejection.reason}` }];
 }

@@ -5,7 +5,7 @@ import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
 import { checkText, type TextCheck } from '../../template/check-text.js';
 import { replaceTypography } from '../../template/gsm7.js';
-import { parseTemplate, type Template } from '../../template/parse.js';
+import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
 import type { DraftRow, DraftText, MessageDraft, RefusedDraft, RowDrafter } from '../step-kind.js';
 import {
@@ -26,8 +26,8 @@ export function createSmsDrafter({ destination, input, template: sms }: SmsStep)
   const { encoding, smartReplace = false } = sms;
   const replace = smartReplace ? replaceTypography : () => undefined;
   const template = parseTemplate(sms.text);
-  const written = template.isConstant ? renderShared(template) : undefined;
-  const shared = written === undefined ? undefined : (replace(written) ?? { text: written, replaced: undefined });
+  const { constant } = template;
+  const shared = constant === undefined ? undefined : (replace(constant) ?? { text: constant, replaced: undefined });
   const sharedText = shared?.text;
   const sharedCheck = sharedText === undefined ? undefined : checkText(sharedText, encoding);
   return {
@@ -35,19 +35,15 @@ export function createSmsDrafter({ destination, input, template: sms }: SmsStep)
     bind: (columns, findColumn) => {
       const { read, problems } = bindDestination({ destination, input }, columns, findColumn);
       const bound = template.bind(columns, findColumn);
-      if ('problems' in bound) return { problems: [...problems, ...bound.problems] };
+      if ('problems' in bound) {
+        const ofText = bound.problems.map((problem) => ({ ...problem, at: ['template', 'text'] }));
+        return { problems: [...problems, ...ofText] };
+      }
       if (read === undefined) return { problems };
       if (sharedCheck !== undefined) return draftShared(read, sharedCheck, shared?.replaced);
       return draftTexts(read, smartReplace ? replaceIn(bound) : bound, { encoding, smartReplace });
     },
   };
-}
-
-/** A text without variables is rendered, checked and counted once. */
-function renderShared(template: Template): string {
-  const bound = template.bind([], () => undefined);
-  const rendering = 'problems' in bound ? undefined : bound.render([]);
-  return rendering?.ok === true ? rendering.text : '';
 }
 
 /** The same template; its texts come with what was replaced in them. */
