@@ -6,8 +6,7 @@ import type { Keyring } from './check-credentials.js';
 import type { ChosenFault } from './faults/chosen.js';
 import type { Distortion } from './faults/fault.js';
 import type { HttpAnswer } from './http-answer.js';
-import type { Ledger } from './ledger/ledger.js';
-import type { LedgerEntry } from './ledger/page.js';
+import type { Ledger, LedgerState } from './ledger/ledger.js';
 import type { Random } from './random.js';
 import type { RateLimits } from './rate-limit.js';
 import type { WebhookSender } from './webhook/sender.js';
@@ -50,14 +49,10 @@ export interface Route {
   readonly distortions: Readonly<Partial<Record<Distortion, (answer: Distortable) => unknown>>>;
 }
 
-/** One area: its routes, and its state as far as the ledger can restore it. */
-export interface SandboxArea {
+/** One area: its routes, and its state, which changes by what the ledger has and by nothing else. */
+export interface SandboxArea extends LedgerState {
   readonly name: AreaName;
   readonly routes: readonly Route[];
-  /** Restores an entry of an earlier process; called in the ledger's order before any request. */
-  restore(entry: LedgerEntry): void;
-  /** Forgets everything that was accepted. */
-  clear(): void;
   /** The body of a status that a fault sets; undefined = the default body. */
   bodyOfStatus?(status: number): unknown;
   /** Content type of its errors; defaults to application/json. */

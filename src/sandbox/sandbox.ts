@@ -88,23 +88,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { webhookRetryScale: retryScale = 1, deliversOutside = false } = options;
   const webhooks = new WebhookSender({ clock, retryScale, deliversOutside });
   const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits, webhooks }));
-  await ledger
-    .open((entry) => {
-      for (const area of areas) area.restore(entry);
-    })
-    .catch(async (error) => {
-      await webhooks.close();
-      await log.close();
-      throw error;
-    });
+  await ledger.open(new Map(areas.map((area) => [area.name, area]))).catch(async (error) => {
+    await webhooks.close();
+    await log.close();
+    throw error;
+  });
 
   const requests = new RequestLog(ledger.lastRequest + 1);
   const closing = new AbortController();
   const clearLedger = async () => {
-    // Areas first, and synchronously: a concurrent request is in both or in neither.
-    for (const area of areas) area.clear();
-    webhooks.clear();
     await ledger.clear();
+    webhooks.clear();
   };
   const app = createSandboxServer(areas, { clock, requests, faults, closing: closing.signal });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });

@@ -257,4 +257,18 @@ class Agent extends Plain {
     title:
       'rows in doubt of an earlier run are named by every command of its job, and keep its exit code at 3, until they are settled',
   },
+  {
+    name: 'the sandbox changes its state before its ledger has the entry',
+    file: 'src/sandbox/ledger/ledger.ts',
+    find: '        await this.#log.append(toLine(page));\n',
+    replace: '        this.#stateOf.get(head.area)?.apply(rows, at);\n        await this.#log.append(toLine(page));\n',
+    tests: ['test/sandbox/ledger/disk.test.ts'],
+  },
+  {
+    name: 'the sandbox writes behind what a full disk left of a line',
+    file: 'src/sandbox/ledger/byte-log.ts',
+    find: 'if (isTorn) await',
+    replace: 'if (!isTorn && appending.bytes < 0) await',
+    tests: ['test/sandbox/ledger/disk.test.ts'],
+  },
 ];

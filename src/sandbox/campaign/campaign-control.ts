@@ -1,28 +1,20 @@
 import type { FastifyInstance } from 'fastify';
 import { parseControlBody } from '../control-body.js';
 import { answerError, ERROR_CODE } from '../http-answer.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { toCampaignRow } from './campaign-entry.js';
 import { campaignSchema, createCampaign, type KeptCampaign } from './campaign-fields.js';
-import type { RequestedStatus } from './transition.js';
-
-/** The new state of a campaign, and what caused it. */
-export interface StatusChange {
-  readonly campaign: KeptCampaign;
-  /** Null for a change through `/_sandbox`. */
-  readonly requested: RequestedStatus | null;
-  /** Number of the HTTP request; 0 for a change through `/_sandbox`. */
-  readonly request: number;
-}
 
 export interface CampaignControlDeps {
   readonly campaigns: ReadonlyMap<number, KeptCampaign>;
-  readonly record: (change: StatusChange) => Promise<void>;
+  readonly ledger: Ledger;
   readonly now: () => number;
 }
 
 const writtenSchema = campaignSchema.omit({ 'campaign-id': true }).partial();
 
 /** `/_sandbox/campaigns`: shows all, and sets any field of one, even if the service would refuse; a missing one is created. */
-export function addCampaignControl(app: FastifyInstance, { campaigns, record, now }: CampaignControlDeps): void {
+export function addCampaignControl(app: FastifyInstance, { campaigns, ledger, now }: CampaignControlDeps): void {
   app.get('/_sandbox/campaigns', async () => [...campaigns.values()]);
 
   app.put<{ Params: { campaignId: string } }>('/_sandbox/campaigns/:campaignId', async ({ params, body }, reply) => {
@@ -34,10 +26,12 @@ export function addCampaignControl(app: FastifyInstance, { campaigns, record, no
     const written = writtenSchema.safeParse(parseControlBody(body));
     if (!written.success) return refuse(`Cannot set campaign: ${describe(written.error.issues)}`);
     const id = Number(params.campaignId);
-    // JSON has no undefined: written fields replace, the others stay.
-    const campaign = { ...(campaigns.get(id) ?? createCampaign(id)), ...written.data } as KeptCampaign;
-    await record({ campaign, requested: null, request: 0 });
-    return campaign;
+    return ledger.accept({ at: now(), area: 'campaign', request: 0 }, () => {
+      const known = campaigns.get(id);
+      // JSON has no undefined: written fields replace, the others stay.
+      const campaign = { ...(known ?? createCampaign(id)), ...written.data } as KeptCampaign;
+      return { rows: [toCampaignRow(campaign, null, known?.status ?? null)], answer: () => campaign };
+    });
   });
 }
 

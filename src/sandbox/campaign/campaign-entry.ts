@@ -1,4 +1,4 @@
-import type { EntryHead } from '../ledger/entry-head.js';
+import type { EntryHead, Fields } from '../ledger/entry-head.js';
 import type { KeptCampaign } from './campaign-fields.js';
 import type { RequestedStatus } from './transition.js';
 
@@ -14,4 +14,14 @@ export interface CampaignEntry extends EntryHead {
   readonly status: number;
   /** What the service holds from then on. */
   readonly campaign: KeptCampaign;
+}
+
+/** `from` is the number of the status before. */
+export function toCampaignRow(
+  campaign: KeptCampaign,
+  requested: RequestedStatus | null,
+  from: number | null,
+): Omit<CampaignEntry, keyof EntryHead | 'area'> & Fields {
+  const { 'campaign-id': campaignId, status } = campaign;
+  return { campaignId, requested, from, status, campaign };
 }

@@ -1,9 +1,10 @@
 import type { AreaCall, AreaDeps, SandboxArea } from '../area.js';
 import type { BasicToken } from '../check-credentials.js';
 import { answerJson, type HttpAnswer } from '../http-answer.js';
-import { addCampaignControl, type StatusChange } from './campaign-control.js';
+import { addCampaignControl } from './campaign-control.js';
+import { type CampaignEntry, toCampaignRow } from './campaign-entry.js';
 import { createFirstCampaigns, type KeptCampaign } from './campaign-fields.js';
-import { findTransition, isRequestedStatus } from './transition.js';
+import { findTransition, isRequestedStatus, type RequestedStatus, type Transition } from './transition.js';
 
 /** Campaign status: read under `stats` with the data token, changed under `tstats` with the action token. */
 export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): SandboxArea {
@@ -22,15 +23,6 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Sandbo
     ({ headers }: AreaCall) =>
       keyring.refuseBasic(headers.authorization, token, clock.now());
 
-  const record = async ({ campaign, requested, request }: StatusChange) => {
-    const { 'campaign-id': campaignId, status } = campaign;
-    const from = campaigns.get(campaignId)?.status ?? null;
-    // No await between reading a campaign and changing it: concurrent calls are serialized.
-    put(campaign);
-    const row = { campaignId, requested, from, status, campaign };
-    await ledger.append({ at: clock.now(), area: 'campaign', request }, [row]);
-  };
-
   const findCampaign = ({ params: { campaignId = '' } }: AreaCall) =>
     /^\d{1,15}$/.test(campaignId) ? campaigns.get(Number(campaignId)) : undefined;
 
@@ -40,24 +32,26 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Sandbo
   };
 
   const changeCampaign = async (call: AreaCall): Promise<HttpAnswer> => {
-    const campaign = findCampaign(call);
-    if (campaign === undefined) return answerMessage(404, NOT_FOUND);
-    const requested = readStatus(call.body);
-    if (!isRequestedStatus(requested)) return answerMessage(400, 'Invalid status.');
-    if (campaign['dynamic-campaign'] === 'N') return answerMessage(400, 'Not a dynamic campaign.');
-    if (campaign.enabled === 'N') return answerMessage(400, 'Campaign is not enabled.');
-    const transition = findTransition(campaign.status, requested);
-    if ('refusal' in transition) return answerMessage(400, transition.refusal);
-    const time = new Date(clock.now()).toISOString().replace('Z', '+00:00');
-    const isNew = campaign.status === 0;
-    const changed = {
-      ...campaign,
-      status: transition.status,
-      ...(isNew ? { 'actual-run-time': time } : {}),
-      ...(requested === 'STOPPED' ? { 'actual-stop-time': time } : {}),
-    };
-    await record({ campaign: changed, requested, request: call.number });
-    return answerMessage(200, 'Campaign status changed.');
+    const now = clock.now();
+    return ledger.accept({ at: now, area: 'campaign', request: call.number }, () => {
+      const refuse = (status: number, message: string) => ({ answer: () => answerMessage(status, message) });
+      const campaign = findCampaign(call);
+      if (campaign === undefined) return refuse(404, NOT_FOUND);
+      const requested = readStatus(call.body);
+      if (!isRequestedStatus(requested)) return refuse(400, 'Invalid status.');
+      const transition = findTransitionOf(campaign, requested);
+      if ('refusal' in transition) return refuse(400, transition.refusal);
+      const time = new Date(now).toISOString().replace('Z', '+00:00');
+      const isNew = campaign.status === 0;
+      const changed = {
+        ...campaign,
+        status: transition.status,
+        ...(isNew ? { 'actual-run-time': time } : {}),
+        ...(requested === 'STOPPED' ? { 'actual-stop-time': time } : {}),
+      };
+      const row = toCampaignRow(changed, requested, campaign.status);
+      return { rows: [row], answer: () => answerMessage(200, 'Campaign status changed.') };
+    });
   };
 
   return {
@@ -86,12 +80,12 @@ export function createCampaignArea({ clock, keyring, ledger }: AreaDeps): Sandbo
         distortions: { partial: () => ({}) },
       },
     ],
-    restore: (entry) => {
-      if (entry.area === 'campaign') put(entry.campaign);
+    apply: (rows) => {
+      for (const { campaign } of rows as unknown as readonly CampaignEntry[]) put(campaign);
     },
     clear: reset,
     bodyOfStatus,
-    addControl: (app) => addCampaignControl(app, { campaigns, record, now: () => clock.now() }),
+    addControl: (app) => addCampaignControl(app, { campaigns, ledger, now: () => clock.now() }),
   };
 }
 
@@ -100,6 +94,12 @@ interface ReadBody {
 }
 
 const NOT_FOUND = 'Campaign not found.';
+
+function findTransitionOf(campaign: KeptCampaign, requested: RequestedStatus): Transition {
+  if (campaign['dynamic-campaign'] === 'N') return { refusal: 'Not a dynamic campaign.' };
+  if (campaign.enabled === 'N') return { refusal: 'Campaign is not enabled.' };
+  return findTransition(campaign.status, requested);
+}
 
 function readStatus(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'status' in body ? body.status : undefined;

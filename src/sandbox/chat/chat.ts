@@ -3,7 +3,7 @@ import { findRowFault } from '../faults/chosen.js';
 import { answerJson, type HttpAnswer } from '../http-answer.js';
 import { createRateCounter } from '../rate-limit.js';
 import { answerFault, chatBodyOfStatus } from './fault-body.js';
-import { type RoomMessage, RoomStore } from './room-store.js';
+import { type KeptMessage, type RoomMessage, RoomStore, toRoomMessage } from './room-store.js';
 
 const MESSAGES = '/chat/api/chat/v1/messages';
 
@@ -42,11 +42,10 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
     const refused = refuseByFault(call);
     if (refused !== undefined) return refused;
     const at = clock.now();
-    const messageId = newId();
-    const timestamp = book.nextTimestamp(at);
-    const message = book.post(room, { id: messageId, timestamp, text: messageRaw });
-    await ledger.append({ at, area: 'chat', request: call.number }, [{ room, messageId, timestamp, messageRaw }]);
-    return answerJson(200, message);
+    return ledger.accept({ at, area: 'chat', request: call.number }, () => {
+      const message = { room, messageId: newId(), timestamp: book.nextTimestamp(at), messageRaw };
+      return { rows: [message], answer: () => answerJson(200, toRoomMessage(message)) };
+    });
   };
 
   return {
@@ -72,10 +71,8 @@ export function createChatArea({ clock, keyring, ledger, newId, rateLimits }: Ar
         distortions: POST_DISTORTIONS,
       },
     ],
-    restore: (entry) => {
-      if (entry.area !== 'chat') return;
-      const { room, messageId, timestamp, messageRaw } = entry;
-      book.post(room, { id: messageId, timestamp, text: messageRaw });
+    apply: (rows) => {
+      for (const row of rows as unknown as readonly KeptMessage[]) book.post(row);
     },
     clear: () => book.clear(),
     bodyOfStatus: chatBodyOfStatus,

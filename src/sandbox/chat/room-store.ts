@@ -1,3 +1,5 @@
+import type { ChatEntry } from './chat-entry.js';
+
 /** A message as it is read. */
 export interface RoomMessage {
   readonly authorUser: {
@@ -12,6 +14,9 @@ export interface RoomMessage {
   readonly timestamp: number;
 }
 
+/** A message as the ledger has it. */
+export type KeptMessage = Pick<ChatEntry, 'room' | 'messageId' | 'timestamp' | 'messageRaw'>;
+
 /** The author: the holder of the test key. */
 const AUTHOR: RoomMessage['authorUser'] = {
   avatarUrl: 'https://chat.example/avatars/sandbox.png',
@@ -19,6 +24,10 @@ const AUTHOR: RoomMessage['authorUser'] = {
   id: 'sandbox-user',
   name: 'Sandbox',
 };
+
+export function toRoomMessage({ messageId: id, timestamp, messageRaw: parsed }: KeptMessage): RoomMessage {
+  return { authorUser: AUTHOR, parsed, id, timestamp };
+}
 
 /** The messages of each room; a room exists as soon as it is named. */
 export class RoomStore {
@@ -30,13 +39,11 @@ export class RoomStore {
     return Math.max(now * 1000, this.#lastTimestamp + 1);
   }
 
-  post(room: string, { id, timestamp, text }: { id: string; timestamp: number; text: string }): RoomMessage {
-    const message = { authorUser: AUTHOR, parsed: text, id, timestamp };
-    const messages = this.#messagesOf.get(room);
-    if (messages === undefined) this.#messagesOf.set(room, [message]);
-    else messages.push(message);
-    this.#lastTimestamp = Math.max(this.#lastTimestamp, timestamp);
-    return message;
+  post(posted: KeptMessage): void {
+    const messages = this.#messagesOf.get(posted.room);
+    if (messages === undefined) this.#messagesOf.set(posted.room, [toRoomMessage(posted)]);
+    else messages.push(toRoomMessage(posted));
+    this.#lastTimestamp = Math.max(this.#lastTimestamp, posted.timestamp);
   }
 
   /** The newest `count` messages, newest first. */

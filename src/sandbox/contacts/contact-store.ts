@@ -26,11 +26,11 @@ export class ContactStore {
     return [...new Set(ids.filter((id) => id !== undefined))];
   }
 
-  /** A new contact with the id, or the contact of that id with what the request says laid over it. */
+  /** Builds a new contact with the id, or the contact of that id with what the request says laid over it; keeps neither. */
   merge(id: number, request: ContactRequest, at: string): KeptContact {
     const known = this.#contacts.get(id);
     const { groups = [], addresses, customAttributes = {}, ...texts } = request;
-    const contact: KeptContact = {
+    return {
       id,
       createdAt: at,
       ...known,
@@ -39,8 +39,6 @@ export class ContactStore {
       addresses: { ...known?.addresses, ...withoutPlus(addresses) },
       customAttributes: { ...known?.customAttributes, ...customAttributes },
     };
-    this.put(contact);
-    return contact;
   }
 
   /** Takes a contact as it is, in place of the one with its id. */

@@ -1,6 +1,7 @@
 import type { AreaCall, AreaDeps, Distortable, SandboxArea } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
 import { answerError, answerJson, answerRowFault, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
+import type { ContactEntry } from '../ledger/page.js';
 import { readContactRequest } from './contact-request.js';
 import { ContactStore, type KeptContact } from './contact-store.js';
 
@@ -30,19 +31,23 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Sandbo
     const refused = answerRowFault(findRowFault(call.rowFaults, request.addresses.msisdn ?? ''), now);
     if (refused !== undefined) return refused;
     const { accountId: account = '' } = call.params;
-    const book = bookOf(account);
-    const matches = book.match(request.addresses);
-    if (matches.length > 1) return answerError(409, CONFLICT, now);
-    const [knownId] = matches;
-    // No await between match and merge: two creations of one address can't both find nothing.
-    const contact = book.merge(knownId ?? nextId++, request, new Date(now).toISOString());
-    const outcome = knownId === undefined ? 'created' : 'merged';
-    const { externalId = null } = request;
-    const row = { account, contactId: contact.id, outcome, externalId, contact };
-    await ledger.append({ at: now, area: 'contacts', request: call.number }, [row]);
-    const body = toAnswerBody(contact, book);
-    if (outcome === 'merged') return answerJson(200, body);
-    return answerJson(201, body, { location: `${pathOf(call.url)}/${contact.id}` });
+    return ledger.accept({ at: now, area: 'contacts', request: call.number }, () => {
+      const book = bookOf(account);
+      const matches = book.match(request.addresses);
+      if (matches.length > 1) return { answer: () => answerError(409, CONFLICT, now) };
+      const [knownId] = matches;
+      const contact = book.merge(knownId ?? nextId, request, new Date(now).toISOString());
+      const outcome = knownId === undefined ? 'created' : 'merged';
+      const { externalId = null } = request;
+      return {
+        rows: [{ account, contactId: contact.id, outcome, externalId, contact }],
+        answer: () => {
+          const body = toAnswerBody(contact, book);
+          if (outcome === 'merged') return answerJson(200, body);
+          return answerJson(201, body, { location: `${pathOf(call.url)}/${contact.id}` });
+        },
+      };
+    });
   };
 
   return {
@@ -56,10 +61,11 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Sandbo
       handle: createContact,
       distortions: { partial: leaveIdOut, foreign: giveAnother },
     })),
-    restore: (entry) => {
-      if (entry.area !== 'contacts') return;
-      bookOf(entry.account).put(entry.contact as unknown as KeptContact);
-      nextId = Math.max(nextId, entry.contactId + 1);
+    apply: (rows) => {
+      for (const { account, contactId, contact } of rows as unknown as readonly ContactEntry[]) {
+        bookOf(account).put(contact as unknown as KeptContact);
+        nextId = Math.max(nextId, contactId + 1);
+      }
     },
     clear: () => books.clear(),
   };

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isObject } from '../../domain/is-object.js';
 import { parseControlBody } from '../control-body.js';
 import { answerError, ERROR_CODE } from '../http-answer.js';
+import type { GatewayRow } from './gateway-entry.js';
 import type { GatewayRecorder } from './gateway-recorder.js';
 import type { Conversation } from './gateway-store.js';
 import { isText } from './problem.js';
@@ -29,18 +30,33 @@ export function addGatewayControl(app: FastifyInstance, recorder: GatewayRecorde
     return conversation === undefined ? refuseUnknown(reply, conversationId) : reply.send(conversation);
   });
 
+  /** Records what an agent does to a conversation, unless `refusal` says why it cannot. */
+  const act = async (
+    reply: FastifyReply,
+    row: GatewayRow & { conversationId: string },
+    refusal: (conversation: Conversation) => string | undefined,
+  ) => {
+    const { conversationId } = row;
+    const refused = await recorder.accept<string | undefined>({ request: 0, at: now() }, () => {
+      const conversation = store.conversation(conversationId);
+      const why = conversation === undefined ? undefined : refusal(conversation);
+      return conversation === undefined || why !== undefined ? { answer: () => why } : { row, answer: () => undefined };
+    });
+    if (refused !== undefined) return refuse(reply, 409, refused);
+    return store.conversation(conversationId) ?? refuseUnknown(reply, conversationId);
+  };
+
   app.post<About>(`${PATH}/:conversationId/join`, async ({ params: { conversationId }, body }, reply) => {
-    const conversation = store.conversation(conversationId);
-    if (conversation === undefined) return refuseUnknown(reply, conversationId);
+    if (store.conversation(conversationId) === undefined) return refuseUnknown(reply, conversationId);
     const written = readFields(body);
     const agentId = written.agentId ?? 'agent-1';
     const agentName = written.agentName ?? 'Alex Agent';
     if (!isText(agentId) || !isText(agentName)) {
       return refuse(reply, 400, 'Cannot join: agentId and agentName must be text, or omitted');
     }
-    if (conversation.state !== 'queued') return refuse(reply, 409, 'Cannot join: an agent is there already');
-    await recorder.accept({ kind: 'agent-joined', conversationId, agentId, agentName }, 0);
-    return store.conversation(conversationId);
+    return act(reply, { kind: 'agent-joined', conversationId, agentId, agentName }, ({ state }) =>
+      state === 'queued' ? undefined : 'Cannot join: an agent is there already',
+    );
   });
 
   app.post<About>(`${PATH}/:conversationId/type`, async ({ params: { conversationId } }, reply) => {
@@ -52,13 +68,12 @@ export function addGatewayControl(app: FastifyInstance, recorder: GatewayRecorde
   });
 
   app.post<About>(`${PATH}/:conversationId/message`, async ({ params: { conversationId }, body }, reply) => {
-    const conversation = store.conversation(conversationId);
-    if (conversation === undefined) return refuseUnknown(reply, conversationId);
+    if (store.conversation(conversationId) === undefined) return refuseUnknown(reply, conversationId);
     const { text } = readFields(body);
     if (!isText(text)) return refuse(reply, 400, 'Cannot write: text must be a text of at least one character');
-    if (conversation.agent === null) return refuse(reply, 409, 'Cannot write: no agent has joined');
-    await recorder.accept({ kind: 'agent-message', conversationId, text }, 0);
-    return store.conversation(conversationId);
+    return act(reply, { kind: 'agent-message', conversationId, text }, ({ agent }) =>
+      agent === null ? 'Cannot write: no agent has joined' : undefined,
+    );
   });
 }
 

@@ -5,7 +5,13 @@ import type { GatewayRow } from './gateway-entry.js';
 import { buildCheckEvent, buildEvent, buildTypingEvent } from './gateway-event.js';
 import { GatewayStore } from './gateway-store.js';
 
-/** Applies a checked change: updates the state, appends to the ledger, and notifies the webhook, in this order. */
+/** What comes of a request to the gateway, or of what an agent does; `answer` sees the state as it then stands. */
+export interface GatewayDecision<T> {
+  readonly row?: GatewayRow;
+  answer(): T;
+}
+
+/** Decides on a change, appends it to the ledger, updates the state, and notifies the webhook, in this order. */
 export class GatewayRecorder {
   readonly store = new GatewayStore();
   readonly #deps: AreaDeps;
@@ -15,18 +21,17 @@ export class GatewayRecorder {
     this.#deps = deps;
   }
 
-  /** `request` is the number of the HTTP request, 0 for what an agent does. In the ledger when it resolves, to its time in ms since 1970. */
-  async accept(row: GatewayRow, request: number): Promise<number> {
-    const { clock, ledger, newId, webhooks } = this.#deps;
-    const at = clock.now();
-    // No await between check and change: concurrent calls are serialized.
-    this.store.apply(row, new Date(at).toISOString());
-    const conversation = 'conversationId' in row ? this.store.conversation(row.conversationId) : undefined;
-    await ledger.append({ at, area: 'gateway', request }, [row]);
-    const event = conversation === undefined ? undefined : buildEvent(row, conversation, at);
-    if (conversation !== undefined && event !== undefined) this.#notify(conversation.conversationId, event);
-    if (row.kind === 'webhook') webhooks.send(new CheckLane(row.uri, newId(), buildCheckEvent(row.version)));
-    return at;
+  /** `request` is the number of the HTTP request, 0 for what an agent does; `at` in ms since 1970. */
+  accept<T>({ request, at }: { request: number; at: number }, decide: () => GatewayDecision<T>): Promise<T> {
+    return this.#deps.ledger.accept({ at, area: 'gateway', request }, () => {
+      const { row, answer } = decide();
+      if (row === undefined) return { answer };
+      const notifyThenAnswer = () => {
+        this.#notifyOf(row, at);
+        return answer();
+      };
+      return { rows: [row], answer: notifyThenAnswer };
+    });
   }
 
   /** Notifies the webhook that an agent types. */
@@ -39,10 +44,17 @@ export class GatewayRecorder {
     this.#laneOf.clear();
   }
 
+  #notifyOf(row: GatewayRow, at: number): void {
+    const { newId, webhooks } = this.#deps;
+    if (row.kind === 'webhook') webhooks.send(new CheckLane(row.uri, newId(), buildCheckEvent(row.version)));
+    const conversation = 'conversationId' in row ? this.store.conversation(row.conversationId) : undefined;
+    const event = conversation === undefined ? undefined : buildEvent(row, conversation, at);
+    if (conversation !== undefined && event !== undefined) this.#notify(conversation.conversationId, event);
+  }
+
   #notify(conversationId: string, event: Fields): void {
     const { newId, webhooks } = this.#deps;
     const conversation = this.store.conversation(conversationId);
-    // Cleared while the ledger was written.
     if (conversation === undefined) return;
     const url = this.store.channel(conversation.channelId)?.uri ?? null;
     if (url === null) return;

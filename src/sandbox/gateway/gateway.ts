@@ -4,6 +4,7 @@ import type { Fields } from '../ledger/entry-head.js';
 import { readChannelRequest, readWebhookRequest } from './configuration-request.js';
 import { queueIdOf, refuseCreation, refuseMessage, refuseUpdate } from './conversation-request.js';
 import { addGatewayControl } from './gateway-control.js';
+import type { GatewayRow } from './gateway-entry.js';
 import { distortId, gatewayBodyOfStatus, readPhone, refuseByFault } from './gateway-faults.js';
 import { GatewayRecorder } from './gateway-recorder.js';
 import { type Conversation, QUEUES } from './gateway-store.js';
@@ -19,30 +20,47 @@ export function createGatewayArea(deps: AreaDeps): SandboxArea {
 
   const refuse = (problem: GatewayProblem) => answerProblem(problem, newId());
 
+  /** Decides by the state as it stands; a problem refuses. */
+  const accept = (
+    call: AreaCall,
+    decide: (at: number) => GatewayProblem | { row: GatewayRow; answer: () => HttpAnswer },
+  ): Promise<HttpAnswer> => {
+    const at = clock.now();
+    return recorder.accept({ request: call.number, at }, () => {
+      const decided = decide(at);
+      return isProblem(decided) ? { answer: () => refuse(decided) } : decided;
+    });
+  };
+
   const createWebhook = async (call: AreaCall): Promise<HttpAnswer> => {
     const webhook = readWebhookRequest(call.body);
     if (isProblem(webhook)) return refuse(webhook);
-    const webhookId = store.nextWebhookId();
-    await recorder.accept({ kind: 'webhook', webhookId, ...webhook }, call.number);
-    return answerGood(200, { id: webhookId, ...webhook });
+    return accept(call, () => {
+      const webhookId = store.nextWebhookId();
+      return {
+        row: { kind: 'webhook', webhookId, ...webhook },
+        answer: () => answerGood(200, { id: webhookId, ...webhook }),
+      };
+    });
   };
 
   const createChannel = async (call: AreaCall): Promise<HttpAnswer> => {
     const channel = readChannelRequest(call.body);
     if (isProblem(channel)) return refuse(channel);
     const { webhookId, queueId, name, description } = channel;
-    if (!store.hasWebhook(webhookId)) return refuse(invalid(`Webhook ID ${webhookId} is invalid.`, 'invalid_webhook'));
-    if (!isQueue(queueId)) return refuse(unknownQueue(queueId));
-    const channelId = store.nextChannelId();
-    await recorder.accept({ kind: 'channel', channelId, ...channel }, call.number);
-    const routingOptions = { type: 'queue', id: queueId };
-    return answerGood(200, {
-      id: channelId,
-      name,
-      ...(description === null ? {} : { description }),
-      type: 'ChatAPI',
-      webHookId: webhookId,
-      routingOptions,
+    return accept(call, () => {
+      if (!store.hasWebhook(webhookId)) return invalid(`Webhook ID ${webhookId} is invalid.`, 'invalid_webhook');
+      if (!isQueue(queueId)) return unknownQueue(queueId);
+      const channelId = store.nextChannelId();
+      const made = {
+        id: channelId,
+        name,
+        ...(description === null ? {} : { description }),
+        type: 'ChatAPI',
+        webHookId: webhookId,
+        routingOptions: { type: 'queue', id: queueId },
+      };
+      return { row: { kind: 'channel', channelId, ...channel }, answer: () => answerGood(200, made) };
     });
   };
 
@@ -51,42 +69,50 @@ export function createGatewayArea(deps: AreaDeps): SandboxArea {
     if (problem !== undefined) return refuse(problem);
     const body = call.body as Fields;
     const channelId = body.channelId as string;
-    if (store.channel(channelId) === undefined) {
-      return refuse(invalid(`Channel ID ${channelId} is invalid.`, 'invalid_channel'));
-    }
-    const queueId = queueIdOf(body);
-    if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
-    const conversationId = newId();
-    const at = await recorder.accept({ kind: 'conversation', conversationId, body }, call.number);
-    return answerGood(202, { conversationId, createdAt: new Date(at).toISOString() });
+    return accept(call, (at) => {
+      if (store.channel(channelId) === undefined) {
+        return invalid(`Channel ID ${channelId} is invalid.`, 'invalid_channel');
+      }
+      const queueId = queueIdOf(body);
+      if (queueId !== undefined && !isQueue(queueId)) return unknownQueue(queueId);
+      const conversationId = newId();
+      return {
+        row: { kind: 'conversation', conversationId, body },
+        answer: () => answerGood(202, { conversationId, createdAt: new Date(at).toISOString() }),
+      };
+    });
   };
 
   const updateWith =
     (method: 'PUT' | 'PATCH') =>
-    async (call: AreaCall): Promise<HttpAnswer> => {
-      const { conversationId = '' } = call.params;
-      const conversation = store.conversation(conversationId);
-      if (conversation === undefined) return refuse(notFound('Conversation', conversationId));
-      const problem = refuseUpdate(call.body, conversation.channelId) ?? refuseByFault(call);
-      if (problem !== undefined) return refuse(problem);
-      const body = call.body as Fields;
-      const queueId = queueIdOf(body);
-      if (queueId !== undefined && !isQueue(queueId)) return refuse(unknownQueue(queueId));
-      if (conversation.state !== 'queued') return refuse(NOT_QUEUED);
-      const accepted = recorder.accept({ kind: 'update', conversationId, method, body }, call.number);
-      const updated = store.conversation(conversationId) ?? conversation;
-      await accepted;
-      return answerGood(202, toResult(updated));
-    };
+    (call: AreaCall): Promise<HttpAnswer> =>
+      accept(call, () => {
+        const { conversationId = '' } = call.params;
+        const conversation = store.conversation(conversationId);
+        if (conversation === undefined) return notFound('Conversation', conversationId);
+        const problem = refuseUpdate(call.body, conversation.channelId) ?? refuseByFault(call);
+        if (problem !== undefined) return problem;
+        const body = call.body as Fields;
+        const queueId = queueIdOf(body);
+        if (queueId !== undefined && !isQueue(queueId)) return unknownQueue(queueId);
+        if (conversation.state !== 'queued') return NOT_QUEUED;
+        return {
+          row: { kind: 'update', conversationId, method, body },
+          answer: () => answerGood(202, toResult(store.conversation(conversationId) ?? conversation)),
+        };
+      });
 
-  const sendMessage = async (call: AreaCall): Promise<HttpAnswer> => {
-    const { conversationId = '' } = call.params;
-    if (store.conversation(conversationId) === undefined) return refuse(notFound('Conversation', conversationId));
-    const problem = refuseMessage(call.body) ?? refuseByFault(call);
-    if (problem !== undefined) return refuse(problem);
-    await recorder.accept({ kind: 'message', conversationId, body: call.body as Fields }, call.number);
-    return { status: 202, headers: {}, body: undefined };
-  };
+  const sendMessage = (call: AreaCall): Promise<HttpAnswer> =>
+    accept(call, () => {
+      const { conversationId = '' } = call.params;
+      if (store.conversation(conversationId) === undefined) return notFound('Conversation', conversationId);
+      const problem = refuseMessage(call.body) ?? refuseByFault(call);
+      if (problem !== undefined) return problem;
+      return {
+        row: { kind: 'message', conversationId, body: call.body as Fields },
+        answer: () => ({ status: 202, headers: {}, body: undefined }),
+      };
+    });
 
   const route = (what: Omit<Route, 'takesBody' | 'authorize'>): Route => ({
     ...what,
@@ -138,8 +164,8 @@ export function createGatewayArea(deps: AreaDeps): SandboxArea {
         distortions: {},
       }),
     ],
-    restore: (entry) => {
-      if (entry.area === 'gateway') store.apply(entry, entry.at);
+    apply: (rows, at) => {
+      for (const row of rows as unknown as readonly GatewayRow[]) store.apply(row, at);
     },
     clear: () => recorder.clear(),
     bodyOfStatus: (status) => gatewayBodyOfStatus(status, newId()),

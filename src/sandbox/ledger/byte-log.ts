@@ -56,17 +56,26 @@ export function createMemoryLog(): ByteLog {
   };
 }
 
-/** Opens `<directory>/ledger.ndjson`, creating both if missing. What was appended outlives the process. */
+/**
+ * Opens `<directory>/ledger.ndjson`, creating both if missing. What was appended outlives the process. A disk that fails
+ * may keep a piece of what it refused: it is no part of `bytes`, and cut off before the next append.
+ */
 export async function openFileLog(files: Files, directory: string): Promise<ByteLog> {
   await files.makeDirectory(directory);
   const path = join(directory, 'ledger.ndjson');
   const appending = await files.openAppend(path);
   const reading = await files.openRead(path);
+  let isTorn = false;
   return {
     get bytes() {
       return appending.bytes;
     },
-    append: (chunk) => appending.append(chunk),
+    append: async (chunk) => {
+      if (isTorn) await appending.truncate(appending.bytes);
+      isTorn = true;
+      await appending.append(chunk);
+      isTorn = false;
+    },
     read: (offset, length) => reading.read(offset, length),
     truncate: (length) => appending.truncate(length),
     close: async () => {

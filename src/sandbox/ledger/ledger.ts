@@ -3,7 +3,7 @@ import { isObject } from '../../domain/is-object.js';
 import type { AreaName } from '../area-name.js';
 import { type ByteLog, readLines } from './byte-log.js';
 import type { Fields } from './entry-head.js';
-import { buildPage, expandPage, type LedgerEntry, type Page } from './page.js';
+import { buildPage, expandPage, expandRows, type LedgerEntry, type Page } from './page.js';
 
 /**
  * The ledger: one header line, then a line for each page (see page.ts) and for each cancelled batch.
@@ -16,9 +16,30 @@ interface Cancellation {
   readonly at: string;
 }
 
+/** The state of an area, which its rows in the ledger make. */
+export interface LedgerState {
+  /** Takes up the rows of a request, in the ledger's order: while the sandbox runs, and again at a restart. `at` is ISO 8601. */
+  apply(rows: readonly Fields[], at: string): void;
+  /** Called after `apply`, at a restart only: sees to what these rows still have to send. */
+  resume?(rows: readonly Fields[]): void;
+  /** Forgets everything that was accepted. */
+  clear(): void;
+}
+
+/** What a request comes to. */
+export interface AreaDecision<T> {
+  /** What is accepted, all with the same fields; by default nothing. */
+  readonly rows?: readonly Fields[];
+  /** A batch whose messages are cancelled, as far as they are not due. */
+  readonly cancels?: string;
+  /** Called once the ledger has it and the state has changed. */
+  answer(): T;
+}
+
 /** What the areas accepted, in order. */
 export class Ledger {
   readonly #log: ByteLog;
+  #stateOf: ReadonlyMap<AreaName, LedgerState> = new Map();
   readonly #cancelledAt = new Map<string, string>();
   readonly #counts = new Map<AreaName, number>();
   #nextSeq = 1;
@@ -30,18 +51,19 @@ export class Ledger {
     this.#log = log;
   }
 
-  /** Restores the entries of the log. Refuses, with the line, a log that is not a whole ledger of this version. */
-  async open(restore: (entry: LedgerEntry) => void): Promise<void> {
+  /** Makes the states that the log has. Refuses, with the line, a log that is not a whole ledger of this version. */
+  async open(stateOf: ReadonlyMap<AreaName, LedgerState>): Promise<void> {
     const log = this.#log;
+    this.#stateOf = stateOf;
     let wholeBytes = 0;
     let lineNumber = 0;
     for await (const { line, endsAt } of readLines(log)) {
       lineNumber += 1;
       wholeBytes = endsAt;
-      this.#takeUp(parseLine(line, lineNumber), lineNumber, restore);
+      this.#takeUp(parseLine(line, lineNumber), lineNumber);
     }
     if (wholeBytes < log.bytes) await log.truncate(wholeBytes);
-    if (lineNumber === 0) await log.append(toLine(HEADER));
+    if (lineNumber === 0) await log.append(HEADER_LINE);
   }
 
   /** Number of the last HTTP request that had something accepted; 0 when there is none. */
@@ -54,21 +76,28 @@ export class Ledger {
     return Object.fromEntries(this.#counts);
   }
 
-  /** The rows are in the ledger, all of them, once it resolves. */
-  append(head: { at: number; area: AreaName; request: number }, rows: readonly Fields[]): Promise<void> {
+  /**
+   * Decides, writes, then changes the state: one request after the other, so that no two decide by one state, and what
+   * the disk refuses has changed nothing. `at` in ms since 1970.
+   */
+  accept<T>(
+    { at: atMs, ...head }: { at: number; area: AreaName; request: number },
+    decide: () => AreaDecision<T>,
+  ): Promise<T> {
     return this.#inTurn(async () => {
-      const page = buildPage({ ...head, at: new Date(head.at).toISOString(), seq: this.#nextSeq }, rows);
-      await this.#log.append(toLine(page));
-      this.#count(page);
-    });
-  }
-
-  /** Marks the entries of this batch that were not yet due as cancelled. */
-  cancelBatch(batchId: string, at: number): Promise<void> {
-    return this.#inTurn(async () => {
-      const cancellation: Cancellation = { cancelled: batchId, at: new Date(at).toISOString() };
-      await this.#log.append(toLine(cancellation));
-      this.#cancelledAt.set(batchId, cancellation.at);
+      const { rows = [], cancels, answer } = decide();
+      const at = new Date(atMs).toISOString();
+      if (rows.length > 0) {
+        const page = buildPage({ ...head, at, seq: this.#nextSeq }, rows);
+        await this.#log.append(toLine(page));
+        this.#count(page);
+        this.#stateOf.get(head.area)?.apply(rows, at);
+      }
+      if (cancels !== undefined) {
+        await this.#log.append(toLine({ cancelled: cancels, at } satisfies Cancellation));
+        this.#cancelledAt.set(cancels, at);
+      }
+      return answer();
     });
   }
 
@@ -83,7 +112,7 @@ export class Ledger {
     for await (const { line } of readLines(this.#log)) {
       lineNumber += 1;
       const value = parseLine(line, lineNumber);
-      if (isPage(value)) yield Array.from(expandPage(value), (entry) => this.#markCancelled(entry));
+      if (isPage(value)) yield expandPage(value).map((entry) => this.#markCancelled(entry));
     }
   }
 
@@ -91,11 +120,11 @@ export class Ledger {
     for await (const entries of this.readPages()) yield* entries;
   }
 
-  /** Entries begin again at 1. */
+  /** Entries begin again at 1, and so do the states. */
   clear(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#log.truncate(0);
-      await this.#log.append(toLine(HEADER));
+      await this.#log.truncate(HEADER_LINE.length);
+      for (const state of this.#stateOf.values()) state.clear();
       this.#nextSeq = 1;
       this.#counts.clear();
       this.#cancelledAt.clear();
@@ -106,13 +135,13 @@ export class Ledger {
     await this.#inTurn(() => this.#log.close());
   }
 
-  #inTurn(action: () => Promise<void>): Promise<void> {
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(action);
     this.#queue = done.catch(() => undefined);
     return done;
   }
 
-  #takeUp(value: unknown, lineNumber: number, restore: (entry: LedgerEntry) => void): void {
+  #takeUp(value: unknown, lineNumber: number): void {
     if (lineNumber === 1) {
       const isOurs = isObject(value) && value.format === HEADER.format && value.version === HEADER.version;
       if (!isOurs) throw damaged(lineNumber, `${HEADER.format} version ${HEADER.version}`);
@@ -120,7 +149,10 @@ export class Ledger {
       this.#cancelledAt.set(value.cancelled, value.at);
     } else if (isPage(value)) {
       this.#count(value);
-      for (const entry of expandPage(value)) restore(entry);
+      const state = this.#stateOf.get(value.area);
+      const rows = expandRows(value);
+      state?.apply(rows, value.at);
+      state?.resume?.(rows);
     } else {
       throw damaged(lineNumber, 'a page of accepted rows');
     }
@@ -148,6 +180,8 @@ function isAfter(time: string, other: string): boolean {
 function toLine(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
+
+const HEADER_LINE = toLine(HEADER);
 
 function parseLine(line: Buffer, lineNumber: number): unknown {
   try {

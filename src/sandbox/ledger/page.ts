@@ -72,11 +72,17 @@ export function buildPage(head: Omit<Page, 'shared' | 'columns' | 'rows'>, rows:
   return { ...head, shared, columns, rows: rows.map((row) => columns.map((column) => row[column])) };
 }
 
-export function* expandPage(page: Page): Generator<LedgerEntry> {
-  const { seq, at, area, request, shared, columns, rows } = page;
-  for (const [place, row] of rows.entries()) {
-    const entry: Record<string, unknown> = { seq: seq + place, at, area, request, ...shared };
-    for (const [index, column] of columns.entries()) entry[column] = row[index];
-    yield entry as unknown as LedgerEntry;
-  }
+export function expandPage(page: Page): LedgerEntry[] {
+  const { seq, at, area, request } = page;
+  const rows = expandRows(page, (place) => ({ seq: seq + place, at, area, request }));
+  return rows as unknown as LedgerEntry[];
+}
+
+/** The rows as they were accepted; `headOf` adds what stands before each of them. */
+export function expandRows({ shared, columns, rows }: Page, headOf?: (place: number) => Fields): Fields[] {
+  return rows.map((row, place) => {
+    const fields: Record<string, unknown> = { ...headOf?.(place), ...shared };
+    for (const [index, column] of columns.entries()) fields[column] = row[index];
+    return fields;
+  });
 }

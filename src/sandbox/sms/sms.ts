@@ -1,6 +1,7 @@
 import type { AreaCall, AreaDeps, SandboxArea } from '../area.js';
 import { chooseRows } from '../faults/chosen.js';
 import { answerError, answerJson, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
+import type { SmsEntry } from '../ledger/page.js';
 import { createRandom, shuffle } from '../random.js';
 import { createRateCounter } from '../rate-limit.js';
 import { type BatchRequest, readBatchRequest } from './batch-request.js';
@@ -32,14 +33,12 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
     return isWithin ? undefined : answerError(429, QUOTA_EXCEEDED, clock.now(), { 'retry-after': '1' });
   };
 
-  const remember = (batchId: string, subAccountId: string, times: readonly (string | null)[]) => {
+  const remember = ({ batchId, subAccountId, scheduled }: SmsEntry) => {
     const batch = batches.get(batchId) ?? { subAccountId, scheduled: new Map<number, number>() };
     batches.set(batchId, batch);
-    for (const written of times) {
-      if (written === null) continue;
-      const time = Date.parse(written);
-      batch.scheduled.set(time, (batch.scheduled.get(time) ?? 0) + 1);
-    }
+    if (scheduled === null) return;
+    const time = Date.parse(scheduled);
+    batch.scheduled.set(time, (batch.scheduled.get(time) ?? 0) + 1);
   };
 
   const sendBatch = async (call: AreaCall): Promise<HttpAnswer> => {
@@ -59,37 +58,34 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
         ? [toLedgerRow(one, batch, { batchId, subAccountId, umid: umidOf(batchId, place + 1) })]
         : [],
     );
-    remember(
-      batchId,
-      subAccountId,
-      accepted.map((row) => row.scheduled),
-    );
-    if (accepted.length > 0) await ledger.append({ at: now, area: 'sms', request: call.number }, accepted);
-    receipts.send(accepted);
-    return answerJson(200, {
-      batchId,
-      clientBatchId: batch.clientBatchId,
-      acceptedCount: accepted.length,
-      rejectedCount: judged.length - accepted.length,
-      messages: batch.includeMessages ? toAnswerRows(judged, descriptions, { batchId, call }) : null,
-    } satisfies BatchAnswer);
+    const answer = () => {
+      receipts.send(accepted);
+      return answerJson(200, {
+        batchId,
+        clientBatchId: batch.clientBatchId,
+        acceptedCount: accepted.length,
+        rejectedCount: judged.length - accepted.length,
+        messages: batch.includeMessages ? toAnswerRows(judged, descriptions, { batchId, call }) : null,
+      } satisfies BatchAnswer);
+    };
+    return ledger.accept({ at: now, area: 'sms', request: call.number }, () => ({ rows: accepted, answer }));
   };
 
   const cancelBatch = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const { subAccountId, batchId = '' } = call.params;
-    const batch = batches.get(batchId);
-    if (batch === undefined || batch.subAccountId !== subAccountId) {
-      return answerError(404, { code: ERROR_CODE.notFound, message: 'Batch not found' }, now);
-    }
-    let cancelledCount = 0;
-    if (!ledger.isCancelled(batchId)) {
-      for (const [time, count] of batch.scheduled) if (time > now) cancelledCount += count;
-    }
-    // Synchronously, so that a second call, while the first waits for the ledger, cancels nothing again.
-    batch.scheduled.clear();
-    if (cancelledCount > 0) await ledger.cancelBatch(batchId, now);
-    return answerJson(200, { cancelledCount });
+    return ledger.accept({ at: now, area: 'sms', request: call.number }, () => {
+      const batch = batches.get(batchId);
+      if (batch === undefined || batch.subAccountId !== subAccountId) {
+        return { answer: () => answerError(404, BATCH_NOT_FOUND, now) };
+      }
+      let cancelledCount = 0;
+      if (!ledger.isCancelled(batchId)) {
+        for (const [time, count] of batch.scheduled) if (time > now) cancelledCount += count;
+      }
+      const answer = () => answerJson(200, { cancelledCount });
+      return cancelledCount === 0 ? { answer } : { cancels: batchId, answer };
+    });
   };
 
   return {
@@ -114,15 +110,19 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
         distortions: {},
       },
     ],
-    restore: (entry) => {
-      if (entry.area !== 'sms') return;
-      remember(entry.batchId, entry.subAccountId, [entry.scheduled]);
+    apply: (rows) => {
+      for (const row of rows as unknown as readonly SmsEntry[]) remember(row);
+    },
+    resume: (rows) => {
       // Others had their receipts, or lost them with the process.
-      if (entry.scheduled !== null && Date.parse(entry.scheduled) > clock.now()) receipts.send([entry]);
+      const isAhead = ({ scheduled }: SmsEntry) => scheduled !== null && Date.parse(scheduled) > clock.now();
+      receipts.send((rows as unknown as readonly SmsEntry[]).filter(isAhead));
     },
     clear: () => batches.clear(),
   };
 }
+
+const BATCH_NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Batch not found' };
 
 const QUOTA_EXCEEDED = {
   code: ERROR_CODE.quotaExceeded,

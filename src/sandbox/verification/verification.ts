@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AreaCall, AreaDeps, SandboxArea } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
 import { answerError, answerJson, answerRowFault, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
+import type { Fields } from '../ledger/entry-head.js';
 import { CREATION_DISTORTIONS, READ_DISTORTIONS } from './distort-session.js';
 import {
   type KeptSession,
@@ -31,12 +32,6 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
   const authorize = ({ headers, params: { subAccountId = '' } }: AreaCall) =>
     keyring.refuseSubAccount(headers.authorization, subAccountId, clock.now());
 
-  const record = async (session: KeptSession, event: VerificationEntry['event'], call: AreaCall) => {
-    // No await between reading a session and changing it: concurrent calls are serialized.
-    put(session);
-    await ledger.append({ at: clock.now(), area: 'verification', request: call.number }, [{ event, ...session }]);
-  };
-
   const findWaiting = (subAccountId: string, destination: number, now: number): KeptSession | undefined => {
     const session = sessions.get(lastIdOf.get(`${subAccountId} ${destination}`) ?? '');
     return session !== undefined && statusAt(session, now) === 'WAITING' ? session : undefined;
@@ -49,35 +44,44 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
     const refused = answerRowFault(findRowFault(call.rowFaults, String(request.destination)), now);
     if (refused !== undefined) return refused;
     const { subAccountId = '' } = call.params;
-    const waiting = findWaiting(subAccountId, request.destination, now);
-    if (waiting !== undefined && now < Date.parse(waiting.nextSmsAfter)) return answerTooEarly(waiting, now);
-    const session =
-      waiting === undefined || request.resetSession
-        ? openSession(
-            {
-              sessionId: waiting?.sessionId ?? newId().replaceAll('-', ''),
-              subAccountId,
-              code: createCode(newId(), request.codeLength),
-            },
-            request,
-            now,
-          )
-        : resendCode(waiting, request, now);
-    await record(session, 'code-sent', call);
-    return answerJson(200, toCreationBody(session, now));
+    return ledger.accept({ at: now, area: 'verification', request: call.number }, () => {
+      const waiting = findWaiting(subAccountId, request.destination, now);
+      if (waiting !== undefined && now < Date.parse(waiting.nextSmsAfter)) {
+        return { answer: () => answerTooEarly(waiting, now) };
+      }
+      const session =
+        waiting === undefined || request.resetSession
+          ? openSession(
+              {
+                sessionId: waiting?.sessionId ?? newId().replaceAll('-', ''),
+                subAccountId,
+                code: createCode(newId(), request.codeLength),
+              },
+              request,
+              now,
+            )
+          : resendCode(waiting, request, now);
+      return { rows: [toRow('code-sent', session)], answer: () => answerJson(200, toCreationBody(session, now)) };
+    });
   };
 
   const readSession = async (call: AreaCall): Promise<HttpAnswer> => {
     const now = clock.now();
     const { subAccountId, sessionId = '' } = call.params;
-    const session = sessions.get(sessionId);
-    if (session === undefined || session.subAccountId !== subAccountId) return answerError(404, NOT_FOUND, now);
     const { code } = call.query;
-    if (code === undefined) return answerJson(200, toReadBody(session, now));
-    if (!isCode(code)) return answerError(400, INVALID_CODE, now);
-    const checked = tryCode(session, code, now);
-    if (checked !== session) await record(checked, 'code-checked', call);
-    return answerJson(200, toReadBody(checked, now));
+    return ledger.accept({ at: now, area: 'verification', request: call.number }, () => {
+      const session = sessions.get(sessionId);
+      if (session === undefined || session.subAccountId !== subAccountId) {
+        return { answer: () => answerError(404, NOT_FOUND, now) };
+      }
+      if (code === undefined) return { answer: () => answerJson(200, toReadBody(session, now)) };
+      if (!isCode(code)) return { answer: () => answerError(400, INVALID_CODE, now) };
+      const checked = tryCode(session, code, now);
+      return {
+        rows: checked === session ? [] : [toRow('code-checked', checked)],
+        answer: () => answerJson(200, toReadBody(checked, now)),
+      };
+    });
   };
 
   return {
@@ -102,10 +106,8 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
         distortions: READ_DISTORTIONS,
       },
     ],
-    restore: (entry) => {
-      if (entry.area !== 'verification') return;
-      const { seq: _seq, at: _at, request: _request, area: _area, event: _event, ...session } = entry;
-      put(session);
+    apply: (rows) => {
+      for (const { event: _, ...session } of rows as unknown as readonly SessionRow[]) put(session);
     },
     clear: () => {
       sessions.clear();
@@ -120,6 +122,12 @@ export function createVerificationArea({ clock, keyring, ledger, newId }: AreaDe
       });
     },
   };
+}
+
+type SessionRow = KeptSession & Pick<VerificationEntry, 'event'>;
+
+function toRow(event: SessionRow['event'], session: KeptSession): SessionRow & Fields {
+  return { event, ...session };
 }
 
 const NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Session not found' };
