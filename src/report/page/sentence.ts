@@ -1,5 +1,5 @@
 import { countOf, format } from '../../domain/count-of.js';
-import { formatTime } from '../../domain/stated-time.js';
+import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
 import { isRowStep, type RowStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { Summary } from '../summary.js';
@@ -25,7 +25,8 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   const read = `Of ${countOf(balance.read, 'row')} read, ${[`${format(balance.accepted)} were accepted`, ...others].join(', ')}.`;
   return [
     describeSending(summary, plan),
-    ...describeSchedule(summary),
+    ...describeBeginning(summary, plan),
+    ...describeSchedule(summary, plan),
     ...describeDelivery(summary),
     ...(plan.testOf === undefined ? [] : [`This was a test, to ${countOf(plan.testOf.numbers, 'own number')}.`]),
     ...(plan.job.service.sandbox ? ['This was the sandbox: no message left the machine.'] : []),
@@ -66,12 +67,37 @@ function describeSending(summary: Summary, plan: Plan): string {
   return `${capitalize(when)} the service accepted ${what}${where}.`;
 }
 
+/** What recipients' clocks showed when messages that are sent at once began to leave. */
+function describeBeginning({ startedAt, steps }: Summary, plan: Plan): string[] {
+  const isAtOnce = steps.some(({ kind, scheduled, balance }) => kind === 'sms' && !scheduled && balance.accepted > 0);
+  const clocks = startedAt === null || !isAtOnce ? '' : describeClocks({ at: startedAt }, plan);
+  return clocks === '' ? [] : [`When sending began, it was ${clocks}.`];
+}
+
+const MOST_CLOCKS = 5;
+
+/** `SG 08:18, DE 01:18`, of the countries that most messages go to; nothing where their clocks agree with the time. */
+function describeClocks(moment: StatedTime, plan: Plan): string {
+  const counts = new Map<string, number>();
+  for (const { kind, countries } of plan.steps) {
+    if (kind !== 'sms') continue;
+    for (const [country, count] of Object.entries(countries)) {
+      counts.set(country, (counts.get(country) ?? 0) + count);
+    }
+  }
+  const countries = [...counts].sort(([, one], [, other]) => other - one).map(([country]) => country);
+  const shown = listLocalTimes(moment, countries.slice(0, MOST_CLOCKS)).join(', ');
+  const more = countries.length - MOST_CLOCKS;
+  return shown === '' || more <= 0 ? shown : `${shown}, and ${countOf(more, 'more country', 'more countries')}`;
+}
+
 /** For whom the service holds messages that it accepted, until when. */
-function describeSchedule({ steps }: Summary): string[] {
+function describeSchedule({ steps }: Summary, plan: Plan): string[] {
   const times = new Map<string, number>();
   for (const { scheduled, balance } of steps) {
     if (scheduled === undefined) continue;
-    const time = formatTime(scheduled);
+    const clocks = describeClocks(scheduled, plan);
+    const time = `${formatTime(scheduled)}${clocks === '' ? '' : ` (${clocks})`}`;
     times.set(time, (times.get(time) ?? 0) + balance.accepted);
   }
   return [...times].flatMap(([time, accepted]) => {

@@ -134,8 +134,8 @@ test('what the service holds for a later time has its sentence', async () => {
     { ...step!, scheduled: { at: '2026-11-26T09:30:00Z' }, balance: { ...step!.balance, accepted: 0 } },
   ];
   const page = pageOf(run, { steps });
-  expect(page).toContain('36 messages are scheduled for 24 November 2026 at 10:00 Europe/Berlin.');
-  expect(page).toContain('1 message is scheduled for 25 November 2026 at 09:30 UTC.');
+  expect(page).toContain('36 messages are scheduled for 24 November 2026 at 10:00 Europe/Berlin (SG 17:00).');
+  expect(page).toContain('1 message is scheduled for 25 November 2026 at 09:30 UTC (SG 17:30).');
   expect(page).not.toContain('26 November');
 });
 
@@ -146,6 +146,20 @@ test('the sentences say how many were delivered and how many failed; a receipt t
   expect(pageOf(run, { deliveries: { delivered: 25 } })).toContain('Receipts say: 25 delivered, 0 failed.');
   expect(pageOf(run, { deliveries: { delivered: 24 } })).toContain('; 1 has no final one yet.');
   expect(pageOf(run)).not.toContain('Receipts say');
+});
+
+test('the sentences give the time that recipients saw, of the countries that most messages go to', async () => {
+  const run = await aFinishedRun();
+  const startedAt = '2026-11-24T08:18:00.000Z';
+  const sentTo = (countries: Readonly<Record<string, number>>) => {
+    const steps = run.made.plan.steps.map((step) => ({ ...step, countries }));
+    return pageOf({ ...run, made: { ...run.made, plan: { ...run.made.plan, steps } } }, { startedAt });
+  };
+  expect(sentTo({ DE: 5, SG: 20 })).toContain('When sending began, it was SG 16:18, DE 09:18.');
+  expect(sentTo({ DE: 9, SG: 8, GB: 7, FR: 6, ES: 5, IT: 4, US: 3 })).toContain(
+    'it was DE 09:18, SG 16:18, FR 09:18, ES 08:18 to 09:18, and 2 more countries.',
+  );
+  expect(sentTo({ GB: 25 })).not.toContain('When sending began');
 });
 
 test('rate and digests are folded, and stand nowhere else', async () => {
