@@ -13,7 +13,7 @@ import type { Summary } from '../report/summary.js';
 import { settleByDecision } from '../settle/operator-decision.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
-import { addSettled, type LockedRun, type SettledCounts } from '../settle/settle-rows.js';
+import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
 import { acquireLock } from '../storage/lock.js';
 import { openJobRegistry } from './session/session.js';
 import { type Host, openLog, runtimeOf } from './support/deps.js';
@@ -89,13 +89,13 @@ async function settleBehindLock(
     const readRun = async () => ({ ...(await readRunRows(files, { directory, plan })), lock });
     let run = await readRun();
     const received = await settleByReceipts(run, { files, clock, owner });
-    if (received.accepted + received.rejected > 0) run = await readRun();
+    if (received !== NONE_SETTLED) run = await readRun();
     let end: ExportEnd;
     try {
       const { settled, left } = await settleBy(means, run, host);
       end = { settled: addSettled(received, settled), left };
     } catch (error) {
-      if (received.accepted + received.rejected === 0) throw error;
+      if (received === NONE_SETTLED) throw error;
       await writeRunReport(outputs, directory, plan);
       throw reportReceived(error, received);
     }

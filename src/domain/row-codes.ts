@@ -93,7 +93,7 @@ export const DOUBT_CODES = {
   'foreign-answer': words('an answer for something else', 'see "Next"'),
   'not-accounted-for': words('the answer omits the row', 'see "Next"'),
   'no-message-results': words('the answer gives only a count', 'see "Next"'),
-  contradiction: words('the answer contradicts itself', 'see "Next"'),
+  contradiction: words('the service contradicts itself', 'see "Next"'),
   'unknown-status': words('a status that Volley does not know', 'see "Next"'),
   cancelling: words('a cancel was sent, and no answer came', 'see "Next"'),
   'partly-cancelled': words('a cancel took back a part of its batch', 'see "Next"'),

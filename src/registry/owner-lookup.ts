@@ -12,7 +12,7 @@ import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import type { ClaimScope } from './claims.js';
 import type { PastRun } from './history.js';
-import { isOfRefused, type ReceivedRows } from './received-rows.js';
+import type { ReceivedRows } from './received-rows.js';
 import type { RegistryState } from './registry-state.js';
 
 export interface OwnerSources {
@@ -155,7 +155,7 @@ export class OwnerLookup implements RowOwners {
 
   /** Why a row that its run planned was sent, or may be: only one that was refused may be sent by another plan. */
   async #findSent(row: RowId, run: PastRun): Promise<string | undefined> {
-    if (await this.#sources.received.has(row, { isRefused: isOfRefused(this.#plan) }))
+    if (await this.#sources.received.has(row))
       return `a delivery receipt shows that run ${row.run} sent the row with its _rowId`;
     const rows = this.#rows.get(row.run) ?? (await readRunRows(this.#sources.files, run)).rows;
     this.#rows.set(row.run, rows);

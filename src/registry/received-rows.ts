@@ -1,9 +1,12 @@
 import { join } from 'node:path';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { isRefusedRow } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import { decideByStates } from '../report/receipt.js';
 import { Receipts } from '../report/receipt-index.js';
 import type { Files } from '../storage/files.js';
 
@@ -25,16 +28,19 @@ export class ReceivedRows {
   }
 
   /**
-   * Whether a row was sent, whatever its run holds of it: by that run, or by one that it has the row from. `isRefused`: its run
-   * holds it to be refused; that a receipt says the same is then no news.
+   * Whether a row was sent, or may yet be, whatever its run holds of it: by that run, or by one that it has the row from. One that is
+   * queued may, unless the service said that it took the message back. One that is refused, and nothing else, was not.
    */
-  async has({ run, step, isFiltered, index }: RowOf, { isRefused }: { isRefused: boolean }): Promise<boolean> {
-    const { receipts, ids, isOfRefused } = await this.#open(run);
-    if (!isFiltered && receipts?.has(step, index)) {
-      if (!isRefused || (await receipts.receiptOf(step, index))?.state !== 'rejected') return true;
+  async has({ run, step, isFiltered, index }: RowOf): Promise<boolean> {
+    const { receipts, ids, readRows } = await this.#open(run);
+    const states = isFiltered ? [] : (receipts?.statesOf(step, index) ?? []);
+    if (states.length > 0) {
+      const decision = decideByStates(states);
+      if (decision === 'sent' || decision === 'contradiction') return true;
+      if (decision === undefined && (await readRows()).codeOf(step, index) !== 'cancelled') return true;
     }
     const earlier = readRowId(ids.get(keyOf(step, isFiltered))?.[index] ?? '');
-    return earlier !== undefined && !isRefusedRow(earlier) && this.has(earlier, { isRefused: isOfRefused });
+    return earlier !== undefined && !isRefusedRow(earlier) && this.has(earlier);
   }
 
   /** Whether there are receipts that could tell of rows of a run. */
@@ -66,24 +72,29 @@ export class ReceivedRows {
       ids.set(key, of);
       of[index] = id;
     }
-    return { receipts: await Receipts.read(this.#files, directory, plan), ids, isOfRefused: isOfRefused(plan) };
+    let rows: Promise<RowStatusView> | undefined;
+    const readRows = () => {
+      rows ??= readRunRows(this.#files, { directory, plan }).then((read) => read.rows);
+      return rows;
+    };
+    return { receipts: await Receipts.read(this.#files, directory, plan), ids, readRows };
   }
-}
-
-/** Whether all rows that a plan has from other runs were refused there: only those are re-imported. */
-export function isOfRefused({ retryOf }: Pick<Plan, 'retryOf'>): boolean {
-  return retryOf === undefined || retryOf.only === 'rejected';
 }
 
 interface RunReceipts {
   readonly receipts: Receipts | undefined;
   /** Of rows that are those of other runs, by `keyOf` and index: their ids there. */
   readonly ids: ReadonlyMap<string, readonly string[]>;
-  readonly isOfRefused: boolean;
+  /** What the run holds of them; read when it is first asked for. */
+  readonly readRows: () => Promise<RowStatusView>;
 }
 
 function keyOf(step: number, isFiltered = false): string {
   return `${step}${isFiltered ? 'f' : ''}`;
 }
 
-const NOTHING: RunReceipts = { receipts: undefined, ids: new Map(), isOfRefused: false };
+const NOTHING: RunReceipts = {
+  receipts: undefined,
+  ids: new Map(),
+  readRows: () => Promise.reject(new Error('the run is gone')),
+};

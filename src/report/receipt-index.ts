@@ -5,7 +5,7 @@ import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
-import { type Receipt, readReceipt, STATE_RANKS } from './receipt.js';
+import { type Receipt, type ReceiptState, readReceipt, STATE_RANKS } from './receipt.js';
 
 export interface ReceiptCounts {
   /** Receipts of messages of this run. */
@@ -15,8 +15,9 @@ export interface ReceiptCounts {
 }
 
 /**
- * Where in the file of receipts the newest one of each message of a run stands: 24 bytes a planned row. The newest is
- * that of the highest time of its status; where two are equal, the state that is reached later. The file may grow meanwhile.
+ * Where in the file of receipts the newest one of each message of a run stands, and which states it was in: 25 bytes a planned row. The
+ * newest is that of the highest time of its status; where two are equal, the state that is reached later; `queued` is older than any
+ * other. The file may grow meanwhile.
  */
 export class Receipts {
   readonly #file: ReadFile;
@@ -34,7 +35,8 @@ export class Receipts {
     for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
       const { planned: rows } = planned.counts;
       const numbers = await readNumbers(files, directory, planned);
-      steps.set(planned.number, { numbers, order: new Float64Array(rows).fill(-1), places: new Float64Array(rows) });
+      const order = new Float64Array(rows).fill(-1);
+      steps.set(planned.number, { numbers, order, places: new Float64Array(rows), states: new Uint8Array(rows) });
     }
     const receipts = new Receipts(await files.openRead(path), plan, steps);
     try {
@@ -59,6 +61,12 @@ export class Receipts {
 
   has(step: number, row: number): boolean {
     return (this.#steps.get(step)?.order[row] ?? -1) >= 0;
+  }
+
+  /** Every state that the receipts of a planned row say. */
+  statesOf(step: number, row: number): ReceiptState[] {
+    const states = this.#steps.get(step)?.states[row] ?? 0;
+    return STATES.filter((_, bit) => (states & (1 << bit)) !== 0);
   }
 
   /** The newest receipt of a planned row, if any. */
@@ -102,7 +110,8 @@ export class Receipts {
       if (row === undefined) continue;
       if (subAccountId !== this.#plan.job.service.subAccountId || index.numbers[row] !== Number(destination)) break;
       this.#counts.own += 1;
-      const order = Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + STATE_RANKS[state];
+      index.states[row] = (index.states[row] ?? 0) | (1 << STATES.indexOf(state));
+      const order = state === 'queued' ? 0 : Math.min(Math.max(atMs, 0), LATEST_MS) * RANKS + STATE_RANKS[state];
       if (order < (index.order[row] ?? 0)) return;
       index.order[row] = order;
       index.places[row] = place;
@@ -129,7 +138,11 @@ interface StepReceipts {
   readonly order: Float64Array;
   /** Offset and length of its line in one figure. */
   readonly places: Float64Array;
+  /** A bit for each of `STATES`. */
+  readonly states: Uint8Array;
 }
+
+const STATES = Object.keys(STATE_RANKS) as ReceiptState[];
 
 const RANKS = 4;
 /** Year 10889; keeps time and rank within 53 bits. */

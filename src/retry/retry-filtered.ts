@@ -69,7 +69,7 @@ async function chooseRows(
     const of = { run: plan.id, step, isFiltered: true, index } as const;
     if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
     else if (refusal?.kind === 'skipped') counts.filtered += 1;
-    else if (await received.has(of, { isRefused: false })) counts.received += 1;
+    else if (await received.has(of)) counts.received += 1;
     else chosen.add(index);
   }
   return chosen;

@@ -47,9 +47,8 @@ export async function makePlanOf(
   { directory, plan, lock, directories, choice, received, job = plan.job, refuseFor, abandoned }: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
-  const isRefused = choice.only === 'rejected';
   const of = rowsOf(choice.only);
-  const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index }, { isRefused });
+  const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index });
   return makeRetryPlan(
     {
       plan: { ...plan, job },

@@ -140,14 +140,13 @@ async function leaveOutReceived(
 ): Promise<{ isChosen: (step: number, row: number) => boolean; leftOut: number }> {
   const isChosen = createChooser(rows, choice);
   if (!(await received.mayHave(plan.id))) return { isChosen, leftOut: 0 };
-  const isRefused = choice.only === 'rejected';
   const sent = new Map<number, Uint8Array>();
   let leftOut = 0;
   for (const { number: step, counts } of plan.steps) {
     const marks = new Uint8Array(counts.planned);
     sent.set(step, marks);
     for (let index = 0; index < counts.planned; index++) {
-      if (!isChosen(step, index) || !(await received.has({ run: plan.id, step, index }, { isRefused }))) continue;
+      if (!isChosen(step, index) || !(await received.has({ run: plan.id, step, index }))) continue;
       marks[index] = 1;
       leftOut += 1;
     }

@@ -34,45 +34,40 @@ export interface CancelCounts {
   readonly refusals: Record<string, number>;
 }
 
-/** A batch that the service accepted, by the place of its outcome in the journal. */
-interface AcceptedBatch {
+/** The outcome of a request, or a part of one, of which the service accepted rows. */
+interface AcceptedPart {
   readonly step: number;
   readonly first: number;
+  /** Of its line in the journal. */
   readonly offset: number;
 }
 
 /**
  * Takes accepted messages back from the service, batch by batch. Before a cancel leaves, its rows are in doubt, durably: so they
- * are where no answer comes, or the process dies. A count that is not that of the batch leaves them there: the service does not say
- * which messages it took back. The caller writes the outputs again.
+ * are where no answer comes, or the process dies. Its count proves something where it is that of all messages which may be in the batch:
+ * not where a row of it is in doubt, nor where the service gave its id to another batch as well. The caller writes the outputs again.
  */
 export async function cancelBatches(run: LockedRun, options: CancelOptions, deps: AppendDeps): Promise<CancelCounts> {
   const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
   const path = join(run.directory, JOURNAL_FILE);
-  const batches = await listAccepted(run, options.step, deps);
+  const batches = await listAccepted(run, deps);
   const window = new JournalWindow(deps.files, path);
   try {
     await withdrawSummary(deps.files, run.directory);
     await extendRun(run, { lock: run.lock, deps }, async (append) => {
-      for (const batch of batches) {
+      for (const [batchId, parts] of batches) {
         if (options.signal.aborted) return;
-        const accepted = await readAccepted(run, batch, window);
-        if (accepted === undefined) continue;
-        const settle = (verdict: RowVerdict): SettleEntry => ({
-          type: 'settle',
-          step: batch.step,
-          at: deps.clock.now(),
-          by: `cancel ${options.person}`,
-          verdicts: [verdict],
-          rows: accepted.rows.map(({ row, ids }) => [row, 0, ...ids]),
-        });
-        await append([{ ...settle(CANCELLING), from: 'accepted' }]);
-        counts.batches += 1;
-        const answer = await options.cancel(accepted.batchId);
+        if (!parts.some(({ step }) => step === options.step)) continue;
+        const accepted: AcceptedRows[] = [];
+        for (const part of parts) accepted.push(await readAccepted(part, window));
+        if (!areAccepted(accepted, run)) continue;
+        const settle = (verdict: RowVerdict | 'before') =>
+          settleAs(verdict, accepted, { at: deps.clock.now(), by: `cancel ${options.person}` });
+        await append(settle(CANCELLING).map((entry) => ({ ...entry, from: 'accepted' })));
+        const answer = await options.cancel(batchId);
         const verdict = decide(answer, accepted);
-        if (verdict !== undefined) await append([settle(verdict)]);
-        if (answer.kind === 'refused') counts.refusals[answer.reason] = (counts.refusals[answer.reason] ?? 0) + 1;
-        if (verdict?.status === 'not-sent') counts.cancelled += accepted.rows.length;
+        if (verdict !== 'unknown') await append(settle(verdict));
+        count(counts, { answer, cancelled: verdict === TAKEN_BACK ? countRows(accepted) : 0 });
       }
     });
   } finally {
@@ -81,63 +76,114 @@ export async function cancelBatches(run: LockedRun, options: CancelOptions, deps
   return counts;
 }
 
+function count(counts: CancelCounts, { answer, cancelled }: { answer: CancelAnswer; cancelled: number }): void {
+  counts.batches += 1;
+  counts.cancelled += cancelled;
+  if (answer.kind === 'refused') counts.refusals[answer.reason] = (counts.refusals[answer.reason] ?? 0) + 1;
+}
+
+/** Not where the batch was cancelled before: a second cancel cannot tell what the first one did. */
+function areAccepted(accepted: readonly AcceptedRows[], { rows }: LockedRun): boolean {
+  return accepted.every((each) => each.rows.every(({ row }) => rows.isAccepted(each.step, row)));
+}
+
 const CANCELLING: RowVerdict = {
   status: 'in-doubt',
   code: 'cancelling',
   reason: 'A cancel was sent to the service, and no answer says what became of it',
 };
 
-/** Undefined: nothing more is known. */
-function decide(answer: CancelAnswer, { messages, before }: AcceptedRows): RowVerdict | undefined {
-  if (answer.kind === 'unknown') return undefined;
-  if (answer.kind === 'refused' || answer.count === 0) return before;
-  if (answer.count === messages)
-    return { status: 'not-sent', code: 'cancelled', reason: 'Taken back from the service before it was sent' };
+const TAKEN_BACK: RowVerdict = {
+  status: 'not-sent',
+  code: 'cancelled',
+  reason: 'Taken back from the service before it was sent',
+};
+
+/** What the rows of a batch are then; `before`: each what it was. */
+function decide(answer: CancelAnswer, accepted: readonly AcceptedRows[]): RowVerdict | 'before' | 'unknown' {
+  if (answer.kind === 'unknown') return 'unknown';
+  if (answer.kind === 'refused' || answer.count === 0) return 'before';
+  const messages = countRows(accepted);
+  const inDoubt = accepted.reduce((sum, each) => sum + each.inDoubt, 0);
+  const isSure = accepted.length === 1 && inDoubt === 0;
+  if (isSure && answer.count === messages) return TAKEN_BACK;
+  const others = accepted.length > 1 ? `, whose id it gave to ${accepted.length} batches` : '';
+  const open = inDoubt > 0 ? `, of which ${countOf(inDoubt, 'more was', 'more were')} in doubt` : '';
   return {
     status: 'in-doubt',
     code: 'partly-cancelled',
-    reason: `The service took back ${countOf(answer.count, 'message')} of ${messages} of the batch, and does not say which`,
+    reason: `The service took back ${countOf(answer.count, 'message')} of ${messages} of the batch${others}${open}, and does not say which`,
   };
 }
 
-async function listAccepted({ directory }: LockedRun, step: number, { files }: AppendDeps): Promise<AcceptedBatch[]> {
-  const found: AcceptedBatch[] = [];
+function settleAs(
+  verdict: RowVerdict | 'before',
+  accepted: readonly AcceptedRows[],
+  about: { at: number; by: string },
+): SettleEntry[] {
+  return accepted.map(({ step, verdicts, rows }) => {
+    if (verdict !== 'before')
+      return {
+        type: 'settle',
+        step,
+        ...about,
+        verdicts: [verdict],
+        rows: rows.map(({ row, ids }) => [row, 0, ...ids]),
+      };
+    return {
+      type: 'settle',
+      step,
+      ...about,
+      verdicts,
+      rows: rows.map(({ row, verdict, ids }) => [row, verdict, ...ids]),
+    };
+  });
+}
+
+function countRows(accepted: readonly AcceptedRows[]): number {
+  return accepted.reduce((sum, { rows }) => sum + rows.length, 0);
+}
+
+/** By the id of their batch: all of the run, since the service may give one id to several. Without an id, none can be taken back. */
+async function listAccepted(
+  { directory, plan }: LockedRun,
+  { files }: AppendDeps,
+): Promise<Map<string, AcceptedPart[]>> {
+  const steps = new Set(plan.steps.flatMap(({ number, kind }) => (kind === 'sms' ? [number] : [])));
+  const batches = new Map<string, AcceptedPart[]>();
   const state = new RunState();
   await readJournal(files, join(directory, JOURNAL_FILE), ({ entry, offset }) => {
-    if (entry.type === 'outcome' && entry.result.kind === 'settled' && entry.step === step) {
+    if (entry.type === 'outcome' && entry.result.kind === 'settled' && steps.has(entry.step)) {
       const open = state.step(entry.step).open.get(keyOf(entry));
-      if (open !== undefined) found.push({ step: entry.step, first: open.rows[0], offset });
+      const { shared, verdicts, rows } = entry.result.outcomes;
+      const [batchId = ''] = shared;
+      const isAccepted = rows.some(([index]) => verdicts[index]?.status === 'accepted');
+      if (open !== undefined && batchId !== '' && isAccepted) {
+        const part = { step: entry.step, first: open.rows[0], offset };
+        batches.set(batchId, [...(batches.get(batchId) ?? []), part]);
+      }
     }
     state.apply(entry);
   });
-  return found;
+  return batches;
 }
 
+/** What the answer said of a part: each row that was accepted with its ids and its verdict, by its index. */
 interface AcceptedRows {
-  readonly batchId: string;
-  /** As many as the service accepted in the batch. */
-  readonly messages: number;
-  /** What all of them are. */
-  readonly before: RowVerdict;
-  /** Those that are accepted still. */
-  readonly rows: readonly { readonly row: number; readonly ids: readonly string[] }[];
+  readonly step: number;
+  readonly verdicts: readonly RowVerdict[];
+  readonly rows: readonly { readonly row: number; readonly verdict: number; readonly ids: readonly string[] }[];
+  /** Rows that the answer left in doubt. */
+  readonly inDoubt: number;
 }
 
-/** Undefined for a batch that has none, or no id. */
-async function readAccepted(
-  run: LockedRun,
-  { step, first, offset }: AcceptedBatch,
-  window: JournalWindow,
-): Promise<AcceptedRows | undefined> {
+async function readAccepted({ step, first, offset }: AcceptedPart, window: JournalWindow): Promise<AcceptedRows> {
   const entry = await window.readEntry(offset);
-  if (entry.type !== 'outcome' || entry.result.kind !== 'settled') return undefined;
-  const { rows, verdicts, shared } = entry.result.outcomes;
-  const accepted = rows.flatMap(([index, ...ids], at) =>
-    verdicts[index]?.status === 'accepted' ? [{ row: first + at, verdict: verdicts[index], ids }] : [],
-  );
-  const left = accepted.filter(({ row }) => run.rows.isAccepted(step, row));
-  const [batchId = ''] = shared;
-  const before = left[0]?.verdict;
-  if (before === undefined || batchId === '') return undefined;
-  return { batchId, messages: accepted.length, before, rows: left };
+  if (entry.type !== 'outcome' || entry.result.kind !== 'settled') return { step, verdicts: [], rows: [], inDoubt: 0 };
+  const { rows, verdicts } = entry.result.outcomes;
+  const listOf = (status: RowVerdict['status']) =>
+    rows.flatMap(([verdict, ...ids], at) =>
+      verdicts[verdict]?.status === status ? [{ row: first + at, verdict, ids }] : [],
+    );
+  return { step, verdicts, rows: listOf('accepted'), inDoubt: listOf('in-doubt').length };
 }

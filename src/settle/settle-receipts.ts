@@ -6,7 +6,7 @@ import type { AppendDeps } from '../registry/append-to-run.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
-import type { Receipt } from '../report/receipt.js';
+import { decideByStates, type Receipt, type ReceiptState } from '../report/receipt.js';
 import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
@@ -27,7 +27,7 @@ export type JoinEnd =
     };
 
 /**
- * Settles the rows in doubt that have a receipt, then writes the run's outputs again, with its deliveries. Everything
+ * Settles the rows in doubt of which receipts show what became of them, then writes the run's outputs again, with its deliveries. Everything
  * comes from plan, journal and receipts on disk, so the next call repairs what a dying process leaves. Takes the job's
  * lock, unless a finished run has nothing to settle: then no runner writes in its directory.
  */
@@ -42,7 +42,7 @@ export async function joinReceipts(
   try {
     const { rows, state } = await readRunRows(deps.files, { directory, plan });
     if (state.firstOpen === undefined) return { kind: 'nothing' };
-    const isToSettle = hasReceipt(rows, receipts);
+    const isToSettle = hasDecided(rows, receipts);
     const locking = isToSettle || !state.isFinished ? await tryLock(deps, dirname(directory)) : undefined;
     if (locking !== undefined && 'said' in locking) return { kind: 'held', said: locking.said };
     try {
@@ -59,9 +59,16 @@ export async function joinReceipts(
   }
 }
 
-function hasReceipt(rows: RowStatusView, receipts: Receipts): boolean {
-  for (const { step, row } of rows.listInDoubt()) if (receipts.has(step, row)) return true;
+function hasDecided(rows: RowStatusView, receipts: Receipts): boolean {
+  for (const each of rows.listInDoubt()) if (isDecided(rows, receipts, each)) return true;
   return false;
+}
+
+/** Whether the receipts of a row in doubt show what became of it, or that they contradict each other, where that is not noted yet. */
+function isDecided(rows: RowStatusView, receipts: Receipts, { step, row }: { step: number; row: number }): boolean {
+  const decision = decideByStates(receipts.statesOf(step, row));
+  if (decision === 'contradiction') return rows.codeOf(step, row) !== 'contradiction';
+  return decision !== undefined;
 }
 
 async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lock } | { said: string }> {
@@ -74,7 +81,7 @@ async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lo
 }
 
 /**
- * Settles the rows in doubt that have a receipt on disk, under the job's lock; the caller writes the outputs. The
+ * Settles the rows in doubt that receipts on disk decide, under the job's lock; the caller writes the outputs. The
  * service's own receipts take precedence over any other source: a listener may have died before it joined them.
  */
 export async function settleByReceipts(run: LockedRun, deps: AppendDeps): Promise<SettledCounts> {
@@ -89,15 +96,21 @@ export async function settleByReceipts(run: LockedRun, deps: AppendDeps): Promis
 
 async function settleReceipts(run: LockedRun, receipts: Receipts, deps: AppendDeps): Promise<SettledCounts> {
   const findProof = async ({ step, row }: { step: number; row: number }) => {
+    if (!isDecided(run.rows, receipts, { step, row })) return undefined;
     const receipt = await receipts.receiptOf(step, row);
-    return receipt === undefined ? undefined : proofOf(receipt);
+    return receipt === undefined ? undefined : proofOf(receipt, receipts.statesOf(step, row));
   };
   return settleRows(run, { by: 'receipt', findProof }, deps);
 }
 
-/** The service sends no receipt for a message that it did not accept; only `rejected` is a refusal. */
-function proofOf({ umid, state, errorCode, errorMessage, detail }: Receipt): Proof {
-  if (state !== 'rejected') {
+/** `states`: all that the receipts of the row say, of which one decides. */
+function proofOf({ umid, state, errorCode, errorMessage, detail }: Receipt, states: readonly ReceiptState[]): Proof {
+  const decision = decideByStates(states);
+  if (decision === 'contradiction') {
+    const reason = `Delivery receipts contradict each other: ${states.join(', ')}`;
+    return { verdict: { status: 'in-doubt', code: 'contradiction', reason }, ids: [umid] };
+  }
+  if (decision === 'sent') {
     return { verdict: { status: 'accepted', code: 'RECEIPT', reason: `Delivery receipt: ${state}` }, ids: [umid] };
   }
   const reason = [errorMessage, detail].find((text) => text !== '') ?? 'Delivery receipt: rejected';

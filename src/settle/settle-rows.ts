@@ -1,4 +1,4 @@
-import type { RowVerdict, Verdict } from '../domain/row.js';
+import type { RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
@@ -6,9 +6,9 @@ import type { RunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 
-/** Proof that a row in doubt was processed, or was not. */
+/** Proof that a row in doubt was processed, or was not; or that what is known of it contradicts itself, so that it stays in doubt. */
 export interface Proof {
-  readonly verdict: Exclude<RowVerdict, Verdict> | (Verdict & { readonly status: 'accepted' | 'rejected' });
+  readonly verdict: RowVerdict;
   /** Ids that the service gave the row. */
   readonly ids: readonly string[];
 }

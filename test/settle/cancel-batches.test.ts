@@ -1,22 +1,34 @@
 import { describe, expect, test } from 'vitest';
 import { type CancelAnswer, cancelBatches } from '../../src/settle/cancel-batches.js';
+import { settleByReceipts } from '../../src/settle/settle-receipts.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, entriesOf, reportOf } from '../run/a-run.js';
+import { aReceiptLine, receive } from '../report/some-receipts.js';
+import { aRun, aScriptedService, batchAnswer, entriesOf, reportOf, response } from '../run/a-run.js';
 import { depsOf, lockedRun, withLock } from './an-export.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(6) });
 
-/** Two batches of three messages, both accepted. */
-async function anAcceptedRun(): Promise<MadePlan> {
+/** Two batches of three messages, both accepted, or answered otherwise. */
+async function anAcceptedRun(change: (answer: BatchAnswer, count: number) => object = () => ({})): Promise<MadePlan> {
   const made = await aPlan({
     files,
     job: { steps: [anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }) })] },
   });
-  await aRun({ made, service: aScriptedService() });
+  const service = aScriptedService((sent, count) => {
+    const answer = { ...batchAnswer(sent), batchId: `b${count}` };
+    return response(200, { ...answer, ...change(answer, count) });
+  });
+  await aRun({ made, service });
   return made;
 }
 
-const cancelWith = (made: MadePlan, cancel: () => Promise<CancelAnswer>, signal = new AbortController().signal) =>
+type BatchAnswer = ReturnType<typeof batchAnswer>;
+
+const cancelWith = (
+  made: MadePlan,
+  cancel: (batchId: string) => Promise<CancelAnswer>,
+  signal = new AbortController().signal,
+) =>
   withLock(made, async (lock) =>
     cancelBatches(await lockedRun(made, lock), { person: 'ann', step: 1, cancel, signal }, depsOf(made)),
   );
@@ -42,6 +54,69 @@ describe('a cancel', () => {
     expect(counts).toMatchObject({ batches: 2, cancelled: 0 });
     expect(await reportOf(made)).toMatchObject({ exitCode: 0, balance: { accepted: 6 } });
     expect(made.disk.readText(`${made.directory}/1-sms.results.csv`)).toBe(before);
+  });
+
+  test.each<[string, CancelAnswer]>([
+    ['takes back none', { kind: 'cancelled', count: 0 }],
+    ['is refused', { kind: 'refused', reason: 'HTTP 404' }],
+  ])('that %s leaves each row its own code and description', async (_what, answer) => {
+    const made = await anAcceptedRun(({ messages }) => ({
+      messages: messages.map((message, at) => ({
+        ...message,
+        status:
+          at === 1 ? { code: 'REJECTED', description: 'No route' } : { code: 'QUEUED', description: `Part ${at}` },
+      })),
+    }));
+    await reportOf(made);
+    const read = () =>
+      ['results', 'rejections'].map((name) => made.disk.readText(`${made.directory}/1-sms.${name}.csv`));
+    const before = read();
+    expect(before[0]).toContain('Part 0');
+    expect(before[0]).toContain('Part 2');
+    expect(await cancelWith(made, async () => answer)).toMatchObject({ batches: 2, cancelled: 0 });
+    expect(await reportOf(made)).toMatchObject({ balance: { accepted: 4, rejected: 2 } });
+    expect(read()).toEqual(before);
+  });
+
+  test.each([2, 3])(
+    'of a batch with a row in doubt that takes back %i of its three leaves it in doubt',
+    async (count) => {
+      // The answer omits the last row.
+      const made = await anAcceptedRun(({ messages }, batch) => (batch === 1 ? { messages: messages.slice(1) } : {}));
+      expect(await reportOf(made)).toMatchObject({ balance: { accepted: 5, inDoubt: 1 } });
+      expect(await cancelWith(made, async () => ({ kind: 'cancelled', count }))).toMatchObject({
+        batches: 2,
+        cancelled: count === 3 ? 3 : 0,
+      });
+      expect(codesOf(made, 'unprocessed')).toEqual([]);
+      await reportOf(made);
+      expect(codesOf(made, 'in-doubt').slice(0, 2)).toEqual(['partly-cancelled', 'partly-cancelled']);
+    },
+  );
+
+  test.each([3, 6])(
+    'of two batches to which the service gave one id asks once, and %i leaves both in doubt',
+    async (count) => {
+      const made = await anAcceptedRun(() => ({ batchId: 'b' }));
+      const asked: string[] = [];
+      const cancel = async (batchId: string): Promise<CancelAnswer> => {
+        asked.push(batchId);
+        return { kind: 'cancelled', count: asked.length === 1 ? count : 0 };
+      };
+      expect(await cancelWith(made, cancel)).toMatchObject({ batches: 1, cancelled: 0 });
+      expect(asked).toEqual(['b']);
+      expect(await reportOf(made)).toMatchObject({ exitCode: 3, balance: { accepted: 0, inDoubt: 6, unprocessed: 0 } });
+      expect(codesOf(made, 'in-doubt')).toEqual(Array(6).fill('partly-cancelled'));
+    },
+  );
+
+  test('of a batch whose first cancel has no answer is not sent again, though a receipt shows that a part was sent', async () => {
+    const made = await anAcceptedRun();
+    await cancelWith(made, async () => ({ kind: 'unknown' }));
+    receive(made, aReceiptLine(made, 0));
+    await withLock(made, async (lock) => settleByReceipts(await lockedRun(made, lock), depsOf(made)));
+    expect(await cancelWith(made, async () => ({ kind: 'cancelled', count: 3 }))).toMatchObject({ batches: 0 });
+    expect(await reportOf(made)).toMatchObject({ balance: { accepted: 1, inDoubt: 5, unprocessed: 0 } });
   });
 
   test('whose process dies before the answer leaves its batch in doubt, durably, before the call leaves', async () => {

@@ -4,6 +4,7 @@ import { StopSwitch } from '../../src/run/stop.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { aNumber, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
+import { retry } from '../retry/a-retry.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
 import {
   aRunInDoubt,
@@ -76,6 +77,36 @@ describe('rows in doubt with a receipt', () => {
     receive(made, aReceiptLine(made, 2, { state: 'rejected', status: { detail: 'no_route' } }));
     await join(made);
     expect(settlesOf(made)[0]?.verdicts).toEqual([{ status: 'rejected', code: 'REJECTED', reason: 'no_route' }]);
+  });
+
+  it('are accepted by a receipt that says sent, also where a later one says queued', async () => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2, { state: 'sent', at: 1 }), aReceiptLine(made, 2, { state: 'queued', at: 9 }));
+    expect(await join(made)).toMatchObject({ settled: { accepted: 1 }, summary: { balance: { inDoubt: 1 } } });
+    expect(outputOf(made, 'results')[2]).toContain('Delivery receipt: sent');
+  });
+
+  it('stay in doubt where they are only queued: such a message may be refused, or taken back', async () => {
+    const made = await aRunInDoubt();
+    const before = made.disk.readText(`${made.directory}/journal.ndjson`);
+    receive(made, aReceiptLine(made, 2, { state: 'queued' }), aReceiptLine(made, 3, { state: 'queued' }));
+    expect(await join(made)).toMatchObject({ summary: { balance: { inDoubt: 2 }, deliveries: { queued: 2 } } });
+    expect(made.disk.readText(`${made.directory}/journal.ndjson`)).toBe(before);
+  });
+
+  it.each([
+    ['delivered', 'rejected'],
+    ['rejected', 'delivered'],
+    ['undelivered', 'rejected'],
+  ])('stay in doubt where one says %s and a later one %s, and no retry takes them', async (first, second) => {
+    const made = await aRunInDoubt();
+    receive(made, aReceiptLine(made, 2, { state: first, at: 1 }), aReceiptLine(made, 2, { state: second, at: 2 }));
+    expect(await join(made)).toMatchObject({ summary: { exitCode: 3, balance: { rejected: 0, inDoubt: 2 } } });
+    expect(outputOf(made, 'in-doubt').join('\n')).toMatch(/,contradiction,"Delivery receipts contradict each other: /);
+    const before = made.disk.snapshot(made.directory);
+    await join(made);
+    expect(made.disk.snapshot(made.directory)).toEqual(before);
+    expect((await retry(made, 'rejected')).made).toBeUndefined();
   });
 
   it('go to the journal by the thousand, each once, and the history still finds the end of the run', async () => {

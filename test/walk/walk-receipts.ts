@@ -3,7 +3,8 @@ import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';
 import type { Taken } from './walk-service.js';
 
-export const STATES = ['sent', 'delivered', 'undelivered', 'read'];
+/** Each an end of the receipts of one message; the last one contradicts itself. */
+export const STATES = [['sent'], ['delivered'], ['undelivered'], ['read'], ['queued'], ['delivered', 'rejected']];
 
 export function aReceiptOf({ clientMessageId, destination, umid }: Taken, state: string): string {
   return anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } }));

@@ -137,7 +137,8 @@ export class Walk {
   async listen(run: string, seed: number, death?: Death): Promise<void> {
     const random = createRandom(seed);
     const own = this.world.service.taken.filter(({ clientMessageId }) => clientMessageId.startsWith(`${run}-`));
-    const lines = own.filter(() => random() < 0.5).map((taken) => aReceiptOf(taken, pick(STATES, random)));
+    const told = own.filter(() => random() < 0.5);
+    const lines = told.flatMap((taken) => pick(STATES, random).map((state) => aReceiptOf(taken, state)));
     const join = async (host: Host) => {
       const { runtime } = host;
       if (runtime === undefined) throw new Error('a walk has a world');

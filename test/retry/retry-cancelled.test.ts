@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { cancelBatches } from '../../src/settle/cancel-batches.js';
+import { aCsvOf, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aReceiptLine, receive } from '../report/some-receipts.js';
+import { aRun, aScriptedService, reportOf } from '../run/a-run.js';
+import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
+import { applyRetry, retriedPlan, retry } from './a-retry.js';
+
+/** Three messages in one batch, accepted, and taken back. */
+async function aCancelledRun(): Promise<MadePlan> {
+  const steps = [anSmsStep({ limits: someLimits({ concurrency: 1 }) })];
+  const made = await aPlan({ files: { 'people.csv': aCsvOf(3) }, job: { steps } });
+  await aRun({ made });
+  await withLock(made, async (lock) => {
+    const options = { person: 'ann', step: 1, signal: new AbortController().signal };
+    const cancel = async () => ({ kind: 'cancelled', count: 3 }) as const;
+    const { cancelled } = await cancelBatches(await lockedRun(made, lock), { ...options, cancel }, depsOf(made));
+    expect(cancelled).toBe(3);
+  });
+  await reportOf(made);
+  return made;
+}
+
+test('what was taken back is retried, and sent once, whatever receipts that do not say sent come before or after', async () => {
+  const made = await aCancelledRun();
+  receive(made, ...['queued', 'rejected', 'queued'].map((state, row) => aReceiptLine(made, row, { state })));
+  const child = await retriedPlan(made, 'not-sent');
+  expect(child.rows).toHaveLength(3);
+  const service = aScriptedService();
+  await applyRetry(child, { service });
+  expect(service.sent.map(({ rows }) => rows)).toEqual([[0, 1, 2]]);
+});
+
+test('what was taken back is not retried where a receipt says all the same that it was sent', async () => {
+  const made = await aCancelledRun();
+  receive(made, ...['sent', 'delivered', 'undelivered'].map((state, row) => aReceiptLine(made, row, { state })));
+  expect(await retry(made, 'not-sent')).toMatchObject({ made: undefined, left: { received: 3 } });
+});
