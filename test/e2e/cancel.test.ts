@@ -144,7 +144,12 @@ test('messages that no cancel can take back are counted: those in doubt, and tho
   const first = await workspace.volley('cancel', summary.directory);
 
   expect([first.code, JSON.parse(first.stdout)]).toMatchObject([3, { cancelled: 20, kept: 0, inDoubt: 10 }]);
-  await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '10');
+  const early = await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '10');
+  expect([early.code, early.stderr]).toEqual([2, expect.stringContaining('may wait at the service until')]);
+  const sent = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
+  const rows = sent.map((each) => [each.umid, 'acme_hq', 'sent', each.destination, each.clientMessageId].join());
+  workspace.write('export.csv', ['umid,subaccountid,status_value,msisdn,clientmessageid', ...rows, ''].join('\n'));
+  expect((await workspace.volley('settle', summary.directory, '--export', 'export.csv')).code).toBe(0);
   const second = await workspace.volley('cancel', summary.directory, '--no-json');
   expect([second.code, second.stdout]).toEqual([1, expect.stringContaining('10 messages not taken back')]);
   expect(await cancelledNumbers(workspace)).toHaveLength(20);
