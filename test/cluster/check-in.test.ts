@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { aBegin, anEnd, aPart, aRun, aWorker, SETTLED } from './contract/cluster-under-test.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
@@ -7,7 +7,6 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 
 const REMEMBERED = 45_000;
 /** Of them: the first, the last, and where a call may end. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
@@ -10,7 +10,6 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 
 async function aDatabase(as = 'postgres@') {
   const workspace = await aWorkspace();

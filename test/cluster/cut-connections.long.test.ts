@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';
@@ -13,7 +13,6 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 
 const CUTS = ['before', 'reply'] as const;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { CLUSTER } from './a-cluster.js';
@@ -10,7 +10,6 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 
 test.concurrent('workers that come after the lease of a leader that was killed send nothing; led again, the run is finished, each row once', async () => {
   const { workspace, volley, start, leave, endLease } = await aLedRun();

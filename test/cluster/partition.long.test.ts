@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { COMMAND } from '../e2e/command.js';
@@ -15,7 +15,6 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 
 test('a worker whose network is cut for longer than its lease sends nothing twice; the others send the rest', async ({
   skip,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { bookTurns, HORIZON_MS, type LaneRow, type TurnsAsked } from '../../src/cluster/lane-rule.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
@@ -13,10 +13,7 @@ beforeAll(async () => {
   server = await startPostgres('wal_writer_delay=10s');
   url = server.url(await server.createVolleyDatabase());
   database = openTestDatabase(url);
-});
-afterAll(async () => {
-  await database.close();
-  await server.close();
+  return () => database.close();
 });
 
 const cost = fc.oneof(fc.double({ min: 0.001, max: 500, noNaN: true }), fc.constantFrom(0, 5, 40, 1006, 60_000));

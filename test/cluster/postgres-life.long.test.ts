@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
@@ -19,7 +19,6 @@ let cluster: ClusterUnderTest;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   url = server.url(await server.createVolleyDatabase());
   cluster = { connect: () => createPostgresStore({ url }), passTime: async () => {}, restart: async () => {} };

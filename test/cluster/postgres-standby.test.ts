@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
@@ -25,10 +25,7 @@ beforeAll(async () => {
   name = await primary.createVolleyDatabase();
   standby = await primary.startStandby();
   database = openTestDatabase(primary.url(name));
-});
-afterAll(async () => {
-  await database.close();
-  await Promise.all([primary.close(), standby.close()]);
+  return () => database.close();
 });
 
 async function untilTrue(of: Database, condition: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterEach, beforeAll, describe } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import type { Store } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   server = await openPostgres('fsync=off');
   url = server.url(await server.createVolleyDatabase());
 });
-afterAll(() => server.close());
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

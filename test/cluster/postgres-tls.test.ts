@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/cluster/postgres/database.js';
 import { parseDatabaseUrl } from '../../src/cluster/postgres/database-url.js';
 import { SELF_SIGNED } from '../service/self-signed.js';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   server = await startPostgres('fsync=off', 'listen_addresses=127.0.0.1,127.0.0.2', `port=${port}`);
   authority = writeForServer('server.crt', SELF_SIGNED.cert);
 });
-afterAll(() => server.close());
 
 test('a server that has no TLS is refused where it must have it', async () => {
   await expect(isEncrypted('localhost', '?sslmode=verify-full')).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import type { LeadKey, Store } from '../../src/cluster/store.js';
@@ -12,7 +12,6 @@ let lead: LeadKey;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 beforeEach(async () => {
   const url = server.url(await server.createVolleyDatabase());
   database = openTestDatabase(url);

@@ -71,7 +71,8 @@ describe('a build', () => {
 
   test('is packed without what it replaced', async () => {
     expect(chunksOf().length).toBeGreaterThan(1);
-    const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: tree.root });
+    const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--cache', tree.path('cache')];
+    const packed = execFileSync('npm', args, { cwd: tree.root });
     const [{ files }] = JSON.parse(String(packed)) as [{ files: { path: string }[] }];
     const names = files.map(({ path }) => path);
     expect(names).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/library.js', 'dist/library.d.ts']));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
 import { readMetrics, sumOf } from '../metrics/read-metrics.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
@@ -13,7 +13,6 @@ let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
 });
-afterAll(() => server.close());
 
 async function aCluster(...faults: Parameters<typeof aWorkspace>) {
   const workspace = await aWorkspace(...faults);

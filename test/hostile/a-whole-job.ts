@@ -43,7 +43,7 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
     sandbox = await startSandbox({ rateLimits: false });
   });
   afterAll(async () => {
-    await sandbox.close();
+    await sandbox?.close();
     remove();
   });
   return async ({ files, steps, more, keepsService = false }) => {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   sandbox = await SandboxProcess.start(root, sandboxOf(COMMAND));
 });
 afterAll(async () => {
-  await sandbox.stop();
+  await sandbox?.stop();
   for (const close of closers) close();
   remove();
 });

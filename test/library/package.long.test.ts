@@ -48,13 +48,14 @@ const TSCONFIG = {
   files: ['typed.mts'],
 };
 
-/** As any program would install it: npm reads what package.json depends on, and leaves this checkout alone. */
+/** As any program would install it: npm reads what package.json depends on, and leaves this checkout and HOME alone. */
 async function installPackage(folder: string): Promise<string> {
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const quiet = ['--ignore-scripts', '--cache', join(folder, 'cache')];
+  const pack = ['pack', ...quiet, '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', pack, { cwd: CHECKOUT });
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  const install = ['install', ...quiet, '--no-audit', '--no-fund'];
   const { stderr } = await run('npm', [...install, `./${filename}`, '@types/node@20'], { cwd: folder });
   return stderr;
 }
