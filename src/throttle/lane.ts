@@ -15,7 +15,8 @@ import { PERIOD_MS, SlidingSecond } from './sliding-second.js';
  * - In any second, at most as many requests, messages and segments pass the gate as the limits say. What comes together
  *   in a request can't be parted: a second may hold one request more than fits when requests are of different size.
  * - A request costs the time that the limit it uses up most of gives it; the next one passes after that time.
- *   Time without requests is not saved up (sliding-second.ts). A lane starts by waiting out the second after the last send of a process before it.
+ *   Time without requests is not saved up (sliding-second.ts). A lane starts by waiting out the second after the
+ *   last send of a process before it; where the limit is below one a second, the time that it gives a request.
  * - A pause holds the gate for everything that waits; what has passed is not touched.
  * - A refusal halves the rate, success wins it back at 5 % a second (rate.ts).
  * - Stopped, by `close` or by its signal, the lane rejects with LaneStopped whatever has not passed the gate, and nothing else.
@@ -89,7 +90,9 @@ export function createLane({ limits, clock, random, lastSentMsAgo, signal }: Lan
   const rate = new Rate(limits);
   const startMs = clock.monotonicMs();
   const slidingSecond = new SlidingSecond(startMs);
-  if (lastSentMsAgo !== undefined) slidingSecond.holdUntil(startMs + PERIOD_MS - Math.max(0, lastSentMsAgo));
+  if (lastSentMsAgo !== undefined) {
+    slidingSecond.holdUntil(startMs + Math.max(PERIOD_MS, rate.requestMs) - Math.max(0, lastSentMsAgo));
+  }
   const deps = { clock, slidingSecond, rate, signal: slots.stopped };
   const pace = new Pacer(deps);
   const gate = new Gate(deps);

@@ -160,17 +160,21 @@ test('bodies are deleted when all parts of their request are done and taken, and
   await Promise.all([store.close(), worker.store.close()]);
 });
 
-test.each([
-  ['synchronous_commit', 'off'],
-  ['synchronous_commit', 'local'],
-])('a database with %s = %s is refused', async (setting, value) => {
-  await initSchema(database);
-  await database.query(`alter database ${name} set ${setting} = ${value}`);
-  await expect(createPostgresStore({ url: server.url(name) })).rejects.toMatchObject({
-    code: 'unsafe-environment',
-    message: `Cannot use the database: its ${setting} is ${value}, expected on`,
-  });
-});
+test.each(['off', 'local'])(
+  'commits wait for the disk where the database or the server has synchronous_commit = %s, also from then on',
+  async (value) => {
+    const read = (from: Database) => from.query("select current_setting('synchronous_commit') as value");
+    expect(await read(database)).toEqual([{ value: 'on' }]);
+    await database.query(`alter database ${name} set synchronous_commit = ${value}`);
+    await database.query(`alter system set synchronous_commit = ${value}`);
+    await database.query('select pg_reload_conf()');
+    const later = openTestDatabase(server.url(name));
+    expect([await read(database), await read(later)]).toEqual([[{ value: 'on' }], [{ value: 'on' }]]);
+    await later.close();
+    await database.query('alter system reset synchronous_commit');
+    await database.query('select pg_reload_conf()');
+  },
+);
 
 test.each(['fsync', 'full_page_writes'])('a server with %s off is refused', async (setting) => {
   await set(setting, 'off');

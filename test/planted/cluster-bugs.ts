@@ -155,4 +155,11 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     replace: 'if (isOwn && delayMs < 0) {',
     tests: ['test/cluster/service-away.test.ts'],
   },
+  {
+    name: 'commits wait for the disk only where the database says so',
+    file: 'src/cluster/postgres/database.ts',
+    find: "  'synchronous_commit=on',\n",
+    replace: '',
+    tests: ['test/cluster/postgres-schema.test.ts'],
+  },
 ];

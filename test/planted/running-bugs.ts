@@ -313,4 +313,11 @@ class Agent extends Plain {
     replace: 'if (!isTorn && appending.bytes < 0) await',
     tests: ['test/sandbox/ledger/disk.test.ts'],
   },
+  {
+    name: 'a restart waits a second where the limit is below one a second',
+    file: 'src/throttle/lane.ts',
+    find: 'Math.max(PERIOD_MS, rate.requestMs)',
+    replace: 'PERIOD_MS',
+    tests: ['test/throttle/lane.test.ts'],
+  },
 ];

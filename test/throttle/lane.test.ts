@@ -124,4 +124,21 @@ describe('a restart', () => {
     expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
     expect(times()[0]).toBeLessThan(waitMs + 30);
   });
+
+  test.each([
+    [0.25, 0, 4000],
+    [0.25, 1500, 2500],
+    [0.1, 500, 9500],
+    [0.25, 4500, 0],
+  ])(
+    'at %d a second, %d ms after the last send, waits out the time that the limit gives a request',
+    async (requestsPerSecond, lastSentMsAgo, waitMs) => {
+      const lane = aLane({ requestsPerSecond }, { lastSentMsAgo });
+      const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
+      void sendMany(1);
+      await vi.advanceTimersByTimeAsync(11_000);
+      expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
+      expect(times()[0]).toBeLessThan(waitMs + 100);
+    },
+  );
 });

@@ -8,13 +8,10 @@ import type { Database } from './database.js';
 export async function checkDurability(database: Database): Promise<readonly string[]> {
   const [settings] = await database.query(
     `select current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
-       current_setting('synchronous_commit') as synchronous_commit,
        current_setting('synchronous_standby_names') = '' and exists (select from pg_stat_replication) as is_asynchronous`,
   );
   if (settings?.fsync === 'off') throw forgetful('fsync is off', 'on');
   if (settings?.full_page_writes === 'off') throw forgetful('full_page_writes is off', 'on');
-  const commit = String(settings?.synchronous_commit);
-  if (commit === 'off' || commit === 'local') throw forgetful(`synchronous_commit is ${commit}`, 'on');
   return settings?.is_asynchronous === true
     ? [
         'the standbys of the database are asynchronous: when one is promoted, the last commits are lost, ' +

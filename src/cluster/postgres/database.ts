@@ -20,10 +20,11 @@ const STATEMENT_TIMEOUT_MS = 20_000;
 const QUERY_TIMEOUT_MS = 25_000;
 const IDLE_IN_TRANSACTION_MS = 30_000;
 /**
- * What the functions rely on, whatever the database or the role has as its default. Rows are found by their key: a plan is made
+ * What the functions rely on, whatever the database or the role has as its default, also later: what is committed survives a crash. Rows are found by their key: a plan is made
  * while the tables are empty, and would read them whole later; a bitmap reads again what is dead.
  */
 const OPTIONS = [
+  'synchronous_commit=on',
   'default_transaction_isolation=read\\ committed',
   'search_path=pg_catalog',
   'enable_seqscan=off',

@@ -3,7 +3,7 @@ import type { RunState } from '../../journal/replay.js';
 import type { Clock } from '../../ports/clock.js';
 
 /**
- * When a run last sent to each area: a lane waits out the second after it, since steps share the area's limits. Times
+ * When a run last sent to each area: a lane waits out the span of its limit after it, since steps share the area's limits. Times
  * are monotonic: the wall clock may be set meanwhile.
  */
 export class AreaUse {
