@@ -46,7 +46,7 @@ export const REJECTION_CODES = {
   nul: words('a NUL character in the line', 'export the file again'),
   'cell-error': words('a cell of the sheet shows an error', 'correct its formula'),
   'no-formula-value': words('a formula without a value', 'open and save the file'),
-  'bad-filter-value': words('where cannot compare the cell', 'correct it'),
+  'bad-filter-value': words('a filter cannot compare the cell', 'correct it'),
   'field-too-long': words('a value is too long', 'shorten it'),
   ...NUMBER_CODES,
   'no-address': words('the contact has no address', 'give it a number or an e-mail'),
@@ -71,9 +71,9 @@ export const REJECTION_CODES = {
 
 /** Why a row is skipped. */
 export const SKIP_CODES = {
-  duplicate: words('duplicate'),
   suppressed: words('on a suppression list'),
-  filtered: words('not in where'),
+  duplicate: words('duplicate'),
+  filtered: words('left out by a filter'),
   retried: words('claimed by another plan'),
 } as const;
 

@@ -53,7 +53,11 @@ function bindCondition(condition: Condition, index: number): BoundCondition {
 }
 
 function omit(clause: string): RowRefusal {
-  return { kind: 'skipped', skip: { code: 'filtered', reason: `where: ${clause}` } };
+  return { kind: 'skipped', skip: { code: 'filtered', reason: describeOmitted(clause) } };
+}
+
+export function describeOmitted(clause: string): string {
+  return `filter: ${clause}`;
 }
 
 function reject(field: string, expected: string): RowRefusal {

@@ -38,6 +38,8 @@ export function planBlock(
     const refusal = refuseRow(block, index, { planner, ordinal: rows.take() });
     if (refusal !== undefined) {
       tally.addRefused(refusal);
+      if (refusal.kind === 'skipped' && refusal.skip.code === 'filtered')
+        tally.addFiltered(refusal.skip.reason, drafted.row, source.columns);
       if (refusal.kind === 'rejected')
         tally.addReason(refusal.rejection, () => ({
           ...source,

@@ -1,5 +1,7 @@
 import { UserError } from '../domain/errors.js';
+import { cellsOf } from '../domain/row.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
+import { FilterTally } from '../filter/filter-tally.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf } from '../kinds/kinds.js';
@@ -112,7 +114,7 @@ class StepPlanning {
   readonly #names: FoldedNames;
   readonly #reimported: ReimportedRows | undefined;
   readonly #costs: CostTally | undefined;
-  readonly #tally = new Tally();
+  readonly #tally: Tally;
   /** Of the current file. */
   #digest = new RowsDigest();
 
@@ -136,6 +138,8 @@ class StepPlanning {
     this.#names = parts.names;
     this.#reimported = parts.reimported;
     this.#costs = parts.costs;
+    const { where } = parts.step.input;
+    this.#tally = new Tally(where && new FilterTally(where, parts.names.find));
   }
 
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {
@@ -275,6 +279,7 @@ class StepPlanning {
     } else {
       const isFiltered = plan.skip.code === 'filtered';
       if (isFiltered && from !== undefined) reimported?.noteTaken(from, ordinal);
+      if (isFiltered) this.#tally.addFiltered(plan.skip.reason, cellsOf(record.cells), columns);
       writer.addRow({ ...place, from: isFiltered ? from : undefined, state: 'skipped', skip: plan.skip }, cellsJson);
     }
   }
@@ -285,7 +290,7 @@ class StepPlanning {
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
     const { planned, requests, messages, segments, seconds, files } = this.#writer;
-    const { rejected, skipped, ...told } = this.#tally.figures();
+    const { rejected, skipped, ...told } = this.#tally.figures(this.#rows.next);
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
     const cost = this.#costs === undefined ? {} : { cost: this.#costs.figures() };
     return { counts, ...told, ...cost, estimateSeconds: Math.ceil(seconds), files };

@@ -1,13 +1,17 @@
 import type { Problem } from '../domain/errors.js';
-import type { Rejection } from '../domain/row.js';
+import type { Rejection, RowCells } from '../domain/row.js';
+import { SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
+import type { FilterTally } from '../filter/filter-tally.js';
 import type { Names } from '../input/fast/draft-block.js';
 import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
 import { nameCharacter } from '../template/segments.js';
 import { FileFaults } from './file-faults.js';
-import type { PlannedStep } from './format/plan-file.js';
+import type { FunnelStage, PlannedStep } from './format/plan-file.js';
 import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
 
 const EXAMPLES = 3;
+/** A filter has stages of its own. */
+const SKIP_ORDER = (Object.keys(SKIP_CODES) as SkipCode[]).filter((code) => code !== 'filtered');
 
 /** Counts the rows of a step over all its files, and locates a row by its ordinal. */
 export class RowOrdinals {
@@ -38,8 +42,14 @@ export class Tally {
   readonly #ucs2 = new Map<string, number>();
   readonly #replaced = new Map<string, number>();
   readonly #examples: Preview[] = [];
+  readonly #filters: FilterTally | undefined;
   /** Of the current file. */
   #faults = new FileFaults();
+
+  /** `filters`: of the step's `where`; undefined without one. */
+  constructor(filters?: FilterTally) {
+    this.#filters = filters;
+  }
 
   beginFile(): void {
     this.#faults = new FileFaults();
@@ -62,6 +72,11 @@ export class Tally {
       increment(this.#skips, refusal.skip.code);
       this.#faults.addSkipped(refusal.skip);
     }
+  }
+
+  /** Beside `add`, for a row that `where` leaves out: `reason` says by which condition. */
+  addFiltered(reason: string, cells: RowCells, columns: readonly string[]): void {
+    this.#filters?.add(reason, cells, columns);
   }
 
   /** Beside `add`, for a row that is rejected: the first one of each code is shown as an example. */
@@ -97,13 +112,17 @@ export class Tally {
     if (this.lacksExamples) this.addExample(row.preview());
   }
 
-  figures(): Pick<PlannedStep, 'rejections' | 'skips' | 'reasons' | 'countries' | 'ucs2' | 'replaced' | 'examples'> & {
+  figures(read: number): Pick<
+    PlannedStep,
+    'rejections' | 'skips' | 'funnel' | 'reasons' | 'countries' | 'ucs2' | 'replaced' | 'examples'
+  > & {
     rejected: number;
     skipped: number;
   } {
     return {
       rejected: sum(this.#rejections),
       skipped: sum(this.#skips),
+      funnel: this.#listStages(read),
       rejections: byCount(this.#rejections),
       skips: byCount(this.#skips),
       reasons: this.#reasons.list(),
@@ -112,6 +131,22 @@ export class Tally {
       ...(this.#replaced.size === 0 ? {} : { replaced: this.#countReplaced() }),
       examples: this.#examples,
     };
+  }
+
+  /** The conditions in the order of the job, then the other reasons why rows are skipped, and last those that are rejected. */
+  #listStages(read: number): FunnelStage[] {
+    let left = read;
+    const stage = (of: Pick<FunnelStage, 'filter' | 'code' | 'omitted' | 'values'>): FunnelStage => {
+      left -= of.omitted;
+      return { ...of, left };
+    };
+    const filters = this.#filters?.figures() ?? [];
+    const skips = SKIP_ORDER.map((code) => ({ code, omitted: this.#skips.get(code) ?? 0 }));
+    const rejected = { code: 'rejected', omitted: sum(this.#rejections) } as const;
+    return [
+      ...filters.map(({ clause, omitted, values }) => stage({ filter: clause, code: 'filtered', omitted, values })),
+      ...[...skips, rejected].filter(({ omitted }) => omitted > 0).map(stage),
+    ];
   }
 
   /** Messages by each character, which `replaced` holds as they came together. */

@@ -102,6 +102,18 @@ export const summarySchema = z.strictObject({
       /** Rows by code, of the plan and of the service together. */
       rejections: counts,
       skips: counts,
+      /** As in the plan: how many rows were left after each condition of `where`, and after all that it skipped or rejected for another reason. Absent for a step without rows. */
+      funnel: z
+        .array(
+          z.strictObject({
+            filter: z.string().optional(),
+            code: z.string(),
+            omitted: count,
+            left: count,
+            values: z.array(z.strictObject({ value: z.string(), rows: count })).optional(),
+          }),
+        )
+        .optional(),
       /** The three commonest reasons of each output, with the first row of each; numbers are masked. */
       reasons: z.array(
         z.strictObject({

@@ -190,7 +190,7 @@ function summarizeStep(
   report: Awaited<ReturnType<StepReportWriter['finish']>>,
   { state, step }: { state: RunState; step: Step | undefined },
 ): StepSummary {
-  const { number, kind, counts, skips } = planned;
+  const { number, kind, counts, skips, funnel } = planned;
   const retried = countRetried(state.step(number));
   const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
   return {
@@ -205,6 +205,7 @@ function summarizeStep(
     ...(report.cost === undefined ? {} : { cost: report.cost }),
     rejections: report.rejections,
     skips: retried === 0 ? { ...skips } : { ...skips, retried },
+    ...(funnel === undefined ? {} : { funnel: funnel.map((stage) => ({ ...stage, values: stage.values?.slice() })) }),
     reasons: [...report.reasons],
     files: report.files,
     action: null,

@@ -75,9 +75,14 @@ test('its figures are those of summary.json', async () => {
   expect((await text('.legend li')).map((line) => line.replace(/\s+/g, ' ').trim())).toEqual([
     expect.stringMatching(`^${balance.accepted} accepted`),
     expect.stringMatching(`^${balance.rejected} rejected`),
-    expect.stringMatching(`^${balance.skipped} skipped`),
     expect.stringMatching(`^${balance.inDoubt} in doubt`),
   ]);
+  expect(await text('main > p')).toContain(`Audience: ${balance.read - balance.skipped} of ${balance.read} rows read.`);
+  expect(await rowsOf('2 sms: from the rows read to the audience')).toEqual(
+    [['read', steps[1]?.balance.read], ...(steps[1]?.funnel ?? []).map(({ code, left }) => [code, left])].map(
+      ([name, left]) => [name, String(left), '', name === 'read' ? '' : expect.stringMatching(/^\d+$/)],
+    ),
+  );
   for (const { number, kind, rejections } of steps) {
     const rows = await rowsOf(`${number} ${kind}: why rows were rejected`);
     expect(

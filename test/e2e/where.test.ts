@@ -24,9 +24,31 @@ describe.concurrent('where', () => {
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
     const [run] = workspace.runs();
     expect(workspace.read(`out/sale/${run}/1-sms.skipped.csv`).split('\n').slice(1, 3)).toEqual([
-      `${numberOf(0)},P0,10,1,people.csv,2,1,filtered,where: spend: { atLeast: 100 }`,
-      `${numberOf(2)},P2,30,1,people.csv,4,3,filtered,where: spend: { atLeast: 100 }`,
+      `${numberOf(0)},P0,10,1,people.csv,2,1,filtered,filter: spend: { atLeast: 100 }`,
+      `${numberOf(2)},P2,30,1,people.csv,4,3,filtered,filter: spend: { atLeast: 100 }`,
     ]);
+  });
+
+  test('shows on every account how many rows each condition left, and what it left out: a wrong spelling is seen', async () => {
+    const workspace = await aWorkspace();
+    const rows = ['yes,Deutschland', 'yes,DE', 'yes,DE', 'yes,Germany', 'no,DE', ',FR'].map(
+      (cells, row) => `${numberOf(row)},P${row},${cells}`,
+    );
+    workspace.write('people.csv', `mobile,name,consent,Land\n${rows.join('\n')}\n`);
+    writeJob(workspace, { consent: 'yes', Land: ['Deutschland', 'Österreich'] });
+    const planned = await workspace.volley('plan', 'job.yaml', '--no-json');
+    for (const account of [planned, await workspace.volley('run', 'job.yaml', '--no-json')]) {
+      const text = account.stdout.replace(/\s+/g, ' ');
+      expect(text).toContain('read 6 → consent: yes 4 → Land: [Deutschland, Österreich] 1 → to send 1');
+      expect(text).toContain('Land: [Deutschland, Österreich] omits: DE 2, Germany 1');
+    }
+    expect(await workspace.destinations()).toEqual([numberOf(0)]);
+    const [run] = workspace.runs();
+    const { steps } = JSON.parse(workspace.read(`out/sale/${run}/summary.json`));
+    expect(steps[0].funnel.map(({ left }: { left: number }) => left)).toEqual([4, 1]);
+    const page = workspace.read(`out/sale/${run}/report.html`);
+    expect(page).toContain('Audience: <b>1</b> of 6 rows read');
+    expect(page).toContain('3: DE 2, Germany 1');
   });
 
   test('that changes sends nothing again, and no file: the rows that it left out are of a run', async () => {

@@ -125,22 +125,22 @@ const COLUMNS = ['consent', 'Country', 'spend', 'profile.name'];
 test('all conditions of a map must hold; the first that does not is named', () => {
   const filter = aFilter({ consent: 'yes', country: ['SG', 'MY'], spend: { atLeast: 100 } }, COLUMNS);
   expect(filter(['yes', 'sg', '100', ''])).toBe('in');
-  expect(filter(['no', 'de', '1', ''])).toBe('where: consent: yes');
-  expect(filter(['yes', 'de', '1', ''])).toBe('where: country: [SG, MY]');
-  expect(filter(['yes', 'sg', '1', ''])).toBe('where: spend: { atLeast: 100 }');
+  expect(filter(['no', 'de', '1', ''])).toBe('filter: consent: yes');
+  expect(filter(['yes', 'de', '1', ''])).toBe('filter: country: [SG, MY]');
+  expect(filter(['yes', 'sg', '1', ''])).toBe('filter: spend: { atLeast: 100 }');
 });
 
 test('of a list of maps one must hold; else the clause of each is named', () => {
   const filter = aFilter([{ consent: 'yes', country: 'SG' }, { 'profile.name': 'present' }], COLUMNS);
   expect(filter(['yes', 'SG', '', ''])).toBe('in');
   expect(filter(['no', 'DE', '', 'Ann'])).toBe('in');
-  expect(filter(['yes', 'DE', '', ' '])).toBe('where: country: SG; and not profile.name: present');
+  expect(filter(['yes', 'DE', '', ' '])).toBe('filter: country: SG; and not profile.name: present');
 });
 
 test('a cell that cannot be compared rejects a row only where the row hangs on it', () => {
   const both = aFilter({ spend: { atLeast: 100 }, consent: 'yes' }, COLUMNS);
   expect(both(['yes', '', 'n/a', ''])).toBe('bad spend');
-  expect(both(['no', '', 'n/a', ''])).toBe('where: consent: yes');
+  expect(both(['no', '', 'n/a', ''])).toBe('filter: consent: yes');
   const either = aFilter([{ spend: { atLeast: 100 } }, { consent: 'yes' }], COLUMNS);
   expect(either(['yes', '', 'n/a', ''])).toBe('in');
   expect(either(['no', '', 'n/a', ''])).toBe('bad spend');
@@ -162,7 +162,7 @@ test('a column that no file has is named with the columns that there are, and th
 
 test('a clause of many values is named by the first of them', () => {
   const filter = aFilter({ consent: Array.from({ length: 1000 }, (_, at) => `code-${at}`) }, COLUMNS);
-  expect(filter(['x', '', '', ''])).toMatch(/^where: consent: \[code-0, code-1, .*…$/);
+  expect(filter(['x', '', '', ''])).toMatch(/^filter: consent: \[code-0, code-1, .*…$/);
   expect(filter(['x', '', '', '']).length).toBeLessThan(100);
 });
 

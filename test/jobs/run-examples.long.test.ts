@@ -126,14 +126,14 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
       ]);
       const skipped = readOutput(summary, 1, 'skipped').map((row) => `${row.customer_id} ${row._reason}`);
       expect(skipped).toEqual([
-        'W-02 where: consent: yes',
-        'W-04 where: spend: { atLeast: 100 }',
-        'W-05 where: last_order: { before: 2026-06-01 }',
-        'W-07 where: market: [SG, MY]',
-        'W-08 where: consent: yes',
-        'W-09 where: email: present',
-        'W-10 where: tag: { not: staff }',
-        'W-12 where: consent: yes',
+        'W-02 filter: consent: yes',
+        'W-04 filter: spend: { atLeast: 100 }',
+        'W-05 filter: last_order: { before: 2026-06-01 }',
+        'W-07 filter: market: [SG, MY]',
+        'W-08 filter: consent: yes',
+        'W-09 filter: email: present',
+        'W-10 filter: tag: { not: staff }',
+        'W-12 filter: consent: yes',
       ]);
     },
   },

@@ -50,7 +50,7 @@ describe.each(KINDS)('a step of kind $kind', (step) => {
     expect(planned.counts).toMatchObject({ read: 5, planned: 2, rejected: 0, skipped: 3 });
     expect(planned.skips).toEqual({ filtered: 3 });
     expect(rows.flatMap((row) => (row.state === 'skipped' ? [row.skip.reason] : []))).toEqual(
-      Array(3).fill('where: consent: yes'),
+      Array(3).fill('filter: consent: yes'),
     );
     expect(() => checkGuards(plan, { ...aJob().guards, maxRejectedPercent: 0 })).not.toThrow();
   });

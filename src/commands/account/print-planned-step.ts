@@ -13,7 +13,8 @@ import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { widthOf, wrapText } from '../terminal/text-width.js';
 import { describeCost } from './describe-cost.js';
-import { formatReasons, formatSkips } from './format-reasons.js';
+import { formatFunnel } from './format-funnel.js';
+import { formatReasons } from './format-reasons.js';
 
 interface StepView {
   readonly job: Job;
@@ -70,9 +71,7 @@ export function formatPlannedStep(step: PlannedStep, view: StepView): string {
     ...describeCost(step, view, MOST_COUNTRIES).map((cost) => formatParts('   ', [cost], screen)),
     ...examples.map((example) => formatExample(example, screen)),
     ...(counts.rejected > 0 ? [formatRejected(step, screen)] : []),
-    ...(counts.skipped > 0
-      ? [formatParts('   ', [`${format(counts.skipped)} skipped: ${formatSkips(step.skips)}`], screen)]
-      : []),
+    formatFunnel(counts.read, step.funnel, { screen }),
   ];
   return lines.join('');
 }
@@ -102,14 +101,13 @@ export function formatPlannedStepBriefly(
     ...(Object.keys(replaced).length > 0 ? [`replaced: ${listCounts(shortenNames(replaced), MOST_BRIEF)}`] : []),
     ...describeCost(step, view, MOST_BRIEF),
   ];
-  const notSent = [
-    ...(counts.rejected > 0 ? [`${format(counts.rejected)} rejected: ${listReasons(step)}`] : []),
-    ...(counts.skipped > 0 ? [`${format(counts.skipped)} skipped: ${formatSkips(step.skips)}`] : []),
-  ];
   return [
     formatParts(`${number} ${kind}:`, facts, screen),
     ...(counts.messages > 0 ? examples.slice(0, mostExamples).map((example) => formatExample(example, screen)) : []),
-    ...(notSent.length > 0 ? [formatParts('   ', notSent, screen)] : []),
+    ...(counts.rejected > 0
+      ? [formatParts('   ', [`${format(counts.rejected)} rejected: ${listReasons(step)}`], screen)]
+      : []),
+    formatFunnel(counts.read, step.funnel, { screen, isBrief: true }),
   ].join('');
 }
 

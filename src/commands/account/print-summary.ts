@@ -11,6 +11,7 @@ import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
 import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { formatBalances } from './balance-table.js';
+import { formatFunnel } from './format-funnel.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
 import { type NextStepView, nextStep } from './next-step.js';
 
@@ -103,7 +104,8 @@ function formatStep(step: StepSummary, screen: Screen, isBrief: boolean): string
     return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief)];
   });
   if (balance.skipped === 0) return explained.join('');
-  return `${explained.join('')}${head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped')}`;
+  const skipped = head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped');
+  return `${explained.join('')}${skipped}${formatFunnel(balance.read, step.funnel, { screen, isBrief })}`;
 }
 
 const INDENT = '    ';

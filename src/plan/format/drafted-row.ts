@@ -1,5 +1,6 @@
 import { ByteCells } from '../../domain/bytes/row-block.js';
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import type { RowCells } from '../../domain/row.js';
 import type { Texts } from '../../input/fast/draft-block.js';
 import type { DraftedBlock } from '../../input/record-reader.js';
 
@@ -23,6 +24,11 @@ export class DraftedRow {
 
   appendFacts(text: TextBuffer): void {
     appendText(text, this.#facts, this.index);
+  }
+
+  get row(): RowCells {
+    this.#cells.row = this.index;
+    return this.#cells;
   }
 
   /** JSON of all cells. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
 import { PROGRAM } from '../../domain/program.js';
+import type { CellCount } from '../../filter/cell-counts.js';
 import type { Job } from '../../job/job.js';
 import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
 import type { Files } from '../../storage/files.js';
@@ -77,6 +78,8 @@ export interface PlannedStep {
   /** Rows by code. */
   readonly rejections: Readonly<Record<string, number>>;
   readonly skips: Readonly<Record<string, number>>;
+  /** From the rows read to those that are sent; absent for a step without rows. */
+  readonly funnel?: readonly FunnelStage[];
   /** The commonest of the rejections, each with a row; absent in plans of earlier versions. Shown to people only. */
   readonly reasons?: readonly Reason[];
   /** Messages by country of the number, ISO alpha-2. */
@@ -92,6 +95,18 @@ export interface PlannedStep {
   readonly estimateSeconds: number;
   /** Absent for a step without rows, and before format 5. */
   readonly files?: StepFiles;
+}
+
+/** How many rows are left after a condition of `where`, or after all that are skipped or rejected for another reason. */
+export interface FunnelStage {
+  /** The condition, where the code is `filtered`. */
+  readonly filter?: string | undefined;
+  /** That of skipped rows, or `rejected` for all that are. */
+  readonly code: string;
+  readonly omitted: number;
+  readonly left: number;
+  /** The commonest cells that a condition left out, '' for a blank one; without personal data. */
+  readonly values?: readonly CellCount[] | undefined;
 }
 
 /** Lengths and checksums of a step's files as planned. */

@@ -1,6 +1,6 @@
 import { format } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
-import { type Html, html } from './html.js';
+import { type Html, html, NOTHING } from './html.js';
 
 export const OUTCOMES = [
   ['accepted', 'accepted'],
@@ -14,9 +14,16 @@ const WIDTH = 1000;
 /** So that one row in a million is seen. */
 const LEAST_WIDTH = 4;
 
-/** A bar of what became of the rows, with a legend that has its figures. */
+/** A bar of what became of the audience: of the rows that were not skipped; with a legend that has its figures. */
 export function renderOutcomeBar(balance: Balance): Html {
-  const shown = OUTCOMES.filter(([key]) => balance[key] > 0);
+  const shown = OUTCOMES.filter(([key]) => key !== 'skipped' && balance[key] > 0);
+  const audience = balance.read - balance.skipped;
+  const said =
+    balance.skipped === 0
+      ? NOTHING
+      : html`<p>Audience: <b>${format(audience)}</b> of ${format(balance.read)} rows read.</p>
+`;
+  if (audience === 0) return said;
   const widths = spread(shown.map(([key]) => balance[key]));
   let x = 0;
   const parts = shown.map(([key, name], at) => {
@@ -27,12 +34,18 @@ export function renderOutcomeBar(balance: Balance): Html {
   });
   const legend = shown.map(
     ([key, name]) =>
-      html`<li><span class="swatch ${key}"></span><b>${format(balance[key])}</b> ${name} <span class="share">${formatShare(balance[key], balance.read)}</span></li>`,
+      html`<li><span class="swatch ${key}"></span><b>${format(balance[key])}</b> ${name} <span class="share">${formatShare(balance[key], audience)}</span></li>`,
   );
   const label = shown.map(([key, name]) => `${format(balance[key])} ${name}`).join(', ');
-  return html`<svg class="bar" viewBox="0 0 ${WIDTH} 28" preserveAspectRatio="none" role="img" aria-label="${label}">${parts}</svg>
+  return html`${said}<svg class="bar" viewBox="0 0 ${WIDTH} 28" preserveAspectRatio="none" role="img" aria-label="${label}">${parts}</svg>
 <ul class="legend">${legend}</ul>
 `;
+}
+
+/** A part of a whole as a bar; the figure stands beside it. */
+export function renderShare(part: number, whole: number): Html {
+  const width = part === 0 ? 0 : Math.max(LEAST_WIDTH, (part / whole) * WIDTH);
+  return html`<svg class="part" viewBox="0 0 ${WIDTH} 14" preserveAspectRatio="none" aria-hidden="true"><rect class="rate" width="${width.toFixed(1)}" height="14"/></svg>`;
 }
 
 /** Widths that are as their counts, but none too narrow to be seen. */

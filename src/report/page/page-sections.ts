@@ -2,12 +2,12 @@ import { countOf, format } from '../../domain/count-of.js';
 import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
-import type { Plan } from '../../plan/format/plan-file.js';
+import type { FunnelStage, Plan } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
-import { formatShare, OUTCOMES } from './outcome-bar.js';
+import { formatShare, OUTCOMES, renderShare } from './outcome-bar.js';
 import { renderTable } from './page-tables.js';
 import { renderRateChart } from './rate-chart.js';
 import type { SentTest } from './tests-section.js';
@@ -28,6 +28,43 @@ const MOST_ROWS = 25;
 const MOST_STEPS = 8;
 const MOST_CHARACTERS = 500;
 const MOST_CHARACTERS_OF_NAME = 80;
+
+/** How the rows that were read came down to those that the plan holds, and what each filter left out. */
+export function renderFunnel({ steps }: Summary): Html {
+  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
+    const { funnel = [], balance } = step;
+    if (funnel.every(({ code }) => code === 'rejected')) return [];
+    const columns = [
+      { title: 'condition' },
+      { title: 'rows left', isNumber: true },
+      { title: 'of those read' },
+      { title: 'left out' },
+    ];
+    const row = (name: string, left: number, leftOut: string) => [name, left, renderShare(left, balance.read), leftOut];
+    const stages = funnel
+      .slice(0, MOST_ROWS)
+      .map((stage) => row(cut(nameStage(stage)), stage.left, describeLeftOut(stage)));
+    const rows = [row('read', balance.read, ''), ...stages];
+    return [
+      html`<h3>${nameOf(step)}</h3>
+${renderTable({ name: `${nameOf(step)}: from the rows read to the audience`, columns }, rows)}`,
+    ];
+  });
+  return sections.length === 0
+    ? NOTHING
+    : html`<h2>Audience</h2>
+${sections}`;
+}
+
+function nameStage({ code, filter }: FunnelStage): string {
+  return filter === undefined ? (code === 'rejected' ? code : wordsOf(code, '').is) : `filter ${filter}`;
+}
+
+function describeLeftOut({ omitted, values = [] }: FunnelStage): string {
+  if (omitted === 0) return '';
+  const listed = values.map(({ value, rows }) => `${value === '' ? 'blank' : cutName(value)} ${format(rows)}`);
+  return `${format(omitted)}${listed.length === 0 ? '' : `: ${listed.join(', ')}`}`;
+}
 
 export function renderSteps({ steps, balance }: Summary): Html {
   // What no row came to has no column: so the table fits a phone.

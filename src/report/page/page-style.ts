@@ -14,6 +14,7 @@ p{margin:.4rem 0}
 .lead{font-size:1.15rem}
 .dim,.share,figcaption,.axis,caption{color:var(--dim)}
 .bar{display:block;width:100%;height:28px;border-radius:4px}
+.part{display:block;width:9rem;max-width:22vw;height:14px}
 .chart{display:block;width:100%;height:100px;border-bottom:1px solid var(--line)}
 .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;margin:.6rem 0 0;padding:0}
 .swatch{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.4em}

@@ -8,6 +8,7 @@ import {
   renderDeliveries,
   renderExamples,
   renderForEngineers,
+  renderFunnel,
   renderReasons,
   renderSource,
   renderSteps,
@@ -25,6 +26,7 @@ export function formatReportPage(source: PageSource): string {
   const [first = '', ...others] = describeRun(summary, plan);
   const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
   const sections: Html[] = [
+    renderFunnel(summary),
     renderSteps(summary),
     renderTests(source.tests ?? []),
     renderReasons(summary),

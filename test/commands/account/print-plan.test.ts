@@ -30,7 +30,7 @@ describe('a plan, as a person reads it', () => {
       '    +65******00      │ Hi n0 ☺',
       '    1 rejected:',
       '      1  not a phone number (not-a-number): correct it; are columns shifted?',
-      '    1 skipped: 1 duplicate',
+      '    read 92 → duplicates 91 → rejected 90 → to send 90',
       `  volley apply ${directory} --confirm ${plan.id}`,
     ]) {
       expect(text.split('\n')).toContain(line);
@@ -60,7 +60,7 @@ describe('a plan, as a person reads it', () => {
       /3 sms: 90 messages · from the sender of the account · at once · first requests of \d+ and \d+ rows/,
     );
     expect(prose).toMatch(/takes at least \d+ s · \S*people\.csv · to SG 90 · UCS-2 for ☺ 90/);
-    expect(prose).toMatch(/3 rejected: 1 [^,]+, 1 [^,]+, 1 other · 1 skipped: 1 duplicate/);
+    expect(prose).toMatch(/3 rejected: 1 [^,]+, 1 [^,]+, 1 other read 94 → duplicates 93 → rejected 90 → to send 90/);
     expect(prose).toContain(`volley apply ${directory} --confirm ${plan.id}`);
   });
 

@@ -1,0 +1,46 @@
+import { format } from '../../domain/count-of.js';
+import { wordsOf } from '../../domain/row-codes.js';
+import type { FunnelStage } from '../../plan/format/plan-file.js';
+import type { Screen } from '../terminal/screen.js';
+import { escapeText } from '../terminal/terminal.js';
+import { wrapText } from '../terminal/text-width.js';
+
+const INDENT = '    ';
+const MOST_LISTED = 8;
+const MOST_BRIEF = 3;
+const SHORT: Readonly<Record<string, string>> = {
+  suppressed: 'opt-outs',
+  duplicate: 'duplicates',
+  rejected: 'rejected',
+};
+
+/**
+ * How the rows of a step came down to those that are sent: `read 2,000 → consent: yes 1,277 → opt-outs 1,230 → to send
+ * 1,230`; below it what each filter left out, in a brief account the commonest alone. '' where no row was left out.
+ */
+export function formatFunnel(
+  read: number,
+  funnel: readonly FunnelStage[] = [],
+  { screen, isBrief = false }: { readonly screen: Screen; readonly isBrief?: boolean },
+): string {
+  if (funnel.every(({ code }) => code === 'rejected')) return '';
+  const stages = funnel.map((stage) => `${nameStage(stage)} ${format(stage.left)}`);
+  const line = [`read ${format(read)}`, ...stages, `to send ${format(funnel.at(-1)?.left ?? read)}`].join(' → ');
+  const below = funnel.flatMap((stage) => describeLeftOut(stage, isBrief ? MOST_BRIEF : MOST_LISTED));
+  return [line, ...below.map((text) => `  ${text}`)]
+    .map((text) => `${wrapText(escapeText(`${INDENT}${text}`), screen.columns, `${INDENT}    `).join('\n')}\n`)
+    .join('');
+}
+
+export function nameStage({ code, filter }: Pick<FunnelStage, 'code' | 'filter'>): string {
+  return filter ?? SHORT[code] ?? wordsOf(code, '').is;
+}
+
+/** `consent: yes omits: no 700, blank 23`: so a wrong filter is seen. */
+function describeLeftOut({ filter, omitted, values = [] }: FunnelStage, most: number): string[] {
+  if (filter === undefined || omitted === 0 || values.length === 0) return [];
+  const shown = values.slice(0, most);
+  const listed = shown.map(({ value, rows }) => `${value === '' ? 'blank' : value} ${format(rows)}`);
+  const others = omitted - shown.reduce((sum, { rows }) => sum + rows, 0);
+  return [`${filter} omits: ${[...listed, ...(others > 0 ? [`other ${format(others)}`] : [])].join(', ')}`];
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Where } from '../../src/domain/where.js';
+import type { PlannedStep } from '../../src/plan/format/plan-file.js';
+import { aNumber, anInput, anSmsStep, aPlan } from './a-plan.js';
+
+const WHERE: Where = [
+  [
+    { column: 'consent', tests: [{ op: 'equals', values: ['yes'], exact: false }] },
+    { column: 'Land', tests: [{ op: 'equals', values: ['Deutschland'], exact: false }] },
+    { column: 'spend', tests: [{ op: 'atLeast', bound: 100 }] },
+  ],
+];
+const stop = anInput({ files: ['stop.csv'] });
+
+async function aFunnel(rows: readonly string[], where: Where = WHERE): Promise<PlannedStep> {
+  const step = anSmsStep({ input: anInput({ where }), suppress: stop });
+  const files = {
+    'people.csv': `mobile,consent,Land,spend\n${rows.join('\n')}\n`,
+    'stop.csv': `mobile\n${aNumber(9)}\n`,
+  };
+  return (await aPlan({ job: { steps: [step] }, files })).step;
+}
+
+const ROWS = [
+  `${aNumber(1)},yes,Deutschland,100`,
+  `${aNumber(1)},yes,Deutschland,200`,
+  `${aNumber(9)},yes,Deutschland,200`,
+  `12,yes,Deutschland,200`,
+  `${aNumber(2)},yes,Deutschland,n/a`,
+  `${aNumber(3)},yes,Deutschland,1`,
+  ...[4, 5].map((person) => `${aNumber(person)},yes,DE,100`),
+  `${aNumber(6)},yes,Germany,100`,
+  `${aNumber(7)},no,DE,1`,
+  `${aNumber(8)},,DE,1`,
+];
+
+describe('the funnel of a step', () => {
+  test('goes from the rows read to those that are sent, with what each condition left out', async () => {
+    expect((await aFunnel(ROWS)).funnel).toEqual([
+      {
+        ...{ filter: 'consent: yes', code: 'filtered', omitted: 2, left: 9 },
+        values: [
+          { value: '', rows: 1 },
+          { value: 'no', rows: 1 },
+        ],
+      },
+      {
+        ...{ filter: 'Land: Deutschland', code: 'filtered', omitted: 3, left: 6 },
+        values: [
+          { value: 'DE', rows: 2 },
+          { value: 'Germany', rows: 1 },
+        ],
+      },
+      {
+        ...{ filter: 'spend: { atLeast: 100 }', code: 'filtered', omitted: 1, left: 5 },
+        values: [{ value: '1', rows: 1 }],
+      },
+      { code: 'suppressed', omitted: 1, left: 4 },
+      { code: 'duplicate', omitted: 1, left: 3 },
+      { code: 'rejected', omitted: 2, left: 1 },
+    ]);
+  });
+
+  test('has one stage for a list of maps, with the cells of all its columns', async () => {
+    const [[consent, land] = []] = WHERE;
+    const { funnel = [] } = await aFunnel(ROWS.slice(5), [[consent!], [land!]]);
+    expect(funnel).toEqual([
+      {
+        ...{ filter: 'consent: yes or Land: Deutschland', code: 'filtered', omitted: 2, left: 4 },
+        values: [
+          { value: 'blank · DE', rows: 1 },
+          { value: 'no · DE', rows: 1 },
+        ],
+      },
+    ]);
+  });
+
+  test('adds up to the counts of the step, whatever the rows are', async () => {
+    const cells = fc.tuple(
+      fc.constantFrom('yes', 'no', ''),
+      fc.constantFrom('Deutschland', 'DE'),
+      fc.constantFrom('1', '100', 'x'),
+    );
+    const row = fc
+      .tuple(fc.constantFrom('12', ...[1, 2, 3, 9].map(aNumber)), cells)
+      .map(([number, rest]) => [number, ...rest].join(','));
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 40 }), async (rows) => {
+        const { funnel = [], counts } = await aFunnel(rows);
+        const omitted = (code: string) =>
+          funnel.filter((stage) => stage.code === code).reduce((sum, stage) => sum + stage.omitted, 0);
+        expect(funnel.at(-1)?.left).toBe(counts.planned);
+        expect(omitted('rejected')).toBe(counts.rejected);
+        expect(funnel.reduce((sum, stage) => sum + stage.omitted, 0)).toBe(counts.read - counts.planned);
+        for (const [at, { left, omitted }] of funnel.entries())
+          expect(left).toBe((funnel[at - 1]?.left ?? counts.read) - omitted);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
