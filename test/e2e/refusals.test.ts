@@ -40,7 +40,7 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
   expect(stderr).toMatch(/twins\.csv\S*: .*\\"mobile\\", and 2 columns have this name/);
   expect(stderr).toMatch(/no-mobile\.csv\S*: .*mobile/);
   expect(stderr).toMatch(/empty\.csv\S*: /);
-  expect(stderr).toMatch(/good\.csv\S*: .*voucher/);
+  expect(stderr).toMatch(/job\.yaml:\d+:\d+: Cannot fill \{\{ voucher \}\}.*\(in in\/good\.csv:1\)/);
   expect(stderr).toMatch(/good\.csv\S*: .*handy/);
   expect(stderr).toMatch(/gone\.csv:3: .*cannot be read/);
   expect(stderr).not.toContain('not a number');
