@@ -11,10 +11,14 @@ async function anEvening(): Promise<Workspace> {
   const workspace = await aWorkspaceInProcess({ kind: 'reset-after', area: 'sms', nth: 1 });
   workspace.write('people.csv', people(3));
   const { account, credentials, bases } = aService(workspace.sandbox.origin);
-  // Tomorrow, so that it can be taken back.
-  const scheduled = new Date(Date.now() + 86_400_000).toISOString();
-  const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];
-  workspace.writeJob(aJob(workspace, { steps, service: { account, credentials, bases } }));
+  const jobOf = (about: object) => {
+    const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', ...about } })];
+    return aJob(workspace, { steps, service: { account, credentials, bases } });
+  };
+  workspace.writeJob(jobOf({}));
+  // So that it can be taken back.
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  workspace.writeJob(jobOf({ scheduled: tomorrow }), 'tomorrow.yaml');
   return workspace;
 }
 
@@ -38,7 +42,7 @@ const SAID: Readonly<Record<string, Said>> = {
     reason: /settled 3 rows/,
     fields: { state: 'settled', notSent: 3, inDoubt: 0 },
   },
-  retry: { args: ['job.yaml', '--only', 'not-sent'], reason: /planned 3 rows/ },
+  retry: { args: ['job.yaml', '--only', 'not-sent', '--job', 'tomorrow.yaml'], reason: /planned 3 rows/ },
   apply: { args: ['PLAN'], reason: /every row accepted/ },
   cancel: { args: ['PLAN'], reason: /3 messages of 1 batch taken back/, fields: { cancelled: 3, kept: 0, inDoubt: 0 } },
   test: { args: ['job.yaml', '--to', NUMBER], reason: /every row accepted/, fields: { accepted: 1 } },
