@@ -3,10 +3,15 @@ import { UserError } from '../domain/errors.js';
 import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { areasOf } from '../kinds/kinds.js';
-import { checkInputHead, checkListHead } from '../plan/check-head.js';
+import type { Digits } from '../normalize/number/number-set.js';
+import { checkInputHead, type InputHead } from '../plan/check-head.js';
+import type { SuppressionInput } from '../plan/format/plan-file.js';
+import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
 import { ProblemList } from '../plan/problems.js';
+import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
+import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { readAddress } from './cluster/read-address.js';
 import { readHookAddress } from './notify/hook-address.js';
@@ -18,19 +23,21 @@ import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 /**
  * `volley check JOB`: the job file, its secrets, its database, its price list, and the beginning of each file (encoding, header, columns). Reads
- * no file of rows to its end, save short suppression lists, and sends nothing.
+ * no file to its end, save suppression lists, and sends nothing.
  */
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
   const job = await loadJob(flags.job);
   const reader = await loadReader();
   const problems = new ProblemList('use the job');
-  const steps: { number: number; kind: string; files: string[] }[] = [];
+  const steps: CheckedStep[] = [];
   const empty: string[] = [];
   const notices: string[] = [];
   for (const [index, step] of job.steps.entries()) {
     const context = { reader, problems, notices, onEmptyPattern: (shown: string) => empty.push(shown) };
-    const files = isRowStep(step) ? await checkFiles(job, { step, number: index + 1 }, context) : [];
-    steps.push({ number: index + 1, kind: step.kind, files });
+    const checked = isRowStep(step)
+      ? await checkFiles(job, { step, number: index + 1 }, context)
+      : { files: [], suppression: [] };
+    steps.push({ number: index + 1, kind: step.kind, ...checked });
   }
   await loadPrices(job, { deps: { reader }, problems });
   checkTimes(job, { steps, problems }, terminal);
@@ -38,8 +45,8 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   await checkDatabase(job, terminal, { problems, notices });
   await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, async () => problems.throwIfAny());
   const lines = steps.map(
-    ({ number, kind, files }) =>
-      `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n`,
+    ({ number, kind, files, suppression }) =>
+      `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n${suppression.map((list) => `    ${escapeText(describeList(list, list.among))}\n`).join('')}`,
   );
   const waiting = empty.map((shown) => `  no file matches ${escapeText(shown)} yet\n`);
   const said = notices.map((notice) => `  ${escapeText(notice)}\n`);
@@ -63,7 +70,17 @@ async function loadReader(): Promise<Reader> {
   return { listInputs, digestInput, digestContent, readRecords, findColumn };
 }
 
-/** The names of a step's files, once their heads have been checked. */
+interface CheckedStep {
+  readonly number: number;
+  readonly kind: string;
+  readonly files: readonly string[];
+  readonly suppression: readonly CheckedList[];
+}
+
+/** What a suppression list would do; `among`: the recipients that were looked at. */
+type CheckedList = Omit<SuppressionInput, 'path' | 'sha256'> & { readonly among: string };
+
+/** The names of a step's files, once their heads have been checked, and what its suppression lists do. */
 async function checkFiles(
   job: Job,
   { step, number }: { step: RowStep; number: number },
@@ -73,35 +90,50 @@ async function checkFiles(
     notices: string[];
     onEmptyPattern: (shown: string) => void;
   },
-): Promise<string[]> {
-  const { reader, problems } = context;
-  const list = async ({ files, format }: Input, onEmptyPattern?: (shown: string) => void) => {
+): Promise<Pick<CheckedStep, 'files' | 'suppression'>> {
+  const { reader, problems, notices } = context;
+  const list = async ({ files, format }: Pick<Input, 'files' | 'format'>, onEmpty?: (shown: string) => void) => {
     const named = files.filter((pattern) => pattern !== '-');
-    const found = await problems.gather(`steps[${number - 1}]`, () =>
-      reader.listInputs(named, job.directory, onEmptyPattern),
-    );
+    const found = await problems.gather(`steps[${number - 1}]`, () => reader.listInputs(named, job.directory, onEmpty));
     return (found ?? []).map((file) => ({ ...file, format: format ?? file.format }));
   };
+  if (readsStandardInput(step)) notices.push(`step ${number} reads standard input, which was not looked at`);
   // As in planning: an inbox may be empty, a suppression list may not.
   const inputs = await list(step.input, context.onEmptyPattern);
-  const suppress = step.kind === 'sms' ? step.suppress : undefined;
-  const lists = suppress === undefined ? [] : await list(suppress);
-  for (const file of lists) await checkListHead(file, { list: suppress ?? step.input, input: step.input }, context);
-  for (const file of inputs) {
-    const notice = await checkInputHead(file, { step, number }, context);
-    if (notice !== undefined) context.notices.push(notice);
+  const found: SuppressionFile[] = [];
+  for (const lists of (step.kind === 'sms' && step.suppress) || []) {
+    for (const file of await list(lists)) {
+      const digested = await problems.gather(file.shown, () => digestFile(file.path, { reader }));
+      if (digested !== undefined) found.push({ file, ...digested, lists });
+    }
   }
-  return [...inputs, ...lists].map(({ shown }) => shown);
+  const suppression = await loadSuppression(found, step.input, { deps: { reader }, problems });
+  const heads: InputHead[] = [];
+  for (const file of inputs) {
+    const findSuppressed = (e164: Digits) => suppression.find(e164);
+    const head = await checkInputHead(file, { step, number, findSuppressed }, context);
+    if (head === undefined) continue;
+    heads.push(head);
+    if (head.notice !== undefined) notices.push(head.notice);
+  }
+  const among = heads.every(({ isWhole }) => isWhole) ? 'the recipients' : 'the first recipients';
+  const figures = suppression.figures(new Set(heads.flatMap(({ countries }) => countries)).size);
+  for (const each of figures) {
+    const warning = warnOfList(each);
+    if (warning !== undefined) notices.push(warning);
+  }
+  const lists = figures.map(({ path: _path, sha256: _sha256, ...each }): CheckedList => ({ ...each, among }));
+  return { files: [...inputs, ...found.map(({ file }) => file)].map(({ shown }) => shown), suppression: lists };
 }
 
 /** As in planning: only steps with files. */
 function checkTimes(
   job: Job,
-  { steps, problems }: { steps: readonly { number: number; files: string[] }[]; problems: ProblemList },
+  { steps, problems }: { steps: readonly Pick<CheckedStep, 'files'>[]; problems: ProblemList },
   host: Host,
 ): void {
   const withFiles = job.steps.flatMap((step, index) => {
-    const isFed = isRowStep(step) && (step.input.files.includes('-') || steps[index]?.files.length !== 0);
+    const isFed = readsStandardInput(step) || (isRowStep(step) && steps[index]?.files.length !== 0);
     return isFed ? [{ number: index + 1, step }] : [];
   });
   for (const fault of listTimeFaults(job, withFiles, runtimeOf(host).clock.now())) problems.add(fault);

@@ -48,7 +48,13 @@ function findProblems(
 ): Problem[] {
   if (names.length > maxColumns) {
     const message = `the header has ${names.length} columns, expected at most ${maxColumns}`;
-    return [{ where, message, hint: 'Remove columns from the file, or raise limits.maxColumns of the input.' }];
+    return [
+      {
+        where,
+        message,
+        hint: 'Remove columns from the file, or raise limits.maxColumns where the job names the file.',
+      },
+    ];
   }
   const problems: Problem[] = [];
   const seen = new Map<string, number>();

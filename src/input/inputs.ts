@@ -11,6 +11,13 @@ export interface InputFile {
   /** Relative to the job file, with forward slashes: the file of a `Place`. */
   readonly shown: string;
   readonly format: NonNullable<Input['format']>;
+  /** The key of the job below which it is named, for hints; absent for the input of a step. */
+  readonly key?: 'suppress' | 'prices' | undefined;
+}
+
+/** Where the job says how a file is read, for hints. */
+export function placeInJob({ key }: Pick<InputFile, 'key'>): string {
+  return key === undefined ? 'in the input of the job' : `under ${key} in the job`;
 }
 
 /**

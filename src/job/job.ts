@@ -11,7 +11,7 @@ import type { contactsStep, restOfColumns } from './schema/steps/contacts.js';
 import type { conversationsStep, newChannel, userColumns } from './schema/steps/conversations.js';
 import type { smsStep, smsTemplate } from './schema/steps/sms.js';
 import type { verificationCheckStep, verificationStartStep } from './schema/steps/verification.js';
-import type { readLimits, writtenInput } from './schema/written-input.js';
+import type { readLimits, writtenInput, writtenSuppression } from './schema/written-input.js';
 import type { CheckedJob } from './schema/written-job.js';
 
 /**
@@ -64,6 +64,8 @@ export interface Timeouts extends Checked<typeof timeouts> {}
 
 /** Files, and how they are read: paths and glob patterns are absolute; `-` is standard input. */
 export interface Input extends Checked<typeof writtenInput> {}
+/** Lists of numbers to which nothing is sent, all of one kind. */
+export interface SuppressionLists extends Checked<typeof writtenSuppression> {}
 export interface ReadLimits extends Checked<typeof readLimits> {}
 
 export type Step = RowStep | ActionStep;

@@ -35,7 +35,7 @@ function resolveStep(step: CheckedStep, top: { readonly limits: WrittenLimits; r
     case 'contacts':
       return { ...resolveAttributes(step), input, limits };
     case 'sms':
-      return { ...step, input, suppress: step.suppress && resolveInput(step.suppress, top.directory), limits };
+      return { ...step, input, suppress: step.suppress?.map((lists) => resolveInput(lists, top.directory)), limits };
     default:
       return { ...step, input, limits };
   }

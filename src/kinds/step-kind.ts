@@ -134,8 +134,8 @@ export interface PlannerContext {
   readonly planId: string;
   readonly step: number;
   readonly findColumn: FindColumn;
-  /** Whether a number is on a suppression list of the step. */
-  readonly isSuppressed: (e164: Digits) => boolean;
+  /** Why a row with this number is skipped: a suppression list of the step has it. Undefined where none has. */
+  readonly findSuppressed: (e164: Digits) => Skip | undefined;
   /** Where the row with this ordinal (over all files of the step) stands, for people. */
   readonly describeRow: (ordinal: number) => string;
 }

@@ -128,7 +128,15 @@ async function planSteps(
   const prices = await loadPrices(job, { deps, problems });
   const steps: PlannedStep[] = [];
   for (const step of selection.steps) {
-    const planned = await planStep(step, { planId: id, directory: scratch, deps, problems, owners, prices });
+    const planned = await planStep(step, {
+      planId: id,
+      directory: scratch,
+      deps,
+      problems,
+      owners,
+      prices,
+      refusesOptOuts: true,
+    });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }
   problems.throwIfAny();
@@ -181,6 +189,6 @@ function omitRepeats(selection: Selection, repeats: readonly Repeat[]): Selectio
 
 /** Standard input is kept in the run directory, so that it can be read again. */
 function moveSpool(step: PlannedStep, spool: string | undefined, path: string): PlannedStep {
-  const inputs = step.inputs.map((input) => (input.path === spool ? { ...input, path } : input));
-  return { ...step, inputs };
+  const move = <Read extends { readonly path: string }>(read: Read) => (read.path === spool ? { ...read, path } : read);
+  return { ...step, inputs: step.inputs.map(move), suppression: step.suppression.map(move) };
 }

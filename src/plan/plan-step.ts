@@ -21,7 +21,7 @@ import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
 import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { RowsDigest } from './rows-digest.js';
-import { inheritCountry, loadSuppression } from './suppress/suppression.js';
+import { loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
 
 export interface PlanStepContext {
@@ -34,6 +34,8 @@ export interface PlanStepContext {
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
   readonly prices?: LoadedPrices | undefined;
+  /** Refuses a file whose numbers are nearly all on the step's suppression lists: absent where no new file is planned. */
+  readonly refusesOptOuts?: true;
   /** Why a row that could be sent is not; absent where nothing but the step decides. */
   readonly refuse?: RefusePlanned | undefined;
 }
@@ -48,7 +50,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const { deps, problems, planId, directory } = context;
   const suppression =
     step.kind === 'sms' && step.suppress !== undefined
-      ? await loadSuppression(selection.suppression, inheritCountry(step.suppress, step.input), context)
+      ? await loadSuppression(selection.suppression, step.input, context)
       : undefined;
   const rows = new RowOrdinals();
   const names = new FoldedNames(deps.reader.findColumn);
@@ -56,7 +58,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     planId,
     step: number,
     findColumn: names.find,
-    isSuppressed: (e164) => suppression?.numbers.has(e164) ?? false,
+    findSuppressed: (e164) => suppression?.find(e164),
     describeRow: (ordinal) => rows.describe(ordinal),
   });
   const { kind, limits } = step;
@@ -66,7 +68,11 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const costs = context.prices && createCostTally(step, context.prices.list);
   const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, reimported, costs });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
-  for (const [index, input] of selection.inputs.entries()) files.push(await planning.planFile(index, input));
+  for (const [index, input] of selection.inputs.entries()) {
+    files.push(await planning.planFile(index, input));
+    const fault = context.refusesOptOuts && suppression?.refuseAudience(input);
+    if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
+  }
   if (costs !== undefined) refuseMissing(costs, { number, kind }, context);
   if (problems.isEmpty) await writer.finish();
   else await writer.discard();
@@ -75,7 +81,9 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     deps.reader.findColumn,
   );
   const inputs = files.map((file, index): PlannedInput => ({ ...file, columnMap: maps[index] ?? [] }));
-  return { number, kind, inputs, columns, suppression: suppression?.inputs ?? [], ...planning.figures() };
+  const figures = planning.figures();
+  const lists = suppression?.figures(Object.keys(figures.countries).length) ?? [];
+  return { number, kind, inputs, columns, suppression: lists, ...figures };
 }
 
 /** A step without rows: what it does is decided at its turn. */

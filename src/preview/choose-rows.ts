@@ -1,12 +1,13 @@
+import type { Cell } from '../domain/row.js';
 import { digestText } from '../kinds/ids.js';
 import { countSegments } from '../template/segments.js';
 import type { PreviewedRow } from './previewed-rows.js';
 
-/** Which rows are shown; without any key, the first that are sent. */
+/** Which rows are shown; without any key, the first that are sent, and among them those that a suppression list skips. */
 export interface RowChoice {
   /** Number of the row in its file, whatever becomes of it. */
   readonly row?: number | undefined;
-  /** E.164. */
+  /** E.164; also of a row that is not sent. */
   readonly to?: string | undefined;
   /** Those with the most parts. */
   readonly longest?: boolean | undefined;
@@ -30,13 +31,18 @@ export class RowChooser {
   readonly #rank: ((row: PreviewedRow, ordinal: number) => string | number | undefined) | undefined;
   readonly #isMeant: (row: PreviewedRow) => boolean;
   readonly #count: number;
+  /** Rows that a suppression list skips, before the last that is chosen; as many at most. Undefined where certain rows are asked for. */
+  readonly #suppressed: { readonly row: PreviewedRow; readonly ordinal: number }[] | undefined;
   #chosen: { readonly row: PreviewedRow; readonly rank: string | number; readonly ordinal: number }[] = [];
   #ordinal = 0;
 
   constructor({ row, to, longest, ucs2, random }: RowChoice, count: number) {
     this.#count = count;
+    const isAsked = [row, to, longest, ucs2, random].some((each) => each !== undefined && each !== false);
+    this.#suppressed = isAsked ? undefined : [];
     this.#isMeant = (each) => {
       if (row !== undefined) return each.row.row === row;
+      if (to !== undefined && each.message === undefined) return hasNumber(each.row.cells, to);
       if (each.message === undefined) return false;
       if (to !== undefined) return numberOf(each) === to;
       return ucs2 !== true || countOf(each)?.firstUcs2Character !== undefined;
@@ -47,6 +53,8 @@ export class RowChooser {
 
   see(row: PreviewedRow): void {
     this.#ordinal += 1;
+    if (this.#suppressed !== undefined && this.#suppressed.length < this.#count && isSuppressed(row))
+      this.#suppressed.push({ row, ordinal: this.#ordinal });
     if (!this.#isMeant(row)) return;
     const rank = this.#rank?.(row, this.#ordinal) ?? 0;
     if (this.#chosen.length === this.#count && !isBefore(rank, this.#chosen.at(-1)?.rank ?? 0)) return;
@@ -61,13 +69,30 @@ export class RowChooser {
   }
 
   get rows(): PreviewedRow[] {
-    return this.#chosen.map(({ row }) => row);
+    if (this.#suppressed === undefined) return this.#chosen.map(({ row }) => row);
+    const last = this.isDone ? (this.#chosen.at(-1)?.ordinal ?? 0) : Number.POSITIVE_INFINITY;
+    const before = this.#suppressed.filter(({ ordinal }) => ordinal < last);
+    return [...before, ...this.#chosen].sort((a, b) => a.ordinal - b.ordinal).map(({ row }) => row);
   }
 
   /** Rows that were seen. */
   get seen(): number {
     return this.#ordinal;
   }
+}
+
+function isSuppressed({ row }: PreviewedRow): boolean {
+  return row.state === 'skipped' && row.skip.code === 'suppressed';
+}
+
+const FEWEST_DIGITS = 7;
+
+/** Whether a cell has the number as it is written in some country. */
+function hasNumber(cells: readonly Cell[], e164: string): boolean {
+  return cells.some((cell = '') => {
+    const digits = cell.replace(/\D/g, '').replace(/^0+/, '');
+    return digits.length >= FEWEST_DIGITS && e164.endsWith(digits);
+  });
 }
 
 function isBefore(a: string | number, b: string | number): boolean {

@@ -1,7 +1,7 @@
 import { UserError } from '../domain/errors.js';
 import type { RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { selectInputs } from '../plan/inputs/select-inputs.js';
+import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
@@ -24,7 +24,7 @@ export async function previewJob(
   deps: PlanDeps,
   { choice, count, only, task = 'preview the job' }: ChosenRows & { readonly task?: string },
 ): Promise<PreviewedStep[]> {
-  if (job.steps.some((step) => isRowStep(step) && step.input.files.includes('-'))) {
+  if (job.steps.some(readsStandardInput)) {
     throw new UserError('bad-input', `Cannot ${task}: it reads standard input, expected files`, {
       hint: 'Plan it with volley plan, and give the run that it prints.',
     });

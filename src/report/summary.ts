@@ -114,6 +114,20 @@ export const summarySchema = z.strictObject({
           }),
         )
         .optional(),
+      /** What each suppression list did, in its numbers; see `SuppressionInput` of a plan. Absent for a step without lists. */
+      suppression: z
+        .array(
+          z.strictObject({
+            file: z.string(),
+            read: count,
+            found: count,
+            notFound: count,
+            withoutPlus: count,
+            readAs: z.string().nullable(),
+            ambiguous: count,
+          }),
+        )
+        .optional(),
       /** The three commonest reasons of each output, with the first row of each; numbers are masked. */
       reasons: z.array(
         z.strictObject({

@@ -193,6 +193,7 @@ function summarizeStep(
   const { number, kind, counts, skips, funnel } = planned;
   const retried = countRetried(state.step(number));
   const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
+  const lists = planned.suppression.map(({ path: _path, sha256: _sha256, ...figures }) => figures);
   return {
     number,
     kind,
@@ -206,6 +207,7 @@ function summarizeStep(
     rejections: report.rejections,
     skips: retried === 0 ? { ...skips } : { ...skips, retried },
     ...(funnel === undefined ? {} : { funnel: funnel.map((stage) => ({ ...stage, values: stage.values?.slice() })) }),
+    ...(lists.length === 0 ? {} : { suppression: lists }),
     reasons: [...report.reasons],
     files: report.files,
     action: null,

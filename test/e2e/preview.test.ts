@@ -113,7 +113,7 @@ describe.concurrent('preview of a job', () => {
     [
       'a number that nothing is sent to',
       ['--to', '+6598765432'],
-      '--to names a number that no message is for, expected one that is sent to',
+      '--to names a number that no row has, expected one of them',
     ],
     ['a count that is none', ['--count', 'all'], '--count is "all", expected a number from 1 to 1000'],
   ])('refuses %s', async (_what, flags, message) => {

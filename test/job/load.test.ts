@@ -101,12 +101,14 @@ describe('a faultless job', () => {
           },
           batchSize: 1000,
           duplicates: 'skip',
-          suppress: {
-            ...input,
-            files: ['/home/ann/samples/opt-outs.csv'],
-            country: undefined,
-            countryColumn: undefined,
-          },
+          suppress: [
+            {
+              ...input,
+              files: ['/home/ann/samples/opt-outs.csv'],
+              country: undefined,
+              countryColumn: undefined,
+            },
+          ],
           limits: {
             requestsPerSecond: 20,
             messagesPerSecond: expect.any(Number),

@@ -6,7 +6,7 @@ const CONTEXT: PlannerContext = {
   planId: 'planplanplan',
   step: 1,
   findColumn,
-  isSuppressed: () => false,
+  findSuppressed: () => undefined,
   describeRow: (ordinal) => `row ${ordinal + 1}`,
 };
 

@@ -11,7 +11,7 @@ type Row = Partial<Record<'mobile' | 'country' | 'name' | 'code' | 'day' | 'mail
 /** What becomes of a row: undefined where it is planned, else its rejection, the reason as the fields that it names. */
 function refuse(step: RowStep, row: Row) {
   const kind = kindOf(step);
-  const context = { planId: 'p', step: 1, findColumn, isSuppressed: () => false, describeRow: String };
+  const context = { planId: 'p', step: 1, findColumn, findSuppressed: () => undefined, describeRow: String };
   const read = kind.createPlanner(step, context).bind(COLUMNS);
   if (typeof read !== 'function') throw new Error('expected the columns to fit');
   const cells = COLUMNS.map((column) => row[column as keyof Row] ?? '');

@@ -165,7 +165,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
     if (!isRowStep(step)) return step;
     const placed = { ...step, input: place(step.input) };
     return placed.kind === 'sms' && placed.suppress !== undefined
-      ? { ...placed, suppress: place(placed.suppress) }
+      ? { ...placed, suppress: placed.suppress.map(place) }
       : placed;
   });
   const { prices } = written;

@@ -40,7 +40,7 @@ export const STEPS: readonly (readonly [string, RowStep])[] = [
     anSms({ text: '{{ name }} {{ note }}', limits: someLimits({ segmentsPerSecond: 12 }) }),
   ],
   ['one text for all', anSms({ text: 'Open on “Friday”' })],
-  ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: stopList })],
+  ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: [stopList] })],
   ['codes', START],
   [
     'texts in which typography is replaced',

@@ -138,7 +138,7 @@ describe('the id of a plan', () => {
   });
 
   it('changes with the content of a suppression list', async () => {
-    const job = { steps: [anSmsStep({ suppress: anInput({ files: ['stop.csv'] }) })] };
+    const job = { steps: [anSmsStep({ suppress: [anInput({ files: ['stop.csv'] })] })] };
     const ids = await Promise.all(
       [1, 2].map((count) => idOf({ job, files: { ...PEOPLE, 'stop.csv': aCsvOf(count, 3) } })),
     );

@@ -87,7 +87,7 @@ const IDS: Readonly<Record<string, string>> = {
   'contacts with the rest': '3sdbzty365gk',
   'contacts with attributes': 'a0dywnc25v3z',
   'plain contacts': 'vd2nhpz01x5h',
-  sms: 'qrr8wvzsgs1z',
+  sms: 'k1kwxj38pc9s',
   'plain sms': 'wr922kdacz6t',
   'verification.start': 'rybt942tx4pq',
   'verification.check': 'jgbd3jknw834',

@@ -17,7 +17,7 @@ const sentTo = (service: ReturnType<typeof aScriptedService>) =>
 /** Nine people in three requests: 1 is refused as `REJECTED`, 6 to 8 with code 1100; there is a list of who opted out. */
 async function aRunWithList() {
   const folder = aFolder({ 'people.csv': aCsvOf(9), 'opt-outs.csv': `mobile\n${aNumber(50)}\n` });
-  const suppress = anInput({ files: ['opt-outs.csv'] });
+  const suppress = [anInput({ files: ['opt-outs.csv'] })];
   const step = anSmsStep({ batchSize: 3, limits: someLimits({ concurrency: 1 }), suppress });
   const made = await aPlan({ files: folder, job: { steps: [step] } });
   await aRun({ made, service: aScriptedService(refuseSome) });

@@ -75,7 +75,7 @@ describe('the plan of a retry', () => {
   it('omits who opted out since the first run', async () => {
     const folder = aFolder({ 'people.csv': aCsvOf(9), 'opt-outs.csv': `mobile\n${aNumber(50)}\n` });
     const list = join(folder, 'opt-outs.csv');
-    const suppress = anInput({ files: ['opt-outs.csv'] });
+    const suppress = [anInput({ files: ['opt-outs.csv'] })];
     const steps = [anSmsStep({ limits: ONE_BY_ONE, suppress })];
     const made = await aPlan({ files: folder, job: { steps } });
     await aRun({ made, service: aScriptedService(() => response(422, { code: 1100, message: 'Bulk limit' })) });
@@ -87,7 +87,7 @@ describe('the plan of a retry', () => {
 
   it('is not made without its suppression list, and the rows stay with their run', async () => {
     const folder = aFolder({ 'people.csv': aCsvOf(3), 'opt-outs.csv': `mobile\n${aNumber(50)}\n` });
-    const steps = [anSmsStep({ limits: ONE_BY_ONE, suppress: anInput({ files: ['opt-outs.csv'] }) })];
+    const steps = [anSmsStep({ limits: ONE_BY_ONE, suppress: [anInput({ files: ['opt-outs.csv'] })] })];
     const made = await aPlan({ files: folder, job: { steps } });
     await aRun({ made, service: aScriptedService(() => response(422, { code: 1100, message: 'Bulk limit' })) });
     writeFileSync(join(folder, 'opt-outs.csv'), 'mobile\n');

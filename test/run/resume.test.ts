@@ -59,7 +59,7 @@ describe('inputs of an unfinished run', () => {
   const input = anInput({ files: ['people.csv'] });
   const planned = () =>
     aPlan({
-      job: { steps: [aContactsStep({ input }), anSmsStep({ input, suppress: anInput({ files: ['stop.csv'] }) })] },
+      job: { steps: [aContactsStep({ input }), anSmsStep({ input, suppress: [anInput({ files: ['stop.csv'] })] })] },
       files: { 'people.csv': aCsvOf(2), 'stop.csv': aCsvOf(1, 7) },
     });
   /** A disk on which the files have these digests; one without is gone. */

@@ -14,6 +14,7 @@ import { escapeText } from '../terminal/terminal.js';
 import { widthOf, wrapText } from '../terminal/text-width.js';
 import { describeCost } from './describe-cost.js';
 import { formatFunnel } from './format-funnel.js';
+import { formatLists } from './format-lists.js';
 import { formatReasons } from './format-reasons.js';
 
 interface StepView {
@@ -72,6 +73,7 @@ export function formatPlannedStep(step: PlannedStep, view: StepView): string {
     ...examples.map((example) => formatExample(example, screen)),
     ...(counts.rejected > 0 ? [formatRejected(step, screen)] : []),
     formatFunnel(counts.read, step.funnel, { screen }),
+    formatLists(step.suppression, screen, '    '),
   ];
   return lines.join('');
 }
@@ -108,6 +110,7 @@ export function formatPlannedStepBriefly(
       ? [formatParts('   ', [`${format(counts.rejected)} rejected: ${listReasons(step)}`], screen)]
       : []),
     formatFunnel(counts.read, step.funnel, { screen, isBrief: true }),
+    formatLists(step.suppression, screen, '    '),
   ].join('');
 }
 

@@ -12,6 +12,7 @@ import { wrapText } from '../terminal/text-width.js';
 import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { formatBalances } from './balance-table.js';
 import { formatFunnel } from './format-funnel.js';
+import { formatLists } from './format-lists.js';
 import { formatReasons, formatSkips } from './format-reasons.js';
 import { type NextStepView, nextStep } from './next-step.js';
 
@@ -90,7 +91,7 @@ const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: '
 
 /** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
 function formatStep(step: StepSummary, screen: Screen, isBrief: boolean): string {
-  const { balance, reasons, skips, files, action } = step;
+  const { balance, reasons, skips, files, action, suppression = [] } = step;
   const name = `${step.number} ${escapeText(step.kind)}`;
   if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
   const head = (text: string, output: keyof typeof files) =>
@@ -103,9 +104,12 @@ function formatStep(step: StepSummary, screen: Screen, isBrief: boolean): string
     const count = paint(screen, style, `${format(rows)} ${title}`);
     return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief)];
   });
-  if (balance.skipped === 0) return explained.join('');
-  const skipped = head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped');
-  return `${explained.join('')}${skipped}${formatFunnel(balance.read, step.funnel, { screen, isBrief })}`;
+  const skipped =
+    balance.skipped === 0
+      ? ''
+      : head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped') +
+        formatFunnel(balance.read, step.funnel, { screen, isBrief });
+  return `${explained.join('')}${skipped}${formatLists(suppression, screen, INDENT)}`;
 }
 
 const INDENT = '    ';

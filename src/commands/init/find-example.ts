@@ -12,7 +12,7 @@ export function findExample({ steps: [step] }: Job, files: readonly SampledFile[
     planId: 'init',
     step: 1,
     findColumn,
-    isSuppressed: () => false,
+    findSuppressed: () => undefined,
     describeRow: String,
   });
   for (const { columns, rows } of files) {

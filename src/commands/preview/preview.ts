@@ -68,12 +68,10 @@ function assertFound(rows: readonly DescribedRow[], steps: readonly PreviewedSte
     throw refuse(`--row is ${flags.row}, expected the number of a row, from 1 to ${most}`);
   }
   if (flags.to !== undefined) {
-    throw refuse('--to names a number that no message is for, expected one that is sent to', NOT_SENT);
+    throw refuse('--to names a number that no row has, expected one of them');
   }
 }
 
-const NOT_SENT = 'Numbers that are rejected or skipped stand in the files that volley report writes for a run.';
-
-function refuse(what: string, hint?: string): UserError {
-  return new UserError('bad-flag', `Cannot preview: ${what}`, hint === undefined ? {} : { hint });
+function refuse(what: string): UserError {
+  return new UserError('bad-flag', `Cannot preview: ${what}`);
 }

@@ -1,6 +1,7 @@
 import type { Job } from '../../job/job.js';
 import { makePlan, type PlanOutcome } from '../../plan/make-plan.js';
 import { nameAgain, readAgain } from '../../plan/occurrence.js';
+import { warnOfList } from '../../plan/suppress/describe-lists.js';
 import type { Log } from '../../ports/log.js';
 import type { PastRun } from '../../registry/history.js';
 import { OwnerLookup } from '../../registry/owner-lookup.js';
@@ -61,6 +62,10 @@ export async function planNewInput(
     const steps = outcome.made?.plan.steps ?? [];
     const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
     for (const notice of notices) log.info(notice);
+    for (const list of steps.flatMap(({ suppression }) => suppression)) {
+      const warning = warnOfList(list);
+      if (warning !== undefined) log.warn(warning);
+    }
     return outcome;
   } catch (error) {
     // The process that took over the job removes our unfinished files.

@@ -39,7 +39,7 @@ export function refuseLongRow(where: string, limits: ReadLimits): UserError {
   return refuse({
     where,
     message: `the row that begins on this line is too long, expected at most ${limits.maxLineBytes} bytes and ${limits.maxColumns} fields`,
-    hint: 'Look for a quote that never closes; if the row is right, raise limits.maxLineBytes or limits.maxColumns of the input.',
+    hint: 'Look for a quote that never closes; if the row is right, raise limits.maxLineBytes or limits.maxColumns where the job names the file.',
   });
 }
 
@@ -48,6 +48,6 @@ export function refuseLongField(where: string, index: number, limits: ReadLimits
   return refuse({
     where,
     message: `field ${index + 1} of the row that begins on this line is too long, expected at most ${limits.maxFieldBytes} bytes`,
-    hint: 'Look for a quote that never closes; if the field is right, raise limits.maxFieldBytes of the input.',
+    hint: 'Look for a quote that never closes; if the field is right, raise limits.maxFieldBytes where the job names the file.',
   });
 }

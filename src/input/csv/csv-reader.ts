@@ -131,8 +131,8 @@ export class CsvReader implements RecordReader {
   }
 
   async #readToHeader(): Promise<Header> {
-    const { path, shown } = this.#file;
-    const source = { path, shown, maxFileBytes: this.#input.limits.maxFileBytes };
+    const { path, shown, key } = this.#file;
+    const source = { path, shown, key, maxFileBytes: this.#input.limits.maxFileBytes };
     const isStated = this.#input.encoding !== undefined || this.#input.delimiter !== undefined;
     if (isStated && (await isOwnOutput(source))) this.#input = { ...this.#input, encoding: 'utf-8', delimiter: ',' };
     this.#text = decodeText(source, {

@@ -63,7 +63,7 @@ function detectDelimiter(head: Uint8Array, shown: string): { delimiter: Delimite
     throw refuse({
       where: `${shown}:${line}`,
       message: `the header has as many ${nameDelimiter(delimiter ?? ',')} as ${nameDelimiter(other ?? ',')}, expected one delimiter`,
-      hint: 'State the `delimiter` of the input in the job.',
+      hint: 'State its `delimiter` where the job names the file.',
     });
   }
   return { delimiter, notice: `the delimiter is ${nameDelimiter(delimiter)}, found from the header` };

@@ -39,7 +39,7 @@ export class NdjsonReader implements RecordReader {
     this.#file = file;
     this.#input = input;
     this.#text = decodeText(
-      { path: file.path, shown: file.shown, maxFileBytes: input.limits.maxFileBytes },
+      { path: file.path, shown: file.shown, key: file.key, maxFileBytes: input.limits.maxFileBytes },
       { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.notices.push(notice) },
     );
   }
@@ -158,7 +158,7 @@ export class NdjsonReader implements RecordReader {
       throw refuse({
         where: `${this.#file.shown}:${this.#line}`,
         message: `the lines up to this one have more than ${maxColumns} different keys, expected at most that many`,
-        hint: 'Use the same keys in every line, or raise limits.maxColumns of the input.',
+        hint: 'Use the same keys in every line, or raise limits.maxColumns where the job names the file.',
       });
     }
     this.#columns.push(name);

@@ -1,12 +1,11 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Digest, readPieces } from '../digest-input.js';
+import type { InputFile } from '../inputs.js';
 import { refuse } from '../refusal.js';
 
 /** A file, and how many bytes of content it may have. */
-export interface ByteSource {
-  readonly path: string;
-  readonly shown: string;
+export interface ByteSource extends Pick<InputFile, 'path' | 'shown' | 'key'> {
   readonly maxFileBytes: number;
 }
 
@@ -27,7 +26,7 @@ export async function* readContent(source: ByteSource, digest = new Digest()): A
       throw refuse({
         where: source.shown,
         message: `it holds more than ${source.maxFileBytes} bytes of content, expected at most that many`,
-        hint: 'Split the file, or raise limits.maxFileBytes of the input.',
+        hint: 'Split the file, or raise limits.maxFileBytes where the job names the file.',
       });
     }
     yield piece;

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { Digest } from '../digest-input.js';
+import { placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
 import { type ByteSource, readContent } from './byte-source.js';
 import { createDecoder, createUtf8Decoder } from './decoder.js';
@@ -91,7 +92,8 @@ async function refuseBytes(source: ByteSource, encoding: Encoding, from: number)
       const text = decoder.decode(piece.subarray(index, index + 1));
       const isNul = byte === 0 && !encoding.name.startsWith('utf-16');
       const bad = begun === undefined || isNul ? { byte, at: offset + index } : begun;
-      if (text === undefined) return describeBadByte(bad, encoding.name, `${source.shown}:${lines.line}`);
+      if (text === undefined)
+        return describeBadByte(bad, encoding.name, { ...source, shown: `${source.shown}:${lines.line}` });
       begun = text.length === 0 ? bad : undefined;
       countLines(lines, text);
     }
@@ -100,7 +102,7 @@ async function refuseBytes(source: ByteSource, encoding: Encoding, from: number)
   return refuse({
     where: `${source.shown}:${lines.line}`,
     message: `the file ends in the middle of a character of ${encoding.name}, expected a whole file`,
-    hint: 'Fetch the file again, or state its `encoding` in the job.',
+    hint: `Fetch the file again, or state its \`encoding\` ${placeInJob(source)}.`,
   });
 }
 
@@ -110,17 +112,19 @@ interface BadByte {
   readonly at: number;
 }
 
-function describeBadByte({ byte, at }: BadByte, encoding: string, where: string) {
+function describeBadByte({ byte, at }: BadByte, encoding: string, place: Pick<ByteSource, 'shown' | 'key'>) {
+  const { shown: where } = place;
+  const inJob = placeInJob(place);
   if (byte === 0 && !encoding.startsWith('utf-16')) {
     return refuse({
       where,
       message: `byte ${at} is NUL, expected text: the file is UTF-16 without a byte order mark, or not text`,
-      hint: 'If it is UTF-16, state `encoding: utf-16le` in the job; else save it as UTF-8.',
+      hint: `If it is UTF-16, state \`encoding: utf-16le\` ${inJob}; else save it as UTF-8.`,
     });
   }
   return refuse({
     where,
     message: `invalid ${encoding} at byte ${at} (0x${byte.toString(16).toUpperCase().padStart(2, '0')}), expected text in that encoding`,
-    hint: 'Spreadsheets often write windows-1252: say so by `encoding: windows-1252` in the input of the job; for volley init, by --encoding windows-1252. Or save the file as UTF-8.',
+    hint: `Spreadsheets often write windows-1252: say so by \`encoding: windows-1252\` ${inJob}; for volley init, by --encoding windows-1252. Or save the file as UTF-8.`,
   });
 }

@@ -61,6 +61,6 @@ function canonicalName(stated: string, shown: string): string {
   throw refuse({
     where: shown,
     message: `the encoding ${JSON.stringify(stated)} is not known, expected a label such as ${SOME}`,
-    hint: 'Fix `encoding` of the input in the job.',
+    hint: 'Fix `encoding` where the job names the file.',
   });
 }

@@ -42,6 +42,6 @@ function refuseLongLine(where: string, maxLineBytes: number) {
   return refuse({
     where,
     message: `the line is too long, expected at most ${maxLineBytes} bytes`,
-    hint: 'Each line must hold one object; if the line is right, raise limits.maxLineBytes of the input.',
+    hint: 'Each line must hold one object; if the line is right, raise limits.maxLineBytes where the job names the file.',
   });
 }

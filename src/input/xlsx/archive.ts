@@ -81,7 +81,7 @@ export class Archive {
       throw refuse({
         where: shown,
         message: `it holds more than ${maxFileBytes} bytes of content, expected at most that many`,
-        hint: 'Split the workbook, or raise limits.maxFileBytes of the input.',
+        hint: 'Split the workbook, or raise limits.maxFileBytes where the job names the file.',
       });
     }
   }

@@ -1,5 +1,6 @@
 import type { UserError } from '../../domain/errors.js';
 import { quoteWord } from '../../job/explain/quote-word.js';
+import { type InputFile, placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
 import type { Sheet } from './workbook.js';
 
@@ -15,20 +16,20 @@ export interface ChosenSheet {
 export async function chooseSheet(
   sheets: readonly Sheet[],
   stated: string | undefined,
-  { shown, hasRows }: { shown: string; hasRows: (sheet: Sheet) => Promise<boolean> },
+  { shown, key, hasRows }: Pick<InputFile, 'shown' | 'key'> & { hasRows: (sheet: Sheet) => Promise<boolean> },
 ): Promise<ChosenSheet> {
   if (stated !== undefined) {
     const fold = (name: string) => name.trim().toLowerCase();
     const sheet = sheets.find(({ name }) => name === stated) ?? sheets.find(({ name }) => fold(name) === fold(stated));
     if (sheet !== undefined) return { sheet, notices: sheets.length === 1 ? [] : [describe(sheet)] };
     const message = `it has no sheet ${JSON.stringify(stated)}, expected one of ${listNames(sheets)}`;
-    throw refuse({ where: shown, message, hint: 'Correct `sheet` of the input in the job.' });
+    throw refuse({ where: shown, message, hint: `Correct \`sheet\` ${placeInJob({ key })}.` });
   }
   const filled: Sheet[] = [];
   for (const sheet of sheets) if (await hasRows(sheet)) filled.push(sheet);
   const visible = filled.filter(({ isHidden }) => !isHidden);
   const [sheet, ...others] = visible;
-  if (sheet === undefined || others.length > 0) throw refuseChoice(shown, visible, filled);
+  if (sheet === undefined || others.length > 0) throw refuseChoice({ shown, key }, visible, filled);
   const unread = filled.filter((each) => each !== sheet);
   const ignored = unread.map(({ name }) => `the hidden sheet ${JSON.stringify(name)} is not read`);
   return { sheet, notices: sheets.length === 1 ? [] : [describe(sheet), ...ignored] };
@@ -38,7 +39,12 @@ function describe({ name }: Sheet): string {
   return `the sheet is ${JSON.stringify(name)}`;
 }
 
-function refuseChoice(shown: string, visible: readonly Sheet[], filled: readonly Sheet[]): UserError {
+function refuseChoice(
+  place: Pick<InputFile, 'shown' | 'key'>,
+  visible: readonly Sheet[],
+  filled: readonly Sheet[],
+): UserError {
+  const { shown } = place;
   const [first] = filled;
   if (first === undefined) {
     return refuse({ where: shown, message: 'no sheet holds anything, expected at least a header' });
@@ -49,7 +55,7 @@ function refuseChoice(shown: string, visible: readonly Sheet[], filled: readonly
       : `${visible.length} sheets hold rows: ${listNames(visible)}`;
   const listed = visible[0] ?? first;
   const name = JSON.stringify(listed.name);
-  const hint = `Say which one is meant: \`sheet: ${name}\` in the input of the job; for volley init, --sheet ${quoteWord(listed.name)}.`;
+  const hint = `Say which one is meant: \`sheet: ${name}\` ${placeInJob(place)}; for volley init, --sheet ${quoteWord(listed.name)}.`;
   return refuse({ where: shown, message: `${found}, expected one`, hint });
 }
 

@@ -23,7 +23,7 @@ export interface OpenSheet {
 }
 
 /** Opens a workbook up to its rows. Refuses one that cannot be read, that is encrypted, or where the sheet is not clear. */
-export async function openSheet({ path, shown }: InputFile, input: Input): Promise<OpenSheet> {
+export async function openSheet({ path, shown, key }: InputFile, input: Input): Promise<OpenSheet> {
   const { limits } = input;
   await refuseOlder(path, shown);
   const archive = await Archive.open({ path, shown, maxFileBytes: limits.maxFileBytes });
@@ -47,7 +47,7 @@ export async function openSheet({ path, shown }: InputFile, input: Input): Promi
       }
       return false;
     };
-    const { sheet, notices } = await chooseSheet(workbook.sheets, input.sheet, { shown, hasRows });
+    const { sheet, notices } = await chooseSheet(workbook.sheets, input.sheet, { shown, key, hasRows });
     const found = new SheetRows(context);
     return { notices, found, rows: () => read(sheet, found), close: () => archive.close() };
   } catch (error) {

@@ -185,7 +185,7 @@ function refuseLong({ shown, maxRowLength }: SheetContext, line: number): UserEr
   return refuse({
     where: `${shown}:${line}`,
     message: `the row is too long, expected at most ${maxRowLength} characters`,
-    hint: 'If the row is right, raise limits.maxLineBytes of the input.',
+    hint: 'If the row is right, raise limits.maxLineBytes where the job names the file.',
   });
 }
 

@@ -123,7 +123,11 @@ export class XlsxReader implements RecordReader {
     this.#content += length;
     if (this.#content > maxFileBytes) {
       const message = `its cells hold more than ${maxFileBytes} characters, expected at most that many`;
-      throw refuse({ where: this.#file.shown, message, hint: 'Split it, or raise limits.maxFileBytes of the input.' });
+      throw refuse({
+        where: this.#file.shown,
+        message,
+        hint: 'Split it, or raise limits.maxFileBytes where the job names the file.',
+      });
     }
   }
 

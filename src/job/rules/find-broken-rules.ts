@@ -5,7 +5,7 @@ import { checkSharedLimits } from './check-limits.js';
 import { checkSteps } from './check-steps.js';
 import { checkTest } from './check-test.js';
 import { requireAccess } from './require-access.js';
-import { checkSmsTexts } from './sms.js';
+import { checkSmsLists, checkSmsTexts } from './sms.js';
 
 /**
  * Rules over several keys of a job file. They take the value as read, of any shape, so that their findings appear
@@ -20,6 +20,7 @@ export function findBrokenRules(job: unknown): Finding[] {
     ...checkSteps(job),
     ...checkTest(job),
     ...checkSmsTexts(job),
+    ...checkSmsLists(job),
     ...checkChatTexts(job),
   ];
 }

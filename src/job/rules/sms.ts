@@ -33,3 +33,16 @@ function checkConstant(constant: string, { at, template }: { at: Path; template:
   if (check.ok) return [];
   return [{ at, message: `${namePath(at)}: ${check.rejection.reason}` }];
 }
+
+/** Standard input is one file: it cannot be the recipients and those who get nothing. */
+export function checkSmsLists(job: unknown): Finding[] {
+  return listSteps(job).flatMap(({ kind, step, at }) => {
+    if (kind !== 'sms') return [];
+    const lists = [step.suppress].flat();
+    const isRead = (input: unknown) => isMapping(input) && [input.files].flat().includes('-');
+    if (!isRead(step.input) || !lists.some(isRead)) return [];
+    const where = [...at, 'suppress'];
+    const message = `${namePath(where)} and ${namePath([...at, 'input'])} both read standard input, expected one of them`;
+    return [{ at: where, message, hint: 'Put one of them into a file.' }];
+  });
+}

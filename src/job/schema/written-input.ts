@@ -56,6 +56,13 @@ export const writtenList = z
   })
   .describe('The files to read, and how.');
 
+/** The same for a suppression list. */
+export const writtenSuppression = writtenList.extend({
+  column: columnName()
+    .optional()
+    .describe('Column with the numbers. By default each column that holds numbers counts.'),
+});
+
 /** The same for the rows of a step. */
 export const writtenInput = writtenList
   .extend({

@@ -40,9 +40,12 @@ const writtenGuards = z
 
 const writtenPrices = z
   .strictObject({
-    file: pathText().describe(
-      'Price list: a CSV file with the columns country or prefix, sms, and if need be contact.',
-    ),
+    file: pathText()
+      .refine(
+        (path) => path !== '-',
+        'expected a file: standard input is read for the files of a step, and for its suppression lists',
+      )
+      .describe('Price list: a CSV file with the columns country or prefix, sms, and if need be contact.'),
     currency: currencyCode().describe('Currency of its prices, ISO 4217.'),
     onMissing: z
       .enum(['refuse', 'zero'])

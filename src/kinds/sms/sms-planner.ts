@@ -1,4 +1,3 @@
-import type { Skip } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
 import { createNumberSet } from '../../normalize/number/number-set.js';
 import { boundBatch } from '../batch-bounds.js';
@@ -6,8 +5,6 @@ import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
 import { planByDrafts } from '../plan-drafts.js';
 import { type DraftPlanner, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
 import { createSmsDrafter } from './sms-drafter.js';
-
-const SUPPRESSED: Skip = { code: 'suppressed', reason: 'The number is on a suppression list of the job' };
 
 /**
  * Drafts → messages: suppression, a text that cannot be sent, and last the duplicates, so that a row which cannot be sent
@@ -20,7 +17,8 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
   const bounds = boundBatch(step);
   const drafts: DraftPlanner = {
     refuse: (number, rejection, ordinal) => {
-      if (context.isSuppressed(number)) return { kind: 'skipped', skip: SUPPRESSED };
+      const skip = context.findSuppressed(number);
+      if (skip !== undefined) return { kind: 'skipped', skip };
       if (rejection !== undefined) return { kind: 'rejected', rejection };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
       return kept === undefined ? undefined : skipDuplicate('number', kept, context);

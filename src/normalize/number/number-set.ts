@@ -5,7 +5,8 @@ export interface NumberSet {
   readonly size: number;
   /** The ordinal of the row that has the number already; undefined when it is new, and is then added with `ordinal`. */
   add(e164: Digits, ordinal: number): number | undefined;
-  has(e164: Digits): boolean;
+  /** The ordinal that it was first added with; undefined where it was not. */
+  find(e164: Digits): number | undefined;
 }
 
 /** E.164: as text, with or without its plus, or its digits as a number, of which 15 fit exactly. */
@@ -38,10 +39,10 @@ export function createNumberSet(): NumberSet {
       if (held === undefined) size++;
       return held;
     },
-    has: (e164) => {
+    find: (e164) => {
       const key = readKey(e164);
       const hash = hashKey(key);
-      return (segments[hash >>> 24] as Segment).has(key, hash);
+      return (segments[hash >>> 24] as Segment).find(key, hash);
     },
   };
 }
@@ -62,8 +63,9 @@ class Segment {
     return undefined;
   }
 
-  has(key: number, hash: number): boolean {
-    return this.#keys[findSlot(this.#keys, key, hash)] === key;
+  find(key: number, hash: number): number | undefined {
+    const slot = findSlot(this.#keys, key, hash);
+    return this.#keys[slot] === key ? this.#ordinals[slot] : undefined;
   }
 
   #grow(): void {

@@ -136,11 +136,20 @@ export interface PlannedInput {
   readonly fedFrom?: readonly string[];
 }
 
+/** A suppression list, and what it did. All figures count its numbers, each once. */
 export interface SuppressionInput {
   readonly file: string;
   readonly path: string;
   readonly sha256: string;
-  readonly numbers: number;
+  readonly read: number;
+  /** Those that a recipient of the step has, and those that none has. */
+  readonly found: number;
+  readonly notFound: number;
+  /** Written without +, and read in the country `readAs`: that of the list, or else of the input. */
+  readonly withoutPlus: number;
+  readonly readAs: string | null;
+  /** `withoutPlus` where the country is that of the input, and the recipients are of several: some may be of another. */
+  readonly ambiguous: number;
 }
 
 export interface StepCounts {

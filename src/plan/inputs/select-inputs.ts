@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { InputFile } from '../../input/inputs.js';
-import { isRowStep, type Job, type Step } from '../../job/job.js';
+import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
 import { boundBatch } from '../../kinds/batch-bounds.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
@@ -21,7 +21,7 @@ export interface StepSelection {
   readonly listed: readonly InputFile[];
   /** Those of them that it takes. */
   readonly inputs: readonly DigestedInput[];
-  readonly suppression: readonly DigestedInput[];
+  readonly suppression: readonly SuppressionFile[];
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -34,6 +34,11 @@ export interface DigestedInput {
   readonly bytes: number;
   /** Digest of the unpacked content, which identifies a file. */
   readonly contentSha256: string;
+}
+
+/** A suppression list, and how it is read. */
+export interface SuppressionFile extends DigestedInput {
+  readonly lists: SuppressionLists;
 }
 
 export interface LeftOut {
@@ -59,7 +64,7 @@ export async function selectInputs(
     digests.set(path, known);
     return known;
   };
-  const spool = job.steps.some((step) => isRowStep(step) && step.input.files.includes('-'))
+  const spool = job.steps.some(readsStandardInput)
     ? join(options.jobDirectory, `.stdin-${deps.processId}.part`)
     : undefined;
   if (spool !== undefined) await deps.reader.spoolStandardInput(spool);
@@ -91,15 +96,24 @@ export async function selectInputs(
     const listed = await options.problems.gather(where, () =>
       list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
     );
-    const suppress = step.kind === 'sms' ? step.suppress : undefined;
-    const suppression =
-      suppress === undefined ? [] : await options.problems.gather(where, () => list(suppress.files, suppress.format));
+    const suppression: SuppressionFile[] = [];
+    for (const lists of (step.kind === 'sms' && step.suppress) || []) {
+      const found = await options.problems.gather(where, () => list(lists.files, lists.format));
+      suppression.push(...(found ?? []).map((file) => ({ ...file, lists })));
+    }
     const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
     const files = (listed ?? []).map(({ file }) => file);
     const omitted = [...empty, ...leftOut];
-    steps.push({ step, number: index + 1, listed: files, inputs, suppression: suppression ?? [], leftOut: omitted });
+    steps.push({ step, number: index + 1, listed: files, inputs, suppression, leftOut: omitted });
   }
   return { steps, spool };
+}
+
+/** As files of the step, or as one of its suppression lists. */
+export function readsStandardInput(step: Step): boolean {
+  if (!isRowStep(step)) return false;
+  const lists = (step.kind === 'sms' && step.suppress) || [];
+  return [step.input, ...lists].some(({ files }) => files.includes('-'));
 }
 
 export async function digestFile(
@@ -152,7 +166,7 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
       ...reading
     } = input;
     const { suppress, ...rest } = { suppress: undefined, ...content };
-    const suppressReading = suppress === undefined ? undefined : { ...suppress, files: undefined, limits: undefined };
+    const suppressReading = suppress?.map((lists) => ({ ...lists, files: undefined, limits: undefined }));
     const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);
     const bounds = step.kind === 'sms' ? boundBatch(step) : undefined;
     return { ...rest, bounds, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };

@@ -28,7 +28,7 @@ export async function loadPrices(
     if (file === undefined || other !== undefined) {
       throw new UserError('bad-input', 'the pattern matches several files, expected one price list');
     }
-    const records = reader.readRecords(file, settings.input);
+    const records = reader.readRecords({ ...file, key: 'prices' }, settings.input);
     const rows = await readRows(records, file.shown, reader);
     const { shown, path } = file;
     const { currency } = settings;

@@ -1,6 +1,6 @@
 import { UserError } from '../../domain/errors.js';
 import type { Step } from '../../job/job.js';
-import { type DigestedInput, digestFile } from '../inputs/select-inputs.js';
+import { digestFile, type SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 
@@ -9,24 +9,22 @@ export async function listCurrentSuppression(
   step: Step,
   directory: string,
   { deps, problems }: { deps: PlanDeps; problems: ProblemList },
-): Promise<DigestedInput[]> {
-  if (step.kind !== 'sms' || step.suppress === undefined) return [];
-  const { files: patterns, format } = step.suppress;
-  const found = await problems.gather('suppress', async () => {
-    if (patterns.includes('-')) {
-      throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
-        hint: 'Re-import the rows: add them to the input of the job, with the list.',
-      });
-    }
-    const listed = await deps.reader.listInputs(patterns, directory);
-    const digested: DigestedInput[] = [];
-    for (const file of listed) {
-      digested.push({
-        file: format === undefined ? file : { ...file, format },
-        ...(await digestFile(file.path, deps)),
-      });
-    }
-    return digested;
-  });
-  return found ?? [];
+): Promise<SuppressionFile[]> {
+  if (step.kind !== 'sms') return [];
+  const digested: SuppressionFile[] = [];
+  for (const lists of step.suppress ?? []) {
+    const { files: patterns, format } = lists;
+    await problems.gather('suppress', async () => {
+      if (patterns.includes('-')) {
+        throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
+          hint: 'Name the list as a file in the job, and give that with --job; or re-import the rows with the list.',
+        });
+      }
+      for (const file of await deps.reader.listInputs(patterns, directory)) {
+        const read = format === undefined ? file : { ...file, format };
+        digested.push({ file: read, ...(await digestFile(file.path, deps)), lists });
+      }
+    });
+  }
+  return digested;
 }

@@ -1,7 +1,8 @@
 import { DESTINATION_COLUMN, isResultColumn } from '../../domain/output-columns.js';
-import type { SourceRecord } from '../../domain/row.js';
+import type { Cell } from '../../domain/row.js';
 import { NUMBER_CODES, type NumberCode } from '../../domain/row-codes.js';
-import { normalizeNumber } from '../../normalize/number/number.js';
+import { maskCell } from '../../normalize/mask-cell.js';
+import { acceptNumber, normalizeNumber } from '../../normalize/number/number.js';
 
 const UNREADABLE_SHOWN = 5;
 
@@ -15,51 +16,106 @@ const DAMAGED: ReadonlySet<NumberCode> = new Set([
 ]);
 
 export interface SuppressionColumn {
-  /** E.164. */
-  readonly valid: string[];
+  readonly name: string;
+  /** Digits of E.164: of numbers whose country is written, by a + or beside them, and of those read in that of the list. */
+  readonly international: number[];
+  readonly national: number[];
   /** Cells that are neither blank nor a number, those that were one before they were damaged, and where the first stand. */
   unreadable: number;
   damaged: number;
-  readonly places: { line: number; reason: string }[];
+  withoutCountry: number;
+  readonly places: { readonly line: number; readonly shown: string; readonly code: NumberCode | 'date' }[];
+}
+
+/** What a row says of the country of its numbers, and what the job says of those of the list. */
+export interface ListCountry {
+  readonly ofRow: string;
+  readonly ofList: string | undefined;
 }
 
 /** Finds the columns of a suppression list that hold numbers. */
 export class SuppressionColumns {
   readonly #columns: SuppressionColumn[] = [];
 
-  /** `names`: of the columns. In results, only the number counts, since ids may look like numbers. */
-  add(record: SourceRecord, country: string | undefined, names: readonly string[]): void {
-    for (const [index, cell] of record.cells.entries()) {
-      if (cell === undefined || cell.trim() === '') continue;
+  /**
+   * `names`: of the columns. `only`: index of the one that the job names; undefined: whichever holds numbers. In results, only
+   * the number counts, since ids may look like numbers.
+   */
+  add(
+    { cells, line }: { readonly cells: readonly Cell[]; readonly line: number },
+    country: ListCountry,
+    { names, only }: { readonly names: readonly string[]; readonly only: number | undefined },
+  ): void {
+    for (const [index, cell] of cells.entries()) {
+      if (cell === undefined || cell.trim() === '' || (only !== undefined && index !== only)) continue;
       const name = names[index] ?? '';
-      if (isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
-      const column = this.#columnAt(index);
-      const number = normalizeNumber(cell, country);
-      if (number.ok) {
-        column.valid.push(number.e164);
-        continue;
-      }
-      column.unreadable += 1;
-      if (DAMAGED.has(number.code)) column.damaged += 1;
-      // The text of the code, since a reason may quote the number, and problems reach terminals and logs.
-      if (column.places.length < UNREADABLE_SHOWN) {
-        column.places.push({ line: record.line, reason: NUMBER_CODES[number.code].is });
-      }
+      if (only === undefined && isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
+      this.#addCell(this.#columnAt(index, name), { cell, line }, country);
     }
   }
 
-  /** Columns of which at least half is valid numbers, or any cell was one before it was damaged. */
-  get counting(): SuppressionColumn[] {
-    return this.#columns.filter(
-      ({ valid, unreadable, damaged }) => damaged > 0 || (valid.length > 0 && valid.length >= unreadable),
-    );
+  #addCell(column: SuppressionColumn, { cell, line }: { cell: string; line: number }, country: ListCountry): void {
+    const number = isDate(cell) ? undefined : normalizeNumber(cell, country.ofRow || country.ofList);
+    if (number?.ok === true) {
+      const isNational = country.ofRow === '' && acceptNumber(cell, undefined)?.e164 !== number.e164;
+      column[isNational ? 'national' : 'international'].push(Number(number.e164));
+      return;
+    }
+    const code = number?.code ?? 'date';
+    column.unreadable += 1;
+    if (code === 'no-country') column.withoutCountry += 1;
+    if (code !== 'date' && (DAMAGED.has(code) || (code === 'no-country' && NATIONAL.test(cell)))) column.damaged += 1;
+    if (column.places.length < UNREADABLE_SHOWN) {
+      // Masked, since problems reach terminals and logs.
+      const shown = code === 'date' ? cell.trim() : maskCell(code, cell);
+      column.places.push({ line, shown, code });
+    }
   }
 
-  #columnAt(index: number): SuppressionColumn {
+  /** Columns of which at least half is valid numbers, or any cell was one before it was damaged or lacks only its country. */
+  get counting(): SuppressionColumn[] {
+    return this.#columns.filter(({ international, national, unreadable, damaged, withoutCountry }) => {
+      const valid = international.length + national.length;
+      return damaged > 0 || (valid > 0 && (valid >= unreadable || withoutCountry > 0));
+    });
+  }
+
+  /** Every column with a cell that is not blank. */
+  get all(): readonly SuppressionColumn[] {
+    return this.#columns.flat();
+  }
+
+  #columnAt(index: number, name: string): SuppressionColumn {
     const known = this.#columns[index];
     if (known !== undefined) return known;
-    const column = { valid: [], unreadable: 0, damaged: 0, places: [] };
+    const column: SuppressionColumn = {
+      name,
+      international: [],
+      national: [],
+      unreadable: 0,
+      damaged: 0,
+      withoutCountry: 0,
+      places: [],
+    };
     this.#columns[index] = column;
     return column;
   }
+}
+
+/** A cell that may be a number of its country: ids seldom begin with 0. */
+const NATIONAL = /^\s*\(?0(?:\D{0,2}\d){6,}\s*$/;
+
+/** As people and spreadsheets write dates: many countries have numbers of these digits. */
+function isDate(cell: string): boolean {
+  const [, first, , second, third] = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ]|$)/.exec(cell.trim()) ?? [];
+  if (first === undefined || second === undefined || third === undefined) return false;
+  const [days, year] = first.length > 2 ? [[second, third], first] : [[first, second], third];
+  const [low = 0, high = 0] = days.map(Number).sort((a, b) => a - b);
+  const isYear = year.length === 2 || /^(?:19|20)\d\d$/.test(year);
+  return isYear && low >= 1 && low <= 12 && high <= 31;
+}
+
+/** Why a cell is no number, in a few words. */
+export function explainUnreadable(code: NumberCode | 'date'): string {
+  return code === 'date' ? 'a date' : NUMBER_CODES[code].is;
 }

@@ -1,108 +1,241 @@
+import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
+import type { FindColumn } from '../../domain/find-column.js';
+import type { Skip } from '../../domain/row.js';
+import type { InputFile } from '../../input/inputs.js';
 import { findNumbered } from '../../input/repeated-names.js';
-import type { Input } from '../../job/job.js';
+import type { Input, SuppressionLists } from '../../job/job.js';
+import { explainMissingColumn } from '../../normalize/explain-missing-column.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
-import { createNumberSet, type NumberSet } from '../../normalize/number/number-set.js';
+import { createNumberSet, type Digits } from '../../normalize/number/number-set.js';
 import { describeNumbered } from '../columns/bind-columns.js';
 import type { SuppressionInput } from '../format/plan-file.js';
-import type { DigestedInput } from '../inputs/select-inputs.js';
+import type { DigestedInput, SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
-import { type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
+import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 interface ListDeps {
   readonly reader: Pick<PlanDeps['reader'], 'readRecords' | 'findColumn'>;
 }
 
-/**
- * Reads suppression lists. A column counts when at least half of its cells are valid numbers, or any was one before it
- * was damaged; in such a column each cell that is not blank must be a number. It fails closed: a list that is empty,
- * holds no such column or a number that cannot be read refuses the plan, because a missed number is a message to a
- * person who opted out.
- */
-export async function loadSuppression(
-  lists: readonly DigestedInput[],
-  input: Input,
-  context: { deps: ListDeps; problems: ProblemList },
-): Promise<{ numbers: NumberSet; inputs: SuppressionInput[] }> {
-  const numbers = createNumberSet();
-  const inputs: SuppressionInput[] = [];
-  for (const list of lists) {
-    const { path, shown: file } = list.file;
-    const before = numbers.size;
-    await context.problems.gather(file, () => loadList(list, input, { ...context, numbers }));
-    inputs.push({ file, path, sha256: list.sha256, numbers: numbers.size - before });
-  }
-  return { numbers, inputs };
+/** A list that was read: the numbers that no list before it has stand together, from `from` to `to`. */
+interface LoadedList {
+  readonly file: SuppressionFile;
+  readonly skip: Skip;
+  readonly from: number;
+  readonly to: number;
+  /** Its numbers that an earlier list has. */
+  readonly repeated: ReadonlySet<number>;
+  readonly withoutPlus: number;
+  readonly country: string | undefined;
 }
 
-async function loadList(
-  list: DigestedInput,
+/** With fewer rows all of them may have opted out by chance. */
+const FEWEST_ROWS = 10;
+const NEARLY_ALL = 0.9;
+
+/** The numbers of all suppression lists of a step, and which of them a recipient has. */
+export class Suppression {
+  readonly #numbers = createNumberSet();
+  readonly #lists: LoadedList[] = [];
+  /** A byte a number. */
+  #found = new Uint8Array(0);
+  /** Of the file that is planned: how often it was asked, and found a number. */
+  #asked = 0;
+  #hits = 0;
+
+  /** Why a row with this number is skipped; undefined where no list has it. It counts as found from then on. */
+  find(e164: Digits): Skip | undefined {
+    const index = this.#numbers.find(e164);
+    this.#asked += 1;
+    if (index === undefined) return undefined;
+    this.#hits += 1;
+    if (this.#found.length === 0) this.#found = new Uint8Array(this.#numbers.size);
+    this.#found[index] = 1;
+    return this.#lists.findLast(({ from }) => from <= index)?.skip;
+  }
+
+  add(file: SuppressionFile, columns: readonly SuppressionColumn[], country: string | undefined): void {
+    const from = this.#numbers.size;
+    const repeated = new Set<number>();
+    const addNew = (number: number) => {
+      const held = this.#numbers.add(number, this.#numbers.size);
+      if (held === undefined) return true;
+      if (held >= from || repeated.has(held)) return false;
+      repeated.add(held);
+      return true;
+    };
+    for (const { international } of columns) for (const number of international) addNew(number);
+    let withoutPlus = 0;
+    for (const { national } of columns) for (const number of national) if (addNew(number)) withoutPlus += 1;
+    const skip: Skip = { code: 'suppressed', reason: `The number is on the suppression list ${file.file.shown}` };
+    this.#lists.push({ file, skip, from, to: this.#numbers.size, repeated, withoutPlus, country });
+  }
+
+  /**
+   * Why a file whose rows were just planned is no audience: it is one of the lists, or (nearly) all of its numbers are on
+   * them. Undefined where it may be one.
+   */
+  refuseAudience({ contentSha256 }: DigestedInput): Omit<Problem, 'where'> | undefined {
+    const [asked, hits] = [this.#asked, this.#hits];
+    this.#asked = 0;
+    this.#hits = 0;
+    const list = this.#lists.find(({ file }) => file.contentSha256 === contentSha256);
+    const isList = asked >= FEWEST_ROWS && hits >= asked * NEARLY_ALL;
+    if (list === undefined && !isList) return undefined;
+    const what =
+      list === undefined
+        ? `${format(hits)} of its ${countOf(asked, 'number')} are on the suppression lists of the step`
+        : `it is the suppression list ${list.file.file.shown}`;
+    return {
+      message: `${what}: it lists people who must get no message, expected recipients`,
+      hint: 'Name it under suppress alone, and the recipients in the input.',
+    };
+  }
+
+  /** What each list did, once all rows are planned; `countries`: how many countries the recipients are of. */
+  figures(countries: number): SuppressionInput[] {
+    return this.#lists.map(({ file, from, to, repeated, withoutPlus, country }) => {
+      const read = to - from + repeated.size;
+      let found = 0;
+      for (let index = from; index < to; index += 1) found += this.#found[index] ?? 0;
+      for (const index of repeated) found += this.#found[index] ?? 0;
+      const isInherited = file.lists.country === undefined && file.lists.countryColumn === undefined;
+      return {
+        file: file.file.shown,
+        path: file.file.path,
+        sha256: file.sha256,
+        read,
+        found,
+        notFound: read - found,
+        withoutPlus,
+        readAs: withoutPlus === 0 ? null : (country ?? null),
+        ambiguous: isInherited && countries > 1 ? withoutPlus : 0,
+      };
+    });
+  }
+}
+
+/**
+ * Reads suppression lists. Without `column`, a column counts when at least half of its cells are valid numbers, or any was one before it
+ * was damaged; in a column that counts each cell that is not blank must be a number. It fails closed: a list that is empty,
+ * holds no such column or a number that cannot be read refuses the plan, because a missed number is a message to a
+ * person who opted out. A list without a country of its own takes that of the input.
+ */
+export async function loadSuppression(
+  files: readonly SuppressionFile[],
   input: Input,
-  { deps, problems, numbers }: { deps: ListDeps; problems: ProblemList; numbers: NumberSet },
-): Promise<void> {
-  const { shown } = list.file;
-  const reader = deps.reader.readRecords(list.file, input);
+  { deps, problems }: { deps: ListDeps; problems: ProblemList },
+): Promise<Suppression> {
+  const suppression = new Suppression();
+  for (const file of files) {
+    const lists = inheritCountry(file.lists, input);
+    await problems.gather(file.file.shown, async () => {
+      const columns = await readNumbers(file, lists, { deps, problems });
+      suppression.add(file, columns, lists.country);
+    });
+  }
+  return suppression;
+}
+
+/** The columns of a list that hold numbers. */
+async function readNumbers(
+  { file, sha256 }: SuppressionFile,
+  lists: SuppressionLists,
+  { deps, problems }: { deps: ListDeps; problems: ProblemList },
+): Promise<readonly SuppressionColumn[]> {
+  const { shown } = file;
+  const { findColumn } = deps.reader;
+  const reader = deps.reader.readRecords({ ...file, key: 'suppress' }, lists);
   await reader.open();
-  const fault = findHeaderFault(reader.columns, shown, input);
+  const fault = findHeaderFault(reader.columns, { file, lists, findColumn });
   if (fault !== undefined) {
     await reader.close();
     problems.add(fault);
-    return;
+    return [];
   }
-  const { countryColumn } = input;
-  const countryIndex =
-    countryColumn === undefined ? -1 : (deps.reader.findColumn(reader.columns, countryColumn)?.index ?? -1);
-  const columns = new SuppressionColumns();
+  const found = new SuppressionColumns();
   for await (const batch of reader.batches()) {
+    // Of NDJSON the columns grow.
+    const indexOf = (name: string | undefined) =>
+      name === undefined ? undefined : (findColumn(reader.columns, name)?.index ?? -1);
+    const only = indexOf(lists.column);
+    const countryIndex = indexOf(lists.countryColumn) ?? -1;
     for (const record of batch) {
       const { fault, line, cells } = record;
-      if (fault !== undefined) {
+      if (fault !== undefined)
         problems.add({ where: `${shown}:${line}`, message: `a row that cannot be read (${fault.code})` });
-      }
-      columns.add(record, cells[countryIndex]?.trim() || input.country, reader.columns);
+      const country = { ofRow: cells[countryIndex]?.trim() ?? '', ofList: lists.country };
+      found.add(record, country, { names: reader.columns, only });
     }
   }
-  const { counting } = columns;
-  if (counting.length === 0) {
-    problems.add({
-      where: shown,
-      message: 'the suppression list holds no column of numbers, expected at least one number',
-      hint: 'If no one is to be suppressed, remove the list from the job.',
-    });
-  }
-  for (const column of counting) {
-    for (const e164 of column.valid) numbers.add(e164, 0);
-    addUnreadable(column, shown, problems);
-  }
-  if (reader.sha256 !== list.sha256) problems.add({ where: shown, message: 'the file changed while it was read' });
+  const columns = lists.column === undefined ? found.counting : found.all;
+  const missing = findMissing(reader.columns, { lists, findColumn });
+  if (missing !== undefined) problems.add({ where: shown, ...missing });
+  else if (columns.length === 0) problems.add({ where: shown, ...explainNoNumbers(found.all) });
+  for (const column of columns) addUnreadable(column, shown, problems);
+  if (reader.sha256 !== sha256) problems.add({ where: shown, message: 'the file changed while it was read' });
+  return columns;
 }
 
-/** Faults that the header alone shows: no header, or no such country column. */
-export function findHeaderFault(columns: readonly string[], shown: string, input: Input): Problem | undefined {
-  const where = `${shown}:1`;
-  if (columns.some((name) => isNumberLike(name, input.country))) {
+/** Faults that the header alone shows: no header, or a column that the job names is not in it. */
+function findHeaderFault(
+  columns: readonly string[],
+  { file, lists, findColumn }: { file: InputFile; lists: SuppressionLists; findColumn: FindColumn },
+): Problem | undefined {
+  const where = `${file.shown}:1`;
+  if (columns.some((name) => isNumberLike(name, lists.country))) {
     const hint = 'Put a line with the name of the column above it.';
     return { where, message: 'the first line is a number, expected a header', hint };
   }
-  const { countryColumn } = input;
-  const numbered = countryColumn === undefined ? [] : findNumbered(columns, countryColumn);
-  return numbered.length === 0 ? undefined : { where, ...describeNumbered(countryColumn ?? '', numbered) };
+  const missing = file.format === 'ndjson' ? undefined : findMissing(columns, { lists, findColumn });
+  return missing && { where, ...missing };
+}
+
+function findMissing(
+  columns: readonly string[],
+  { lists, findColumn }: { lists: SuppressionLists; findColumn: FindColumn },
+): Omit<Problem, 'where'> | undefined {
+  for (const name of [lists.column, lists.countryColumn]) {
+    if (name === undefined || findColumn(columns, name) !== undefined) continue;
+    const numbered = findNumbered(columns, name);
+    if (numbered.length > 0) return describeNumbered(name, numbered);
+    return { hint: 'It is named under suppress of the step.', ...explainMissingColumn(name, columns) };
+  }
+  return undefined;
 }
 
 /** A list without a country setting takes that of the input. */
-export function inheritCountry(list: Input, input: Input): Input {
-  return list.country === undefined && list.countryColumn === undefined ? { ...list, country: input.country } : list;
+function inheritCountry(lists: SuppressionLists, input: Input): SuppressionLists {
+  return lists.country === undefined && lists.countryColumn === undefined
+    ? { ...lists, country: input.country }
+    : lists;
 }
 
-function addUnreadable({ places, unreadable }: SuppressionColumn, shown: string, problems: ProblemList): void {
-  for (const { line, reason } of places) {
-    const message = `the suppression list holds a number that cannot be read: ${reason}`;
-    problems.add({ where: `${shown}:${line}`, message });
+const NO_COUNTRY_HINT =
+  'Say of which country they are: country: DE, or countryColumn with the column that names it, under suppress of the step.';
+
+function explainNoNumbers(columns: readonly SuppressionColumn[]): Omit<Problem, 'where'> {
+  const message = 'the suppression list holds no column of numbers, expected at least one number';
+  if (columns.some(({ withoutCountry }) => withoutCountry > 0))
+    return { message: `${message}: those in it have no + and no country`, hint: NO_COUNTRY_HINT };
+  const dates = columns.find(({ places }) => places[0]?.code === 'date');
+  if (dates === undefined) return { message, hint: 'If no one is to be suppressed, remove the list from the job.' };
+  return { message: `${message}: column ${JSON.stringify(dates.name)} holds dates, such as ${dates.places[0]?.shown}` };
+}
+
+function addUnreadable({ name, places, unreadable }: SuppressionColumn, shown: string, problems: ProblemList): void {
+  for (const { line, shown: cell, code } of places) {
+    const what = cell === '' ? 'a cell that is no number' : `${cell}, which is no number`;
+    const message = `column ${JSON.stringify(name)} holds ${what} (${explainUnreadable(code)}), expected one`;
+    problems.add({ where: `${shown}:${line}`, message, hint: code === 'no-country' ? NO_COUNTRY_HINT : COLUMN_HINT });
   }
   const more = unreadable - places.length;
-  if (more > 0) problems.add({ where: shown, message: `and ${more} more numbers that cannot be read` });
+  if (more > 0) problems.add({ where: shown, message: `and ${more} more cells that are no number` });
 }
+
+const COLUMN_HINT = 'Correct it; if another column has the numbers, name that: column, under suppress of the step.';
 
 /** A number, possibly damaged: no header has seven digits and no letter. */
 function isNumberLike(name: string, country: string | undefined): boolean {

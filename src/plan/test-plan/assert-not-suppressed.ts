@@ -4,7 +4,7 @@ import { maskNumber } from '../../normalize/mask.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
 import { listCurrentSuppression } from '../suppress/current-suppression.js';
-import { inheritCountry, loadSuppression } from '../suppress/suppression.js';
+import { loadSuppression } from '../suppress/suppression.js';
 import type { TestSource } from './make-test-plan.js';
 
 /** Refuses a test to a number that is on a suppression list of the job, as the lists are now. */
@@ -17,8 +17,8 @@ export async function assertNotSuppressed(
   for (const step of job.steps) {
     if (step.kind !== 'sms' || step.suppress === undefined) continue;
     const lists = await listCurrentSuppression(step, job.directory, { deps, problems });
-    const list = await loadSuppression(lists, inheritCountry(step.suppress, step.input), { deps, problems });
-    for (const { e164 } of numbers) if (list.numbers.has(Number(e164.slice(1)))) suppressed.add(e164);
+    const list = await loadSuppression(lists, step.input, { deps, problems });
+    for (const { e164 } of numbers) if (list.find(e164) !== undefined) suppressed.add(e164);
   }
   problems.throwIfAny();
   if (suppressed.size === 0) return;

@@ -133,7 +133,7 @@ async function planTest(
     planId: id,
     step: number,
     findColumn,
-    isSuppressed: () => false,
+    findSuppressed: () => undefined,
     describeRow: String,
   });
   const sharedText = JSON.parse(`${planner.openBody(1)}${planner.closeBody}`).template.text;

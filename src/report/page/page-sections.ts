@@ -3,6 +3,7 @@ import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { FunnelStage, Plan } from '../../plan/format/plan-file.js';
+import { describeList, warnOfList } from '../../plan/suppress/describe-lists.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import type { StepSummary, Summary } from '../summary.js';
@@ -129,7 +130,11 @@ export function renderReasons({ steps }: Summary): Html {
     const skips = Object.entries(step.skips)
       .slice(0, MOST_ROWS)
       .map(([code, rows]) => `${format(rows)} ${wordsOf(code, '').is}`);
-    if (tables.length === 0 && skips.length === 0) return [];
+    const lists = (step.suppression ?? []).slice(0, MOST_ROWS).flatMap((list) => {
+      const warning = warnOfList(list);
+      return [describeList(list), ...(warning === undefined ? [] : [`Warning: ${warning}.`])];
+    });
+    if (tables.length === 0 && skips.length === 0 && lists.length === 0) return [];
     const skipped =
       skips.length === 0
         ? NOTHING
@@ -137,7 +142,10 @@ export function renderReasons({ steps }: Summary): Html {
 `;
     return [
       html`<h3>${nameOf(step)}</h3>
-${tables}${skipped}`,
+${tables}${skipped}${lists.map(
+  (line) => html`<p>${cut(line)}</p>
+`,
+)}`,
     ];
   });
   return sections.length === 0

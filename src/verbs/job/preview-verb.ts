@@ -10,7 +10,7 @@ export const addPreviewVerb: AddVerbs = (cli, { terminal, finish }) =>
         .positional('job', textArgument('A job file; or a run directory, as plan and run print it'))
         .options({
           row: textOption('Only the row with this number in its file, without the header; also if it is not sent'),
-          to: textOption('Only the message to this number'),
+          to: textOption('Only the message to this number, or why it gets none'),
           longest: { describe: 'The messages with the most SMS parts', type: 'boolean' },
           ucs2: { describe: 'Messages with a character that forces UCS-2', type: 'boolean' },
           random: textOption('Rows drawn at random by this word; the same word draws the same rows'),

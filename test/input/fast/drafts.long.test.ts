@@ -90,7 +90,7 @@ describe('rows that are drafted in a thread', () => {
       `${aNumber(1)},Bea`,
     ];
     const files = { 'people.csv': `mobile,name\n${lines.join('\n')}\n`, 'stop.csv': `mobile\n${aNumber(0)}\n` };
-    const step = anSmsStep({ text: 'Hi {{ name }}', suppress: stopList });
+    const step = anSmsStep({ text: 'Hi {{ name }}', suppress: [stopList] });
     const { rows } = await aPlan({ job: { steps: [step] }, files, reader });
     expect(statesOf(rows)).toEqual([
       'not-a-number',

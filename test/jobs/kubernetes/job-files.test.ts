@@ -17,7 +17,10 @@ describe.each(FILES)('%s', (name) => {
     const job = parseJob(read(name), `/etc/volley/${name}`);
     const paths = job.steps
       .filter(isRowStep)
-      .flatMap((step) => [...step.input.files, ...(step.kind === 'sms' ? (step.suppress?.files ?? []) : [])]);
+      .flatMap((step) => [
+        ...step.input.files,
+        ...(step.kind === 'sms' ? (step.suppress ?? []).flatMap(({ files }) => files) : []),
+      ]);
 
     expect(paths).not.toEqual([]);
     for (const path of [...paths, job.output.directory]) expect(path).toMatch(/^\/data\//);

@@ -84,7 +84,7 @@ describe('contacts bound to the columns of a file', () => {
         planId: 'p',
         step: 1,
         findColumn,
-        isSuppressed: () => false,
+        findSuppressed: () => undefined,
         describeRow: String,
       })
       .bind(columns);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../../defaults.js';
 import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from '../values.js';
-import { writtenInput, writtenList } from '../written-input.js';
+import { writtenInput, writtenSuppression } from '../written-input.js';
 import { smsLimits } from '../written-limits.js';
 
 export const smsTemplate = z
@@ -32,7 +32,13 @@ export const smsStep = z
     template: smsTemplate,
     batchSize: count(MAX_BATCH_SIZE).default(DEFAULT_BATCH_SIZE).describe('Messages per request.'),
     duplicates: duplicates(),
-    suppress: writtenList.optional().describe('Lists of numbers to which nothing is sent.'),
+    suppress: z
+      .union([writtenSuppression, z.array(writtenSuppression).min(1)], {
+        error: 'expected { files }, or a list of such maps',
+      })
+      .transform((written) => [written].flat())
+      .optional()
+      .describe('Lists of numbers to which nothing is sent; a list of maps where they differ in how they are read.'),
     limits: smsLimits.optional(),
   })
   .describe('Sends SMS in batches.');

@@ -1,0 +1,262 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { PlannedStep } from '../../src/plan/format/plan-file.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+const TEN = { 'people.csv': people(10) };
+
+async function aJobOf(suppress: unknown, files: Files, step: object = {}): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress, ...step })] }));
+  return workspace;
+}
+
+/** What each list did, as `plan` prints it. */
+async function planLists(workspace: Workspace): Promise<PlannedStep['suppression']> {
+  const { code, stdout } = await workspace.volley('plan', 'job.yaml');
+  expect(code).toBe(0);
+  return JSON.parse(stdout).steps[0].suppression;
+}
+
+async function refused(workspace: Workspace) {
+  const { error, exitCode } = readFailure(await workspace.volley('plan', 'job.yaml'));
+  expect(exitCode).toBe(2);
+  expect(workspace.requests()).toEqual([]);
+  return error.problems;
+}
+
+describe.concurrent('opt-outs on standard input', () => {
+  test.each([
+    ['alone', '-', numbersOf(8, 3)],
+    ['beside a file', ['stop.csv', '-'], numbersOf(7, 3)],
+  ])('get no message: %s', async (_where, files, reached) => {
+    const workspace = await aJobOf({ files }, { ...TEN, 'stop.csv': `mobile\n${numberOf(10)}\n` });
+    const stdin = `mobile\n${numberOf(1)}\n${numberOf(2)}\n`;
+
+    const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin }));
+
+    expect(code).toBe(0);
+    expect(await workspace.destinations()).toEqual(reached);
+    expect(summary.steps[0]?.suppression?.at(-1)).toMatchObject({ file: 'standard input', read: 2, found: 2 });
+  });
+
+  test.each([
+    ['preview', ['preview', 'job.yaml'], /standard input/],
+    ['test', ['test', 'job.yaml', '--to', numberOf(9)], /standard input/],
+  ])('are refused by name where they cannot be read: %s', async (_verb, args, message) => {
+    const workspace = await aJobOf({ files: '-' }, TEN);
+    const { code, stdout } = await workspace.finish(workspace.start(args, { stdin: 'mobile\n' }));
+    expect([code, stdout]).toEqual([2, expect.stringMatching(message)]);
+    expect(workspace.requests()).toEqual([]);
+  });
+
+  test('are refused by name for a retry, whose list may be another by now', async () => {
+    const workspace = await aJobOf({ files: '-' }, TEN);
+    workspace.setFaults({ kind: 'reject-rows', rows: 1 });
+    await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: `mobile\n${numberOf(1)}\n` }));
+    const { code, stdout } = await workspace.volley('retry', workspace.runOf(workspace.plans()[0] ?? ''));
+    expect([code, stdout]).toEqual([2, expect.stringContaining('came by standard input')]);
+  });
+
+  test('are said not to be looked at by check', async () => {
+    const workspace = await aJobOf({ files: '-' }, TEN);
+    const { stdout } = await workspace.volley('check', 'job.yaml');
+    expect(JSON.parse(stdout).notices).toEqual(['step 1 reads standard input, which was not looked at']);
+  });
+
+  test.each([
+    ['the recipients too', { steps: [anSmsStep({ input: { files: '-' }, suppress: { files: ['-'] } })] }],
+    ['a price list', { prices: { file: '-', currency: 'EUR' } }],
+  ])('cannot be %s', async (_what, changes) => {
+    const workspace = await aWorkspace();
+    workspace.writeJob(aJob(workspace, changes));
+    const { code, stdout } = await workspace.volley('check', 'job.yaml');
+    expect([code, stdout]).toEqual([2, expect.stringContaining('standard input')]);
+  });
+});
+
+describe.concurrent('lists of several kinds', () => {
+  const files = {
+    'people.csv': 'mobile,name\n+4915112345678,Ann\n+436641234567,Bea\n+41791234567,Cid\n+4915112345679,Dan\n',
+    'de.csv': 'nummer\n0151 12345678\n',
+    'at.csv': 'telefon;kundennummer\n0664 1234567;0151 12345679\n',
+    'mixed.csv': 'tel;land\n079 123 45 67;Schweiz\n',
+  };
+  const suppress = [
+    { files: 'de.csv', country: 'DE' },
+    { files: 'at.csv', country: 'AT', column: 'telefon' },
+    { files: 'mixed.csv', countryColumn: 'land' },
+  ];
+
+  test('have their own country, column of the country, and column: nobody on them gets a message', async () => {
+    const workspace = await aJobOf(suppress, files);
+    const { code, summary } = await workspace.run();
+    expect(code).toBe(0);
+    expect(await workspace.destinations()).toEqual(['+4915112345679']);
+    expect(summary.steps[0]?.suppression).toEqual([
+      { file: 'de.csv', read: 1, found: 1, notFound: 0, withoutPlus: 1, readAs: 'DE', ambiguous: 0 },
+      { file: 'at.csv', read: 1, found: 1, notFound: 0, withoutPlus: 1, readAs: 'AT', ambiguous: 0 },
+      { file: 'mixed.csv', read: 1, found: 1, notFound: 0, withoutPlus: 0, readAs: null, ambiguous: 0 },
+    ]);
+  });
+
+  test('have their own encoding', async () => {
+    const list = Buffer.from(`mobile,name\n${numberOf(1)},J\xfcrgen\n`, 'latin1');
+    const wrong = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list });
+    expect((await refused(wrong))[0]?.hint).toContain('`encoding: windows-1252` under suppress in the job');
+    const workspace = await aJobOf({ files: 'stop.csv', encoding: 'windows-1252' }, { ...TEN, 'stop.csv': list });
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(numbersOf(9, 2));
+  });
+
+  test.each([{ column: 'phone' }, { countryColumn: 'phone' }])('name columns that are there: %o', async (named) => {
+    const workspace = await aJobOf({ files: 'stop.csv', ...named }, { ...TEN, 'stop.csv': `mobile\n${numberOf(1)}\n` });
+    expect((await refused(workspace))[0]?.message).toContain("no column matches 'phone'");
+  });
+
+  test('read the country of each row of NDJSON', async () => {
+    const line = `{"mobile":"9100 0001","land":"Singapore"}\n`;
+    const workspace = await aJobOf({ files: 'stop.ndjson', countryColumn: 'land' }, { ...TEN, 'stop.ndjson': line });
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(numbersOf(9, 2));
+  });
+
+  test('that are neither a map nor a list of maps are refused with what is expected', async () => {
+    const workspace = await aJobOf('stop.csv', TEN);
+    const { code, stdout } = await workspace.volley('check', 'job.yaml');
+    expect([code, stdout]).toEqual([2, expect.stringContaining('expected { files }, or a list of such maps')]);
+  });
+});
+
+describe.concurrent('what a list did', () => {
+  const abroad = 'mobile,name\n+4915112345678,Ann\n+4915112345679,Bea\n+436641234567,Cid\n';
+  const stop = 'mobil;abgemeldet am\n+4915112345678;24.11.2026\n0664 1234567;23.11.2026\n0151 99999999;1.2.2026\n';
+  const input = { input: { files: 'people.csv', country: 'DE' } };
+  const FIGURES = { file: 'stop.csv', read: 3, found: 1, notFound: 2, withoutPlus: 2, readAs: 'DE', ambiguous: 2 };
+  const LINE = 'stop.csv: 3 read · 1 found among the recipients · 2 not · 2 without + read as DE';
+  const WARNING = 'stop.csv: 2 numbers without + were read as DE, and the recipients are of several countries';
+
+  test('is said by check, plan, the account, report.html and summary.json, with a warning where it may have missed people', async () => {
+    const workspace = await aJobOf({ files: 'stop.csv' }, { 'people.csv': abroad, 'stop.csv': stop }, input);
+
+    const checked = JSON.parse((await workspace.volley('check', 'job.yaml')).stdout);
+    expect(checked.steps[0].suppression).toEqual([{ ...FIGURES, among: 'the recipients' }]);
+    expect(checked.notices[0]).toContain(WARNING);
+    const { stdout, stderr } = await workspace.volley('run', 'job.yaml', '--no-json');
+    const account = stdout.replace(/\s+/g, ' ');
+    expect(account).toContain(LINE);
+    expect(account).toContain(`warning: ${WARNING}`);
+    expect(stderr).toContain(WARNING);
+    const directory = workspace.path(workspace.runOf(workspace.plans()[0] ?? ''));
+    expect(JSON.parse(readFileSync(join(directory, 'summary.json'), 'utf8')).steps[0].suppression).toEqual([FIGURES]);
+    const page = readFileSync(join(directory, 'report.html'), 'utf8');
+    expect(page).toContain(LINE);
+    expect(page).toContain(`Warning: ${WARNING}`);
+  });
+
+  test('counts a number once for each list that has it, however often it stands there', async () => {
+    const again = `mobile\n${numberOf(1)}\n9100 0001\n${numberOf(99)}\n`;
+    const workspace = await aJobOf(
+      { files: ['a.csv', 'b.csv'], country: 'SG' },
+      { ...TEN, 'a.csv': again, 'b.csv': again },
+    );
+    const figures = { read: 2, found: 1, notFound: 1, withoutPlus: 0, readAs: null, ambiguous: 0 };
+    expect(await planLists(workspace)).toMatchObject([
+      { file: 'a.csv', ...figures },
+      { file: 'b.csv', ...figures },
+    ]);
+  });
+
+  test('names no country without need: recipients of one country, or a list with a country of its own', async () => {
+    const list = { 'people.csv': abroad, 'stop.csv': 'mobile\n0151 12345678\n' };
+    const stated = await aJobOf({ files: 'stop.csv', country: 'DE' }, list, input);
+    expect(await planLists(stated)).toMatchObject([{ withoutPlus: 1, ambiguous: 0 }]);
+    const german = { ...list, 'people.csv': 'mobile,name\n+4915112345679,Ann\n' };
+    expect(await planLists(await aJobOf({ files: 'stop.csv' }, german, input))).toMatchObject([{ ambiguous: 0 }]);
+  });
+});
+
+describe.concurrent('a list that cannot be trusted is refused', () => {
+  const input = { input: { files: 'people.csv', country: 'DE' } };
+  test.each([
+    ['24.11.2026', 'DE'],
+    ['2026-11-24', 'DE'],
+    ['24/11/26', 'DE'],
+    ['1.2.2026', 'DE'],
+    ['2026-11-24 10:00', 'DE'],
+  ])('with a date where its numbers stand: %s', async (date) => {
+    const list = `mobil;am\n+4915112345678;${date}\n${date};${date}\n`;
+    const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list }, input);
+    expect(await refused(workspace)).toMatchObject([
+      { file: 'stop.csv', line: 3, message: `column "mobil" holds ${date}, which is no number (a date), expected one` },
+    ]);
+  });
+
+  test('with nothing but dates', async () => {
+    const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': 'am\n24.11.2026\n' }, input);
+    expect((await refused(workspace))[0]?.message).toContain('column "am" holds dates, such as 24.11.2026');
+  });
+
+  test.each([
+    ['none of its numbers has a country', 'mobil\n0151 12345678\n0664 1234567\n'],
+    ['most have none', 'mobil\n+4915112345678\n0151 12345678\n0664 1234567\n'],
+    ['those of another column have none', 'mobil;tel\n+4915112345678;0151 12345678\n'],
+  ])('where %s, with the keys under suppress', async (_what, list) => {
+    const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list });
+    expect((await refused(workspace))[0]?.hint).toMatch(/country: DE, or countryColumn .* under suppress/);
+  });
+});
+
+describe.concurrent('a file of opt-outs is no audience', () => {
+  test.each([
+    ['it is the list itself, however short', people(1), people(1), 'it is the suppression list stop.csv'],
+    [
+      'nearly all of its numbers are on the lists',
+      people(20),
+      people(18),
+      '18 of its 20 numbers are on the suppression lists',
+    ],
+  ])('%s: plan refuses it', async (_what, audience, list, message) => {
+    const workspace = await aJobOf({ files: 'stop.csv' }, { 'people.csv': audience, 'stop.csv': list });
+    expect((await refused(workspace))[0]).toMatchObject({
+      file: 'people.csv',
+      message: expect.stringContaining(message),
+    });
+    expect((await workspace.run()).code).toBe(2);
+    expect(workspace.requests()).toEqual([]);
+  });
+
+  test.each([
+    ['few people, all of whom opted out', people(5), people(6)],
+    ['many who did not', people(20), people(17)],
+  ])('a file of %s is one', async (_what, audience, list) => {
+    const workspace = await aJobOf({ files: 'stop.csv' }, { 'people.csv': audience, 'stop.csv': list });
+    expect((await workspace.run()).code).toBe(0);
+  });
+});
+
+test('preview shows who opted out as skipped, with the list that names them; also asked for by number', async () => {
+  const workspace = await aJobOf(
+    { files: ['a.csv', 'b.csv'] },
+    {
+      ...TEN,
+      'a.csv': `mobile\n${numberOf(9)}\n`,
+      'b.csv': `mobile\n${numberOf(2)}\n`,
+    },
+  );
+  const show = async (...flags: string[]) => JSON.parse((await workspace.volley('preview', ...flags)).stdout).rows;
+  const skipped = { state: 'skipped', reason: 'The number is on the suppression list b.csv', sms: null };
+  const ofJob = await show('job.yaml', '--count', '2');
+  expect(ofJob).toMatchObject([{ row: 1 }, { row: 2, ...skipped }, { row: 3, state: 'sent' }]);
+  expect(await show('job.yaml', '--to', numberOf(2))).toMatchObject([{ row: 2, ...skipped }]);
+  await workspace.volley('plan', 'job.yaml');
+  const run = workspace.runOf(workspace.plans()[0] ?? '');
+  expect(await show(run, '--count', '2')).toEqual(ofJob);
+  expect(await show(run, '--to', numberOf(2))).toMatchObject([{ row: 2, ...skipped }]);
+});
