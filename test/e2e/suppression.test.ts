@@ -60,7 +60,9 @@ describe.concurrent('opt-outs on standard input', () => {
     const workspace = await aJobOf({ files: '-' }, TEN);
     workspace.setFaults({ kind: 'reject-rows', rows: 1 });
     await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: `mobile\n${numberOf(1)}\n` }));
-    const { code, stdout } = await workspace.volley('retry', workspace.runOf(workspace.plans()[0] ?? ''));
+    const { code, stdout } = await workspace.volley(
+      ...['retry', workspace.runOf(workspace.plans()[0] ?? ''), '--only', 'rejected'],
+    );
     expect([code, stdout]).toEqual([2, expect.stringContaining('came by standard input')]);
   });
 

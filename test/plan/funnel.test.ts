@@ -14,7 +14,7 @@ const WHERE: Where = [
 const stop = anInput({ files: ['stop.csv'] });
 
 async function aFunnel(rows: readonly string[], where: Where = WHERE): Promise<PlannedStep> {
-  const step = anSmsStep({ input: anInput({ where }), suppress: stop });
+  const step = anSmsStep({ input: anInput({ where }), suppress: [stop] });
   const files = {
     'people.csv': `mobile,consent,Land,spend\n${rows.join('\n')}\n`,
     'stop.csv': `mobile\n${aNumber(9)}\n`,
