@@ -96,7 +96,7 @@ describe.concurrent('lists of several kinds', () => {
     { files: 'mixed.csv', countryColumn: 'land' },
   ];
 
-  test('have their own country, column of the country, and column: nobody on them gets a message', async () => {
+  test('have their own country, column of the country, and column: none of their numbers gets a message', async () => {
     const workspace = await aJobOf(suppress, files);
     const { code, summary } = await workspace.run();
     expect(code).toBe(0);
@@ -196,7 +196,11 @@ describe.concurrent('a list that cannot be trusted is refused', () => {
     const list = `mobil;am\n+4915112345678;${date}\n${date};${date}\n`;
     const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list }, input);
     expect(await refused(workspace)).toMatchObject([
-      { file: 'stop.csv', line: 3, message: `column "mobil" holds ${date}, which is no number (a date), expected one` },
+      {
+        file: 'stop.csv',
+        line: 3,
+        message: `column "mobil" holds ${date}, which is not a number (a date), expected one`,
+      },
     ]);
   });
 

@@ -115,7 +115,7 @@ function isDate(cell: string): boolean {
   return isYear && low >= 1 && low <= 12 && high <= 31;
 }
 
-/** Why a cell is no number, in a few words. */
+/** Why a cell is not a number, in a few words. */
 export function explainUnreadable(code: NumberCode | 'date'): string {
   return code === 'date' ? 'a date' : NUMBER_CODES[code].is;
 }

@@ -227,12 +227,12 @@ function explainNoNumbers(columns: readonly SuppressionColumn[]): Omit<Problem, 
 
 function addUnreadable({ name, places, unreadable }: SuppressionColumn, shown: string, problems: ProblemList): void {
   for (const { line, shown: cell, code } of places) {
-    const what = cell === '' ? 'a cell that is no number' : `${cell}, which is no number`;
+    const what = cell === '' ? 'a cell that is not a number' : `${cell}, which is not a number`;
     const message = `column ${JSON.stringify(name)} holds ${what} (${explainUnreadable(code)}), expected one`;
     problems.add({ where: `${shown}:${line}`, message, hint: code === 'no-country' ? NO_COUNTRY_HINT : COLUMN_HINT });
   }
   const more = unreadable - places.length;
-  if (more > 0) problems.add({ where: shown, message: `and ${more} more cells that are no number` });
+  if (more > 0) problems.add({ where: shown, message: `and ${more} more cells that are not numbers` });
 }
 
 const COLUMN_HINT = 'Correct it; if another column has the numbers, name that: column, under suppress of the step.';

@@ -75,7 +75,7 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
   it('in which a number cannot be read, with its line', async () => {
     const problems = await refusedFor(`mobile\n${aNumber(0)}\n6.59123E+09\n${aNumber(1)}\n`);
     expect(problems).toEqual([
-      'stop-1.csv:3: column "mobile" holds 6.5****E+09, which is no number (a spreadsheet changed it), expected one',
+      'stop-1.csv:3: column "mobile" holds 6.5****E+09, which is not a number (a spreadsheet changed it), expected one',
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('a suppression list fails closed: the plan is refused for one', () => {
     const rows = Array.from({ length: 8 }, (_, index) => `${aNumber(index)}\nx${index}\n`).join('');
     const problems = await refusedFor(`mobile\n${rows}`);
     expect(problems).toHaveLength(6);
-    expect(problems.at(-1)).toBe('stop-1.csv: and 3 more cells that are no number');
+    expect(problems.at(-1)).toBe('stop-1.csv: and 3 more cells that are not numbers');
   });
 
   it('with a row that cannot be read', async () => {
