@@ -92,6 +92,8 @@ export const CAMPAIGN_PLATFORMS = {
 export const CC_PLATFORM = /^(?:NA|EU|CA|AP|AU|BC|SB)(?:[A-Z0-9-]{0,20}[A-Z0-9])?$/i;
 /** Documented: the call went on and its own answer came too late, so the outcome is unknown. */
 export const CAMPAIGN_TIMED_OUT_STATUS = 206;
+/** Documented, in their wording of the guide and of the OpenAPI file; inferred for a refused token. All refusals are `{ message }`. */
+export const CAMPAIGN_REFUSAL = /\bcampaign\b|^invalid state transition|^not authorized/i;
 /** What a campaign can be set to. */
 export type CampaignTarget = 'RUNNING' | 'PAUSED' | 'PURGED' | 'STOPPED';
 /** Documented, in the guide's words for a state; campaign-states.ts says which numbers they mean. Nothing leads out of stopped. */
@@ -112,5 +114,5 @@ export const DEFAULT_CHAT_PAGE_SIZE = 30;
 export const CHAT_TICKS_PER_MS = 1000;
 /** The reference, "Errors": what begins the error code of a key that is refused, whatever the HTTP status, which it does not show. */
 export const KEY_FAULT_PREFIX = 'oauth.';
-/** Inferred from that form: what begins the error code of a limit that was exceeded, before the request went on. */
-export const CHAT_POLICY_PREFIX = 'policies.';
+/** Inferred from that form: the error code of what failed on the way to the chat's server, perhaps behind it. */
+export const CHAT_FORWARDED = /^(messaging|protocol)\./;

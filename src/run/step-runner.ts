@@ -1,6 +1,6 @@
 import type { RowOutcomes } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
-import { wasTurnedAway } from '../service/decide-answer.js';
+import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
 import type { Cost } from '../throttle/rate.js';
 import { Breaker } from './send/breaker.js';
@@ -156,8 +156,7 @@ export class StepRunner {
     if (result.kind === 'settled') this.#count(result.outcomes);
     if (decision === undefined) return;
     if (decision.kind === 'stop') {
-      const isRefused = decision.reason === 'request-refused';
-      stop.request(decision.reason, isRefused ? decision.why : `${decision.why} from the service`);
+      stop.request(decision.reason, explainStop(decision));
       return;
     }
     const isAnswered = decision.kind === 'refused' || (decision.kind === 'read' && !isUnknown(result));
@@ -208,10 +207,13 @@ export class StepRunner {
   #noteBad(decision: Exclude<NonNullable<Attempt>['decision'], undefined>, clearance: Clearance): void {
     const { stop, service } = this.#context;
     const isInDoubt = decision.kind === 'in-doubt' || decision.kind === 'read';
-    if (isInDoubt && !this.#caution.noteDoubt(clearance)) return;
+    const retryAfterMs = retryAfterOf(decision);
+    if (isInDoubt && !this.#caution.noteDoubt(clearance)) {
+      if (retryAfterMs !== undefined) this.#lane.pauseFor(retryAfterMs, { isOwn: false });
+      return;
+    }
     const pauseMs = this.#breaker.noteBad(isInDoubt);
     const why = 'why' in decision ? decision.why : 'answers that account for no row';
-    const retryAfterMs = decision.kind === 'wait' ? decision.retryAfterMs : undefined;
     if (retryAfterMs !== undefined && retryAfterMs > service.giveUpAfterSeconds * 1000) {
       stop.request('unavailable', `${why}, and asks to come back in ${Math.ceil(retryAfterMs / 1000)} s`);
     } else if (this.#breaker.shouldGiveUp) stop.request('unavailable', why);

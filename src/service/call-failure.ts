@@ -2,11 +2,11 @@ import { ServiceError } from '../domain/errors.js';
 import type { Answer, Response } from './answer.js';
 import type { Decision } from './decide-answer.js';
 import type { Endpoint, WireRequest } from './endpoint.js';
-import { isKeyFault, readErrorBody } from './error-body.js';
+import { isKeyFault, isOwnError, readErrorBody } from './error-body.js';
 
 /** A call that ended without a good answer. */
 export interface FailedCall {
-  readonly endpoint: Pick<Endpoint<never, unknown>, 'name'>;
+  readonly endpoint: Pick<Endpoint<never, unknown>, 'area' | 'name'>;
   readonly method: WireRequest['method'];
   readonly decision: Decision;
   readonly answer: Answer;
@@ -23,10 +23,13 @@ export function describeCallFailure(failed: FailedCall): ServiceError {
     case 'refused':
       return describeRefusal(name, answer as Response);
     case 'stop':
-      if (decision.reason !== 'redirected') return describeUnauthorized(name, answer as Response);
-      return decision.mayHaveBeenProcessed && !isRepeatable
-        ? describeDoubt(name, `${decision.why}, a redirect`, answer)
-        : describeRedirect(name, decision.why, answer);
+      if (decision.reason === 'redirected') {
+        return isRepeatable
+          ? describeRedirect(name, decision.why, answer)
+          : describeDoubt(name, `${decision.why}, a redirect`, answer);
+      }
+      if (!decision.mayHaveBeenProcessed) return describeUnauthorized(name, answer as Response);
+      return isRepeatable ? describeBarred(name, decision.why, answer) : describeDoubt(name, decision.why, answer);
     case 'again':
     case 'wait':
       return describeUnavailable(failed, decision.why);
@@ -37,10 +40,10 @@ export function describeCallFailure(failed: FailedCall): ServiceError {
 
 /** The error for a 2xx whose body is not what the endpoint answers with. */
 export function describeBadAnswer(
-  { name }: FailedCall['endpoint'],
+  { area, name }: FailedCall['endpoint'],
   { answer, isRepeatable }: { answer: Response; isRepeatable: boolean },
 ): ServiceError {
-  if (isKeyFault(answer)) return describeUnauthorized(name, answer);
+  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(name, answer);
   const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
   return new ServiceError('bad-answer', `Cannot ${name}: ${problem}`, {
@@ -66,6 +69,14 @@ function describeUnauthorized(name: string, response: Response): ServiceError {
       serviceCode: code,
     },
   );
+}
+
+/** 401 or 403 that the service itself did not say. */
+function describeBarred(name: string, why: string, answer: Answer): ServiceError {
+  return new ServiceError('unauthorized', `Cannot ${name}: ${why}`, {
+    hint: 'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.',
+    ...statusOf(answer),
+  });
 }
 
 function describeRedirect(name: string, why: string, answer: Answer): ServiceError {

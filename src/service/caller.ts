@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Answer, Response } from './answer.js';
 import type { Authorize } from './authorize.js';
 import { describeBadAnswer, describeCallFailure } from './call-failure.js';
-import { type Decision, decideAnswer, mayBeStray, wasTurnedAway } from './decide-answer.js';
+import { type Decision, decideAnswer, mayBeStray, retryAfterOf, wasTurnedAway } from './decide-answer.js';
 import type { CallService, Endpoint } from './endpoint.js';
 import type { Call, Transport } from './transport.js';
 
@@ -42,12 +42,13 @@ export function createCaller(deps: CallerDeps): CallService {
     const lane = deps.laneOf(endpoint.area);
     const wire = endpoint.request(deps.service, input);
     const { method } = wire;
+    const isRepeatable = endpoint.isRepeatable(input);
     const call = {
       ...wire,
       area: endpoint.area,
       headers: { ...wire.headers, ...deps.authorize(endpoint.area, method) },
+      hasOwnConnection: !isRepeatable,
     };
-    const isRepeatable = endpoint.isRepeatable(input);
     const untilMs = deps.clock.monotonicMs() + deps.giveUpAfterMs;
     let mayHaveBeenDone = false;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
@@ -56,7 +57,12 @@ export function createCaller(deps: CallerDeps): CallService {
         return deps.transport.send({ ...call, reportConnectDelay }, deps.signal);
       });
       const { trustUnavailable } = deps.service;
-      const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
+      const decision = decideAnswer(answer, {
+        area: endpoint.area,
+        isRepeatable,
+        trustUnavailable,
+        nowMs: deps.clock.now(),
+      });
       if (decision.kind === 'read') {
         lane.noteSuccess();
         return readOrThrow(endpoint, input, { answer: answer as Response, transport: deps.transport });
@@ -70,7 +76,7 @@ export function createCaller(deps: CallerDeps): CallService {
       if (isTurnedAway) lane.slowDown();
       // Pause the lane even when this call gives up, so that the next one does not come too early.
       if (isTurnedAway || (pauseMs !== undefined && !isOver))
-        lane.pauseFor(pauseMs ?? backoffMs, { isOwn: !isTurnedAway });
+        lane.pauseFor(pauseMs ?? retryAfterOf(decision) ?? backoffMs, { isOwn: !isTurnedAway });
       if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
     }
   };

@@ -64,8 +64,21 @@ function isInterim(status: number | 'unknown' | undefined): boolean {
   return typeof status === 'number' && status < 200 && status !== 101;
 }
 
-/** undici reads a connection by `read`, and writes each request at once, before it reads; pipelining is 1. */
-export function filterContinue<Connection extends Pick<Socket, 'read' | 'write'>>(socket: Connection): Connection {
+/** Code of the error of a connection on which bytes come before a request was written whole: they belong to no request. */
+export const EARLY_ANSWER = 'EARLY_ANSWER';
+
+export function earlyAnswer(): Error {
+  return Object.assign(new Error('An answer came before its request'), { code: EARLY_ANSWER });
+}
+
+type Connection = Pick<Socket, 'destroy' | 'read' | 'write' | 'writableLength'>;
+
+/**
+ * Passes on what a connection answers, without each `100 Continue`, and ends the connection at bytes that come before
+ * the request was written whole. Bytes that come while there is no request end it in undici. undici reads a connection
+ * by `read`, and writes each request at once, before it reads; pipelining is 1.
+ */
+export function filterAnswers(socket: Connection): void {
   const filter = new ContinueFilter();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
@@ -78,8 +91,10 @@ export function filterContinue<Connection extends Pick<Socket, 'read' | 'write'>
       const chunk: Buffer | null = read(size);
       if (chunk === null) return null;
       const passed = filter.filter(chunk);
-      if (passed.length > 0) return passed;
+      if (passed.length === 0) continue;
+      if (socket.writableLength === 0) return passed;
+      socket.destroy(earlyAnswer());
+      return null;
     }
   };
-  return socket;
 }

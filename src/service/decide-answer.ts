@@ -1,6 +1,6 @@
+import type { Area } from '../domain/areas.js';
 import type { Answer, Response } from './answer.js';
 import { isKeyFault, isOwnError, isResendTooEarly } from './error-body.js';
-import { wasNeverForwarded } from './never-forwarded.js';
 import { readRetryAfterMs } from './retry-after.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
@@ -22,12 +22,19 @@ export type Decision =
     }
   /**
    * It may have been processed: in doubt, never repeated automatically. `isTurnedAway`: an intermediary asks for a
-   * lower rate.
+   * lower rate, and the lane waits as it does for `wait`.
    */
-  | { readonly kind: 'in-doubt'; readonly why: string; readonly isTurnedAway?: boolean };
+  | {
+      readonly kind: 'in-doubt';
+      readonly why: string;
+      readonly isTurnedAway?: boolean;
+      readonly retryAfterMs?: number | undefined;
+    };
 
 /** What the decision depends on beside the answer. */
 export interface Asked {
+  /** Each has its own form of an error. */
+  readonly area: Area;
   /** The service makes it safe to send the same request again (a read, an upsert). */
   readonly isRepeatable: boolean;
   /** `service.trustUnavailable`: every 503 counts as not processed. */
@@ -35,29 +42,44 @@ export interface Asked {
   readonly nowMs: number;
 }
 
-/** Decides what an answer means (jobs/reference/limits-and-answers.md, "What an answer means"). Pure: `nowMs` only turns an HTTP date into a delay. */
-export function decideAnswer(answer: Answer, request: Asked): Decision {
+/**
+ * Decides what an answer means (jobs/reference/limits-and-answers.md, "What an answer means"). Pure: `nowMs` only turns
+ * an HTTP date into a delay.
+ */
+export function decideAnswer(answer: Answer, asked: Asked): Decision {
   if (answer.kind === 'failure') {
     return answer.mayHaveBeenProcessed
-      ? hold(answer.reason, request.isRepeatable)
+      ? hold(answer.reason, asked.isRepeatable)
       : { kind: 'again', why: answer.reason, mayHaveBeenProcessed: false };
   }
   const { status } = answer;
-  if (status >= 200 && status < 300) return { kind: 'read' };
   const why = `HTTP ${status}`;
+  if (status >= 200 && status < 300) return { kind: 'read' };
   if (status >= 300 && status < 400) {
     // Also a 302: an intermediary may have forwarded the request and redirect all the same.
     return { kind: 'stop', reason: 'redirected', why, mayHaveBeenProcessed: true };
   }
-  if (isResendTooEarly(answer)) return { kind: 'refused', status };
-  if (status === 401 || status === 403 || (status >= 400 && isKeyFault(answer))) {
-    return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: false };
+  return status < 400 ? hold(why, asked.isRepeatable) : decideError(answer, asked);
+}
+
+/** "Not processed" is believed of the service's own error body alone. */
+function decideError(answer: Response, { area, isRepeatable, trustUnavailable, nowMs }: Asked): Decision {
+  const { status } = answer;
+  const isOwn = isOwnError(answer, area);
+  const why = isOwn ? `HTTP ${status}` : `HTTP ${status} without the service's error body`;
+  if (isOwn && isResendTooEarly(answer)) return { kind: 'refused', status };
+  if (status === 401 || status === 403 || (isOwn && isKeyFault(answer))) {
+    return { kind: 'stop', reason: 'unauthorized', why, mayHaveBeenProcessed: !isOwn };
   }
-  if (status === 429 || status === 503) return decideTurnedAway(answer, request);
-  if (INTERMEDIARY_STATUSES.has(status)) return hold(why, request.isRepeatable);
-  if (status >= 400 && status < 500) return { kind: 'refused', status };
-  // Other 5xx and unknown statuses: the service had the request, and did not say what became of it.
-  return hold(why, request.isRepeatable);
+  if (status === 429 || status === 503) {
+    const retryAfterMs = readRetryAfterMs(answer, nowMs);
+    const isCertain = isOwn || (status === 503 && trustUnavailable === true);
+    if (isRepeatable || isCertain) return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs };
+    return { kind: 'in-doubt', why, isTurnedAway: true, retryAfterMs };
+  }
+  if (isOwn && status < 500 && !INTERMEDIARY_STATUSES.has(status)) return { kind: 'refused', status };
+  // Of other statuses the service's own words say nothing either: it had the request.
+  return hold(status < 500 ? why : `HTTP ${status}`, isRepeatable);
 }
 
 /** Whether the answer asks for a lower rate, processed or not. */
@@ -65,28 +87,25 @@ export function wasTurnedAway(decision: Decision): boolean {
   return decision.kind === 'wait' || (decision.kind === 'in-doubt' && decision.isTurnedAway === true);
 }
 
+/** Why a run stops for an answer, for a person. */
+export function explainStop({ reason, why, mayHaveBeenProcessed }: Extract<Decision, { kind: 'stop' }>): string {
+  if (reason === 'request-refused') return why;
+  if (reason === 'redirected' || !mayHaveBeenProcessed) return `${why} from the service`;
+  return `${why}: something in between refuses requests, or the base address is wrong`;
+}
+
+/** How long the answer asks to wait; undefined where it names no time. */
+export function retryAfterOf(decision: Decision): number | undefined {
+  return 'retryAfterMs' in decision ? decision.retryAfterMs : undefined;
+}
+
 /**
  * Whether an answer says nothing about its request: it may belong to another one, and this one's may come next on the
  * connection.
  */
 export function mayBeStray(answer: Answer, decision: Decision): boolean {
-  const isUnknown = decision.kind === 'in-doubt' || (decision.kind === 'again' && decision.mayHaveBeenProcessed);
-  return answer.kind === 'response' && isUnknown;
-}
-
-/**
- * 429 and 503 mean "not processed" with the service's own error body. A proxy also sends 503 when the service took the
- * request and only the answer was lost ("upstream connect error or disconnect/reset before headers").
- */
-function decideTurnedAway(answer: Response, { isRepeatable, trustUnavailable, nowMs }: Asked): Decision {
-  const { status } = answer;
-  const retryAfterMs = readRetryAfterMs(answer, nowMs);
-  const isCertain =
-    retryAfterMs !== undefined ||
-    isOwnError(answer) ||
-    (status === 503 && (trustUnavailable === true || wasNeverForwarded(answer)));
-  if (isRepeatable || isCertain) return { kind: 'wait', why: `HTTP ${status}`, retryAfterMs };
-  return { kind: 'in-doubt', why: `HTTP ${status} without the service's error body`, isTurnedAway: true };
+  const mayHaveBeenProcessed = 'mayHaveBeenProcessed' in decision && decision.mayHaveBeenProcessed;
+  return answer.kind === 'response' && (decision.kind === 'in-doubt' || mayHaveBeenProcessed);
 }
 
 /**

@@ -1,12 +1,14 @@
+import type { Area } from '../domain/areas.js';
 import {
-  CHAT_POLICY_PREFIX,
+  CAMPAIGN_REFUSAL,
+  CHAT_FORWARDED,
   KEY_FAULT_PREFIX,
   RESEND_TOO_EARLY,
   RESEND_TOO_EARLY_STATUS,
 } from '../domain/documented.js';
 import { isObject } from '../domain/is-object.js';
 import { type Response, readJsonBody } from './answer.js';
-import { readId, readText } from './json-value.js';
+import { readId, readInteger, readText } from './json-value.js';
 
 /**
  * Why the service refused: its own code and message if present, else the HTTP status. Each area has its own body:
@@ -37,17 +39,40 @@ export function isKeyFault(response: Response): boolean {
 }
 
 /**
- * Whether the service itself refuses, in its area's form, and not an intermediary: `{ code, errorId }`, the gateway's
- * `{ errors, referenceId }`, or the chat's policy fault, which is checked before the request is forwarded. The
- * campaign's `{ message }` cannot be distinguished from a proxy's.
+ * Whether the service itself answers, in the form of its area, and not something in between: a proxy or a firewall
+ * answers with a page, with nothing, or with JSON of its own, also when the service has done what was asked.
  */
-export function isOwnError(response: Response): boolean {
+export function isOwnError(response: Response, area: Area): boolean {
   const body = readJsonBody(response);
-  if (!isObject(body)) return false;
-  if (isObject(body.fault)) return (readFault(body.fault).code ?? '').startsWith(CHAT_POLICY_PREFIX);
-  const isSms = readId(body.code) !== undefined && readText(body.errorId) !== undefined;
-  return isSms || (body.errors !== undefined && body.errors !== null && readText(body.referenceId) !== undefined);
+  return isObject(body) && OWN_FORMS[area](body);
 }
+
+type Form = (body: Record<string, unknown>) => boolean;
+
+/** Smaller codes are HTTP statuses and those of gRPC: proxies write them, too. */
+const FIRST_OWN_CODE = 1000;
+
+const isCoded: Form = ({ code, message, errorId }) => {
+  const number = readInteger(code);
+  if (number === undefined) return false;
+  return readText(errorId) !== undefined || (number >= FIRST_OWN_CODE && readText(message) !== undefined);
+};
+
+/** A fault of what stands before the servers of gateway and chat, found before the request was forwarded. */
+const isFault: Form = ({ fault }) => {
+  const { code, words } = isObject(fault) ? readFault(fault) : { code: undefined, words: [] };
+  return code !== undefined && words[0] !== undefined && !CHAT_FORWARDED.test(code);
+};
+
+const OWN_FORMS: Readonly<Record<Area, Form>> = {
+  sms: isCoded,
+  contacts: isCoded,
+  verification: isCoded,
+  gateway: (body) =>
+    isFault(body) || (readText(body.message) !== undefined && typeof body.errors === 'object' && body.errors !== null),
+  campaign: ({ message }) => CAMPAIGN_REFUSAL.test(readText(message) ?? ''),
+  chat: isFault,
+};
 
 interface Words {
   readonly code: string | undefined;

@@ -1,15 +1,20 @@
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, Client, type Dispatcher } from 'undici';
 import type { Area } from '../domain/areas.js';
 import type { Timeouts } from '../job/job.js';
 import { startTimer, systemClock } from '../ports/clock.js';
 import type { Answer, Response, TransportFailure } from './answer.js';
-import { filterContinue } from './continue-filter.js';
+import { EARLY_ANSWER, earlyAnswer, filterAnswers } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
 export interface Call extends WireRequest {
   /** For metrics; absent for an address outside of the service. */
   readonly area?: Area | undefined;
+  /**
+   * It must not be repeated: it goes over a connection that no other request uses, so that no answer to another one,
+   * and no answer too many, is taken for its own.
+   */
+  readonly hasOwnConnection?: boolean;
   /** Called when its first byte leaves, with the time that it waited for a new connection. Not called if one was open. */
   readonly reportConnectDelay?: ((connectDelayMs: number) => void) | undefined;
 }
@@ -39,28 +44,58 @@ export function createTransport(timeouts: Timeouts): Transport {
   const connect = buildConnector({ timeout: connectMs });
   // undici begins to connect before `request` returns, and each connection it makes is for the request that asks for it.
   let asking: Call | undefined;
-  const createAgent = () =>
-    new Agent({
-      connect: (options, callback) => {
-        const reportConnectDelay = asking?.reportConnectDelay;
-        const askedMs = systemClock.monotonicMs();
-        connect(options, (...result) => {
-          if (result[0] !== null) neverConnected.add(result[0]);
-          else {
-            filterContinue(result[1]);
-            reportConnectDelay?.(systemClock.monotonicMs() - askedMs);
+  const options: Client.Options = {
+    connect: (options, callback) => {
+      const reportConnectDelay = asking?.reportConnectDelay;
+      const askedMs = systemClock.monotonicMs();
+      const refuse = (error: Error) => {
+        neverConnected.add(error);
+        callback(error, null);
+      };
+      connect(options, (error, socket) => {
+        if (error !== null) return refuse(error);
+        // A server that speaks or closes before it is asked has mostly done so by the next turn: nothing was sent yet.
+        let isEarly = false;
+        const note = () => {
+          isEarly = true;
+        };
+        socket.once('readable', note);
+        setImmediate(() => {
+          socket.off('readable', note);
+          if (isEarly || socket.destroyed) {
+            socket.destroy();
+            return refuse(socket.errored ?? earlyAnswer());
           }
-          callback(...result);
+          filterAnswers(socket);
+          reportConnectDelay?.(systemClock.monotonicMs() - askedMs);
+          callback(null, socket);
         });
-      },
-      headersTimeout: answerMs,
-      bodyTimeout: answerMs,
-      maxResponseSize: MAX_ANSWER_BYTES,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      pipelining: 1,
-    });
+      });
+    },
+    headersTimeout: answerMs,
+    bodyTimeout: answerMs,
+    maxResponseSize: MAX_ANSWER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const createAgent = () => new Agent({ ...options, pipelining: 1 });
   let agent = createAgent();
-  const dropped = new Set<Promise<void>>();
+  const closing = new Set<Promise<void>>();
+  /** It waits for what is in flight. */
+  const retire = (dispatcher: Dispatcher) => {
+    const closed = dispatcher.close().finally(() => closing.delete(closed));
+    closing.add(closed);
+  };
+  const dispatch = (call: Call, exchange: Exchange) => {
+    const url = new URL(`${call.base}${call.path}`);
+    const { method, headers, body } = call;
+    const path = `${url.pathname}${url.search}`;
+    asking = call;
+    // Pipelining 0 is undici's word for a connection that is closed behind its request.
+    const own = call.hasOwnConnection === true ? new Client(url.origin, { ...options, pipelining: 0 }) : undefined;
+    (own ?? agent).dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, exchange);
+    asking = undefined;
+    if (own !== undefined) retire(own);
+  };
   return {
     send: async (call, signal) => {
       const exchange = new Exchange();
@@ -73,10 +108,7 @@ export function createTransport(timeouts: Timeouts): Transport {
         exchange.abort(new DOMException('No complete answer arrived in time', 'TimeoutError'));
       });
       try {
-        const options = toOptions(call);
-        asking = call;
-        agent.dispatch(options, exchange);
-        asking = undefined;
+        dispatch(call, exchange);
         return await exchange.answer;
       } catch (error) {
         const failure = readFailure(error);
@@ -93,13 +125,11 @@ export function createTransport(timeouts: Timeouts): Transport {
       }
     },
     dropConnections: () => {
-      // It waits for what is in flight.
-      const closing = agent.close().finally(() => dropped.delete(closing));
-      dropped.add(closing);
+      retire(agent);
       agent = createAgent();
     },
     close: async () => {
-      await Promise.all([agent.close(), ...dropped]);
+      await Promise.all([agent.close(), ...closing]);
     },
   };
 }
@@ -156,11 +186,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function toOptions({ base, path, method, headers, body }: Call): Dispatcher.DispatchOptions {
-  const url = new URL(`${base}${path}`);
-  return { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body: body ?? null };
-}
-
 /** A description with the code, or the code alone if it is clear. */
 function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; hasStood: boolean }): string {
   const { connectSeconds, answerSeconds } = timeouts;
@@ -178,6 +203,8 @@ function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; 
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
       return word(`the connection was closed ${hasStood ? 'before the answer' : 'while it was made'}`);
+    case EARLY_ANSWER:
+      return 'an answer came before the request was sent whole';
     default:
       return code;
   }

@@ -28,7 +28,7 @@ describe.concurrent('a batch that is refused', () => {
     expect(rejected).toEqual([
       ['P10', 'send', '1000'],
       ['P18', 'send', '1300'],
-      ['P26', 'send', 'http-413'],
+      ['P26', 'send', '1100'],
       ['P34', 'send', '1000'],
     ]);
     const refusedNumbers = [10, 18, 26, 34].map(numberOf);

@@ -76,7 +76,8 @@ test.concurrent('killed in the middle of a post, the next run does not post agai
 test.concurrent.each<[string, FaultInput, string]>([
   ['refuses', { kind: 'status-400', area: 'chat' }, 'rejected'],
   ['fails', { kind: 'status-500', area: 'chat' }, 'in-doubt'],
-  ['takes no post', { kind: 'status-503', area: 'chat' }, 'rejected'],
+  ['takes no post', { kind: 'status-429', area: 'chat' }, 'rejected'],
+  ['is not reached', { kind: 'status-503', area: 'chat' }, 'in-doubt'],
   ['refuses the key', { kind: 'status-401', area: 'chat' }, 'rejected'],
 ])('a chat that %s stops nothing: the steps behind it have their turn', async (_, fault, status) => {
   const workspace = await aWorkspace(fault);

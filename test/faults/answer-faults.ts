@@ -5,49 +5,31 @@ import { type HonestAnswer, writeAnswer } from './ledger.js';
 import { chunk } from './wire-faults.js';
 
 const ONE_BY_ONE = ['contacts', 'conversations', 'verification.start', 'verification.check'] as const;
-const REFUSAL = '{"code":1000,"message":"refused for the test"}';
-const OWN_REFUSAL = '{"code":2000,"message":"busy","errorId":"00000000-0000-4000-8000-000000000000"}';
+/** In the forms of all areas at once. */
+const OWN_ERROR = JSON.stringify({
+  ...{ code: 1000, message: 'refused for the test', errorId: '00000000-0000-4000-8000-000000000000' },
+  ...{ errors: [{ code: '1000', message: 'refused for the test' }], referenceId: 'r-1' },
+});
+/** Of a proxy or a firewall. */
+const FOREIGN_BODIES = ['', '<html>Maintenance</html>', '{"message":"Forbidden","status":403}'];
 
 /** Whole answers whose status says what is to be done, whatever their body. */
 export const STATUS_FAULTS: readonly Fault[] = [
   ...[300, 301, 302, 303, 304, 307, 308].flatMap((status) => beforeAndAfter(redirect(status, 'elsewhere'))),
-  ...[401, 403].map((status) => answering(status, 'stop')),
+  ...[401, 403].map((status) => answering(status, 'stop', OWN_ERROR)),
   ...[429, 503].map((status) => ({
     what: `answers HTTP ${status} as the service does`,
     means: 'turned-away' as const,
-    onRequest: ({ socket }: Wire) => socket.write(anAnswer(status, OWN_REFUSAL)),
+    onRequest: ({ socket }: Wire) => socket.write(anAnswer(status, OWN_ERROR, { 'retry-after': '1' })),
   })),
-  {
-    what: 'answers HTTP 503 as a proxy does that passed nothing on',
-    means: 'turned-away',
-    onRequest: ({ socket }) => socket.write(anAnswer(503, 'no healthy upstream')),
-  },
-  ...[429, 503].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
-  ...beforeAndAfter({
-    what: 'answers HTTP 503 as a proxy does that lost the answer',
-    means: 'unknown',
-    onRequest: ({ socket }) =>
-      socket.write(
-        anAnswer(
-          503,
-          'upstream connect error or disconnect/reset before headers. reset reason: connection termination',
-        ),
-      ),
-  }),
-  ...['0', 'Sat, 21 Nov 2020 12:00:00 GMT'].map((text) => ({
-    what: `answers HTTP 503, to be asked again: ${text}`,
-    means: 'turned-away' as const,
-    onRequest: ({ socket }: Wire) => socket.write(anAnswer(503, '', { 'retry-after': text })),
-  })),
-  ...['soon', '-1'].flatMap((text) =>
-    beforeAndAfter({
-      what: `answers HTTP 503, to be asked again, no one knows when: ${text}`,
-      means: 'unknown',
-      onRequest: ({ socket }) => socket.write(anAnswer(503, '', { 'retry-after': text })),
-    }),
-  ),
-  ...[400, 404, 422].map((status) => answering(status, 'refused')),
-  ...[408, 460, 499, 500, 502, 504, 999].flatMap((status) => beforeAndAfter(answering(status, 'unknown'))),
+  ...[401, 403].flatMap((status) => barring(status, 'elsewhere')),
+  ...[400, 404, 406, 413, 422, 429, 503].flatMap((status) => barring(status, 'unknown')),
+  ...[
+    'no healthy upstream',
+    'upstream connect error or disconnect/reset before headers. reset reason: overflow',
+  ].flatMap((words) => beforeAndAfter({ ...answering(503, 'unknown', words), what: `answers HTTP 503: ${words}` })),
+  ...[400, 404, 422].map((status) => answering(status, 'refused', OWN_ERROR)),
+  ...[408, 460, 499, 500, 502, 504, 999].flatMap((status) => beforeAndAfter(answering(status, 'unknown', OWN_ERROR))),
   {
     what: 'answers HTTP 500, and gives its own answer to the next request on that connection',
     means: 'unknown',
@@ -55,12 +37,26 @@ export const STATUS_FAULTS: readonly Fault[] = [
   },
 ];
 
-function answering(status: number, means: Means): Fault & { onRequest: (wire: Wire) => void } {
+function answering(status: number, means: Means, body: string): Fault & { onRequest: (wire: Wire) => void } {
   return {
     what: `answers HTTP ${status}`,
     means,
-    onRequest: ({ socket }) => socket.write(anAnswer(status, REFUSAL)),
+    onRequest: ({ socket }) => socket.write(anAnswer(status, body)),
   };
+}
+
+/** As something in between does, before the service has the request or after it has done what was asked. */
+function barring(status: number, means: Means): Fault[] {
+  return FOREIGN_BODIES.flatMap((body) =>
+    ['', '1'].flatMap((seconds) =>
+      beforeAndAfter({
+        what: `answers HTTP ${status} as a proxy does, ${body === '' ? 'with nothing' : `with ${body}`}${seconds && ', and Retry-After'}`,
+        means,
+        onRequest: ({ socket }) =>
+          socket.write(anAnswer(status, body, seconds === '' ? {} : { 'retry-after': seconds })),
+      }),
+    ),
+  );
 }
 
 function redirect(status: number, means: Means): Fault & { onRequest: (wire: Wire) => void } {

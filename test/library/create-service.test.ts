@@ -88,7 +88,7 @@ test('a secret that the service repeats in its refusal is not in the error', asy
   const server = await aRawServer({
     onRequest: (socket, number) => {
       const header = /^authorization: (.+)\r$/im.exec(String(server.requests[number - 1]))?.[1];
-      socket.write(anAnswer(400, JSON.stringify({ code: 1002, message: `cannot take ${header}` })));
+      socket.write(anAnswer(400, JSON.stringify({ code: 1002, message: `the campaign cannot take ${header}` })));
     },
   });
   const service = aService(server.base, { credentials: SECRETS });

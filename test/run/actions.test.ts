@@ -4,6 +4,7 @@ import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
 import { aCsvOf, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
+import { ownError } from '../service/an-answer.js';
 import { LOST, lostAtGate } from './a-lost-lock.js';
 import { aFakeLane, aRun, aScriptedService, entriesOf, failure, type RunOptions, reportOf, response } from './a-run.js';
 
@@ -172,7 +173,7 @@ describe('message to a chat', () => {
     const busy = aService({
       other: () => {
         stop.request('interrupted', 'SIGTERM');
-        return response(503, {}, { 'retry-after': '20' });
+        return response(503, ownError('chat', 2000, 'Busy'), { 'retry-after': '20' });
       },
     });
     await runOnce(made, busy, { stop, deps: aSlowTime().deps });

@@ -12,6 +12,8 @@ async function sendThrough(script: Script, step = anSmsStep()) {
   const run = await aRun({ made, service });
   return { made, service, ...run, summary: await reportOf(made) };
 }
+/** The service's own error. */
+const OWN = { code: 2000, message: 'Busy', errorId: 'e' };
 const once =
   (answer: ReturnType<Script>): Script =>
   (_sent, count) =>
@@ -21,7 +23,7 @@ describe('429 and 503', () => {
   it.each([429, 503])(
     '%i pauses the lane as long as Retry-After says, slows it down, and sends again',
     async (status) => {
-      const { lane, service, summary } = await sendThrough(once(response(status, {}, { 'retry-after': '7' })));
+      const { lane, service, summary } = await sendThrough(once(response(status, OWN, { 'retry-after': '7' })));
       expect(lane.pausesMs).toEqual([7000]);
       expect(lane.slowed).toBe(1);
       expect(service.sent).toHaveLength(5);
@@ -32,11 +34,11 @@ describe('429 and 503', () => {
 
   it('read Retry-After as a date too', async () => {
     const date = new Date(1_800_000_000_000 + 9000).toUTCString();
-    expect((await sendThrough(once(response(429, {}, { 'retry-after': date })))).lane.pausesMs).toEqual([9000]);
+    expect((await sendThrough(once(response(429, OWN, { 'retry-after': date })))).lane.pausesMs).toEqual([9000]);
   });
 
   it('without Retry-After pause longer each time in a row', async () => {
-    const own = response(503, { code: 2000, errorId: 'e' });
+    const own = response(503, OWN);
     const { lane } = await sendThrough((_sent, count) => (count <= 4 ? own : undefined));
     expect(lane.pausesMs).toHaveLength(4);
     expect(lane.pausesMs).toEqual(lane.pausesMs.toSorted((a, b) => a - b));
@@ -44,7 +46,7 @@ describe('429 and 503', () => {
   });
 
   it('with a Retry-After beyond what the job waits stop the run at once', async () => {
-    const { end, service, summary } = await sendThrough(once(response(503, {}, { 'retry-after': '3600' })));
+    const { end, service, summary } = await sendThrough(once(response(503, OWN, { 'retry-after': '3600' })));
     expect(end).toEqual({ reason: 'unavailable', detail: 'HTTP 503, and asks to come back in 3600 s' });
     expect(service.accepted.length + summary.balance.unprocessed).toBe(300);
     expect(summary.exitCode).toBe(75);
@@ -111,11 +113,44 @@ describe('an answer that a person must look at', () => {
     [403, 'unauthorized'],
   ])('HTTP %i stops the run; rows without an answer stay unprocessed', async (status, reason) => {
     const { end, summary, service } = await sendThrough((_sent, count) =>
-      count === 1 ? undefined : response(status, {}),
+      count === 1 ? undefined : response(status, OWN),
     );
     expect(end).toEqual({ reason, detail: `HTTP ${status} from the service` });
     expect(service.accepted).toHaveLength(10);
     expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 10, unprocessed: 290, inDoubt: 0 } });
+  });
+});
+
+describe('an answer of something in between', () => {
+  it.each([400, 401, 403, 404, 406, 413, 422, 429, 503])(
+    'HTTP %i puts the batch in doubt, with Retry-After or without, and it is not sent again',
+    async (status) => {
+      for (const headers of [{}, { 'retry-after': '7' }] as const) {
+        const { made, summary, service } = await sendThrough(once(response(status, '<html>', headers)));
+        const [first] = service.sent;
+        const isStop = [401, 403].includes(status);
+        expect(summary.exitCode).toBe(isStop ? 4 : 3);
+        expect(summary.balance).toMatchObject({ inDoubt: 10, accepted: isStop ? 0 : 290, rejected: 0 });
+
+        const healed = aScriptedService();
+        await aRun({ made, service: healed, epoch: 2 });
+        const rows = [...service.sent.slice(1), ...healed.sent].flatMap((sent) => sent.rows);
+        expect(rows.filter((row) => first!.rows.includes(row))).toEqual([]);
+        expect((await reportOf(made)).balance).toMatchObject({ accepted: 290, inDoubt: 10 });
+      }
+    },
+  );
+
+  it.each([401, 403])('HTTP %i stops the run, which says that it is not the service that refuses', async (status) => {
+    const { end } = await sendThrough(once(response(status, '<html>')));
+    const why = `HTTP ${status} without the service's error body: something in between refuses requests, or the base address is wrong`;
+    expect(end).toEqual({ reason: 'unauthorized', detail: why });
+  });
+
+  it.each([429, 503])('HTTP %i pauses the lane as long as Retry-After says, and slows it down', async (status) => {
+    const { lane } = await sendThrough(once(response(status, '<html>', { 'retry-after': '7' })));
+    expect(lane.pausesMs).toEqual([7000]);
+    expect(lane.slowed).toBe(1);
   });
 });
 

@@ -16,17 +16,29 @@ import {
   TEXT,
   UPSERT,
 } from './a-caller.js';
-import { aResponse } from './an-answer.js';
+import { aResponse, ownError } from './an-answer.js';
 
 describe('the error of a call', () => {
-  const said = { code: 1200, message: 'Not authenticated' };
   const keyFault = {
     fault: { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } },
   };
 
   const ends = [
-    ['unauthorized', 'a write', aResponse(said, 401), { status: 401, serviceCode: '1200' }],
-    ['unauthorized', 'a write', aResponse({ ...said, code: 1201 }, 403), { status: 403, serviceCode: '1201' }],
+    [
+      'unauthorized',
+      'a write',
+      aResponse(ownError('gateway', 'access_denied', 'No'), 401),
+      { status: 401, serviceCode: 'access_denied' },
+    ],
+    [
+      'unauthorized',
+      'a write',
+      aResponse(ownError('gateway', 'forbidden', 'No'), 403),
+      { status: 403, serviceCode: 'forbidden' },
+    ],
+    ['in-doubt', 'a write', aResponse('<html>', 401), { status: 401 }],
+    ['in-doubt', 'a write', aResponse({ message: 'Forbidden' }, 403), { status: 403 }],
+    ['unauthorized', 'a read', aResponse('<html>', 403), { status: 403 }],
     ['unauthorized', 'a write', aResponse(keyFault, 400), { status: 400, serviceCode: 'oauth.v2.InvalidAccessToken' }],
     ['unauthorized', 'a read', aResponse(keyFault, 500), { status: 500, serviceCode: 'oauth.v2.InvalidAccessToken' }],
     ['unauthorized', 'a write', aResponse(keyFault, 200), { status: 200, serviceCode: 'oauth.v2.InvalidAccessToken' }],
@@ -38,11 +50,17 @@ describe('the error of a call', () => {
     [
       'refused',
       'a write',
-      aResponse({ message: 'Invalid state transition.' }, 400),
+      aResponse({ message: 'Bad', errors: [], referenceId: 'r-1' }, 400),
       { status: 400, serviceCode: 'http-400' },
     ],
-    ['refused', 'a read', aResponse({ code: 1300, message: 'None' }, 404), { status: 404, serviceCode: '1300' }],
-    ['refused', 'a write', aResponse({ code: 1400, message: 'Too early' }, 403), { status: 403, serviceCode: '1400' }],
+    [
+      'refused',
+      'a read',
+      aResponse(ownError('gateway', 'not_found', 'None'), 404),
+      { status: 404, serviceCode: 'not_found' },
+    ],
+    ['in-doubt', 'a write', aResponse('<html>', 404), { status: 404 }],
+    ['unavailable', 'a read', aResponse('<html>', 404), { status: 404 }],
     ['in-doubt', 'a write', LOST, { status: undefined }],
     ['in-doubt', 'a write', aResponse('', 500), { status: 500 }],
     ['in-doubt', 'a write', aResponse('', 101), { status: 101 }],
@@ -51,7 +69,7 @@ describe('the error of a call', () => {
     ['bad-answer', 'a read', aResponse('<html>'), { status: 200 }],
     ['bad-answer', 'an upsert', aResponse('', 204), { status: 204 }],
     ['unavailable', 'a write', REFUSED, { status: undefined }],
-    ['unavailable', 'a write', aResponse({ code: 429, errorId: 'e' }, 429), { status: 429 }],
+    ['unavailable', 'a write', aResponse(ownError('gateway', 'busy', 'Busy'), 429), { status: 429 }],
     ['in-doubt', 'a write', aResponse('', 429), { status: 429 }],
     ['unavailable', 'a read', aResponse('', 503), { status: 503 }],
     ['unavailable', 'a read', aResponse('', 500), { status: 500 }],
@@ -72,7 +90,9 @@ describe('the error of a call', () => {
   );
 
   test('carries the words of the service', async () => {
-    const error = await failureOf(aCaller([aResponse({ message: 'Campaign not found.' }, 404)]).call(READ, ''));
+    const error = await failureOf(
+      aCaller([aResponse(ownError('gateway', 'not_found', 'Campaign not found.'), 404)]).call(READ, ''),
+    );
     expect(error.message).toBe('Cannot read it: Campaign not found.');
   });
 

@@ -14,7 +14,7 @@ import {
   UPSERT,
   WRITE,
 } from './a-caller.js';
-import { aResponse, someAddresses } from './an-answer.js';
+import { aResponse, ownError, someAddresses } from './an-answer.js';
 
 describe('a call', () => {
   test('passes the gate of its area before it is sent, with its credentials, and gives the typed answer', async () => {
@@ -29,6 +29,7 @@ describe('a call', () => {
         path: '/do',
         headers: { accept: 'application/json', 'content-type': 'application/json', authorization: SECRET },
         body: Buffer.from(TEXT),
+        hasOwnConnection: true,
       },
     ]);
   });
@@ -74,8 +75,8 @@ describe('a call is tried again', () => {
 
   test.each([429, 503])('when it was turned away with HTTP %i; the lane hears of it', async (status) => {
     const { call, told } = aCaller([
-      aResponse('', status, { 'retry-after': '7' }),
-      aResponse({ code: 2000, errorId: 'e' }, status),
+      aResponse(ownError('gateway', 'busy', 'Busy'), status, { 'retry-after': '7' }),
+      aResponse(ownError('gateway', 'busy', 'Busy'), status),
       GOOD,
     ]);
     await expect(call(WRITE, TEXT)).resolves.toBe('done');
@@ -100,6 +101,9 @@ describe('a call is tried again', () => {
       const once = aCaller([aResponse('', status), GOOD]);
       expect(await failureOf(once.call(WRITE, TEXT))).toMatchObject({ code: 'in-doubt', status });
       expect(once.told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 500']);
+      const later = aCaller([aResponse('', status, { 'retry-after': '7' }), GOOD]);
+      expect(await failureOf(later.call(WRITE, TEXT))).toMatchObject({ code: 'in-doubt', status });
+      expect(later.told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 7000']);
     },
   );
 

@@ -5,6 +5,7 @@ import { aCsvOf, anInput, anSmsStep, makeAPlan, someLimits } from '../plan/a-pla
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { aCheck, aStart } from '../run/a-verification-run.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
+import { ownError } from './an-answer.js';
 
 const limits = someLimits({ concurrency: 1 });
 const sms = anSmsStep({ limits });
@@ -76,7 +77,7 @@ const FILES = {
 const plans = new Map<StatusKindName, ReturnType<typeof planOf>>();
 
 /** Figures of a run in which the first of the kind's own requests is answered with the status, and the others well. */
-export async function figuresOfKind(name: StatusKindName, status: number): Promise<number[]> {
+export async function figuresOfKind(name: StatusKindName, status: number, isOwn: boolean): Promise<number[]> {
   const { steps, isAsked, accept }: StatusKind = STATUS_KINDS[name];
   const planned = plans.get(name) ?? planOf(steps);
   plans.set(name, planned);
@@ -89,7 +90,9 @@ export async function figuresOfKind(name: StatusKindName, status: number): Promi
   const send = async (call: Call, signal: AbortSignal | undefined): Promise<Answer> => {
     count += 1;
     if (isAsked(call)) asked += 1;
-    if (isAsked(call) && asked === 1) return response(status, '');
+    if (isAsked(call) && asked === 1) {
+      return response(status, isOwn ? ownError(call.area ?? 'sms', 1000, 'as the test wants it') : '');
+    }
     return accept(call, count) ?? messages.transport.send(call, signal);
   };
   await aRun({ made, service: { transport: { ...messages.transport, send } } });

@@ -4,6 +4,7 @@ import { readPage, readRows, readSection } from '../pages/page.js';
 import { aContactsStep, aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
+import { ownError } from './an-answer.js';
 import { figuresOfKind, STATUS_KINDS, type StatusKindName } from './status-kinds.js';
 
 const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');
@@ -26,6 +27,8 @@ interface StatusClass {
   /** Begins the page's cell, or stands in it. */
   readonly row: string;
   readonly statuses: readonly number[];
+  /** With the service's own error body; else with none. */
+  readonly isOwn: boolean;
   readonly sms: Fate;
   readonly contacts: Fate;
 }
@@ -40,20 +43,21 @@ const STOPPING = [401, 403];
 const without = (statuses: readonly number[], ...others: readonly number[][]) =>
   statuses.filter((status) => !others.flat().includes(status));
 
+const REFUSING = without(range(400, 499), BUSY, STOPPING, INTERMEDIARY_STATUSES);
+
 const CLASSES: readonly StatusClass[] = [
-  { row: '429, 503 from something in between', statuses: BUSY, sms: 'in doubt', contacts: 'again' },
-  { row: '2xx that is empty', statuses: range(200, 299), sms: 'in doubt', contacts: 'in doubt' },
-  {
-    row: '400, 422 and other 4xx',
-    statuses: without(range(400, 499), BUSY, STOPPING, INTERMEDIARY_STATUSES),
-    sms: 'rejected',
-    contacts: 'rejected',
-  },
-  { row: '401, 403', statuses: STOPPING, sms: 'stopped', contacts: 'stopped' },
-  { row: 'any 3xx', statuses: range(300, 399), sms: 'in doubt, stopped', contacts: 'stopped' },
+  { row: '429, 503 with', isOwn: true, statuses: BUSY, sms: 'again', contacts: 'again' },
+  { row: '429, 503 from', isOwn: false, statuses: BUSY, sms: 'in doubt', contacts: 'again' },
+  { row: '2xx that is empty', isOwn: false, statuses: range(200, 299), sms: 'in doubt', contacts: 'in doubt' },
+  { row: '400, 422 and other 4xx with', isOwn: true, statuses: REFUSING, sms: 'rejected', contacts: 'rejected' },
+  { row: '4xx from', isOwn: false, statuses: REFUSING, sms: 'in doubt', contacts: 'again' },
+  { row: '401, 403 with', isOwn: true, statuses: STOPPING, sms: 'stopped', contacts: 'stopped' },
+  { row: '401, 403 from', isOwn: false, statuses: STOPPING, sms: 'in doubt, stopped', contacts: 'stopped' },
+  { row: 'any 3xx', isOwn: false, statuses: range(300, 399), sms: 'in doubt, stopped', contacts: 'stopped' },
   {
     // With those that no one names: the service had the request, and did not say what became of it.
     row: '408, 460, 499, 500, 502, 504',
+    isOwn: false,
     statuses: [...range(100, 199), ...INTERMEDIARY_STATUSES, ...without(range(500, 599), BUSY)],
     sms: 'in doubt',
     contacts: 'again',
@@ -92,13 +96,14 @@ const FIGURES: Readonly<Record<keyof typeof KINDS, Readonly<Record<Fate, readonl
 };
 
 /** Figures of a run whose first request is answered with the status; of a batch that is refused, so is the half with its first row. */
-async function figuresOf(kind: keyof typeof KINDS, status: number): Promise<number[]> {
+async function figuresOf(kind: keyof typeof KINDS, status: number, isOwn: boolean): Promise<number[]> {
   const { plan, directory, disk } = await plans[kind];
   const copied = Object.entries(disk.snapshot('/out')).map(([path, text]) => [`/out/${path}`, text]);
   const made = { plan, directory, disk: aMemoryDisk(Object.fromEntries(copied)) };
   const service = aScriptedService(({ rows }, count) => {
     const isHalfAtFault = rows.length === 1 && rows[0] === 0;
-    return count === 1 || isHalfAtFault ? response(status, '') : undefined;
+    const body = isOwn ? ownError(kind, 1000, 'as the test wants it') : '';
+    return count === 1 || isHalfAtFault ? response(status, body) : undefined;
   });
   await aRun({ made, service });
   const { balance, exitCode } = await reportOf(made);
@@ -106,8 +111,9 @@ async function figuresOf(kind: keyof typeof KINDS, status: number): Promise<numb
   return [accepted, inDoubt, rejected, unprocessed, service.sent.length, exitCode];
 }
 
-test('every status from 100 to 599 has one class', () => {
-  expect(CLASSES.flatMap(({ statuses }) => statuses).sort((a, b) => a - b)).toEqual(range(100, 599));
+test('every status from 100 to 599 has one class, where the body is not an error of the service', () => {
+  const classes = CLASSES.filter(({ isOwn }) => !isOwn);
+  expect(classes.flatMap(({ statuses }) => statuses).sort((a, b) => a - b)).toEqual(range(100, 599));
 });
 
 test.each(CLASSES)('the page names the class of $row, and no status of another class in it', ({ row, statuses }) => {
@@ -127,10 +133,10 @@ test('the page names no status twice, save where it says which service or which 
 describe.each(['sms', 'contacts'] as const)('rows of %s', (kind) => {
   test.each(CLASSES)(
     `whose request is answered with a status of "$row" end as $${kind}`,
-    async ({ statuses, ...fates }) => {
+    async ({ statuses, isOwn, ...fates }) => {
       const wanted = FIGURES[kind][fates[kind]];
       for (const status of partOf(statuses)) {
-        expect([status, ...(await figuresOf(kind, status))]).toEqual([status, ...wanted]);
+        expect([status, ...(await figuresOf(kind, status, isOwn))]).toEqual([status, ...wanted]);
       }
     },
   );
@@ -172,9 +178,9 @@ const OTHER_FIGURES: Readonly<Record<StatusKindName, Readonly<Record<Fate, reado
 describe.each(Object.keys(STATUS_KINDS) as StatusKindName[])('a job with %s', (kind) => {
   test.each(CLASSES)(
     'whose first request is answered with a status of "$row" ends as that class says',
-    async ({ statuses, sms }) => {
+    async ({ statuses, isOwn, sms }) => {
       for (const status of partOf(statuses)) {
-        expect([status, ...(await figuresOfKind(kind, status))]).toEqual([status, ...OTHER_FIGURES[kind][sms]]);
+        expect([status, ...(await figuresOfKind(kind, status, isOwn))]).toEqual([status, ...OTHER_FIGURES[kind][sms]]);
       }
     },
   );

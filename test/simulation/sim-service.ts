@@ -1,6 +1,8 @@
+import type { Area } from '../../src/domain/areas.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
+import { ownError } from '../service/an-answer.js';
 import { type Done, type Ledger, SimLedger } from './sim-ledger.js';
 import { rowsOf, type Subject } from './subject.js';
 import type { SimProcess, Timeline } from './timeline.js';
@@ -16,7 +18,7 @@ export interface FaultRates {
   readonly status5xx: number;
   /** Turned away, in the service's own words. */
   readonly busy: number;
-  /** Something in between says 503, whether the request was processed or not. */
+  /** Something in between answers, as proxies and firewalls do, whether the request was processed or not. */
   readonly proxy: number;
   /** Processed, and the answer is nonsense, empty, partial, or another's. */
   readonly badAnswer: number;
@@ -57,6 +59,7 @@ export interface Leave {
 
 const LEAVES_OPEN: ReadonlySet<string> = new Set(['lostBefore', 'lostAfter', 'status5xx', 'proxy', 'badAnswer']);
 
+const PROXY_STATUSES = [503, 503, 429, 403, 406, 413];
 const PROXY_WORDS = 'upstream connect error or disconnect/reset before headers. reset reason: connection termination';
 
 /** The service in this process: faults by chance, answers in any order, and a ledger. */
@@ -124,7 +127,7 @@ export class SimService {
     const rows = rowsOf(leave.subject);
     this.#told.trace(`${call.method} ${call.path} ${rows.join(', ')}: ${fault ?? 'ok'}`);
     if (fault !== undefined && LEAVES_OPEN.has(fault)) for (const row of rows) this.#told.onUnknown(row);
-    const early = this.#answerUnprocessed(fault);
+    const early = this.#answerUnprocessed(fault, call);
     if (early !== undefined) {
       answer(early, backMs);
       return;
@@ -139,12 +142,12 @@ export class SimService {
     });
   }
 
-  #answerUnprocessed(fault: keyof FaultRates | undefined): Answer | undefined {
+  #answerUnprocessed(fault: keyof FaultRates | undefined, { area = 'sms' }: Call): Answer | undefined {
     if (fault === 'notSent') return failed(false, 'ECONNREFUSED');
     if (fault === 'lostBefore') return failed(true, 'UND_ERR_SOCKET');
-    if (fault === 'busy') return this.#refuseBusy();
-    if (fault === 'unauthorized') return respond(401, { code: 1200, message: 'Unauthorized' });
-    if (fault === 'proxy' && this.#random() < 0.5) return respond(503, PROXY_WORDS);
+    if (fault === 'busy') return this.#refuseBusy(area);
+    if (fault === 'unauthorized') return respond(401, ownError(area, 1200, 'Unauthorized'));
+    if (fault === 'proxy' && this.#random() < 0.5) return this.#answerBetween();
     if (fault === 'status5xx' && this.#random() < 0.5) return respond(500, { code: 1, message: 'oops' });
     return undefined;
   }
@@ -152,7 +155,7 @@ export class SimService {
   #answerProcessed(fault: keyof FaultRates | undefined, done: Done, previous: Done | undefined): Answer {
     if (fault === 'lostAfter') return failed(true, 'UND_ERR_SOCKET');
     if (fault === 'status5xx') return respond(502, 'Bad gateway');
-    if (fault === 'proxy') return respond(503, PROXY_WORDS);
+    if (fault === 'proxy') return this.#answerBetween();
     if (fault === 'badAnswer' && done.status < 300) return this.#spoil(done, previous);
     return respond(done.status, done.body);
   }
@@ -166,13 +169,15 @@ export class SimService {
     return undefined;
   }
 
-  #refuseBusy(): Answer {
+  /** What a proxy or a firewall says, whether the service has done what was asked or not. */
+  #answerBetween(): Answer {
+    const status = PROXY_STATUSES[Math.floor(this.#random() * PROXY_STATUSES.length)] ?? 503;
+    return respond(status, PROXY_WORDS, this.#random() < 0.5 ? { 'retry-after': '2' } : {});
+  }
+
+  #refuseBusy(area: Area): Answer {
     const headers: Record<string, string> = this.#random() < 0.5 ? { 'retry-after': '2' } : {};
-    return respond(
-      this.#random() < 0.5 ? 429 : 503,
-      { code: 429, message: 'Too many requests', errorId: 'e' },
-      headers,
-    );
+    return respond(this.#random() < 0.5 ? 429 : 503, ownError(area, 429, 'Too many requests'), headers);
   }
 
   #spoil(done: Done, previous: Done | undefined): Answer {

@@ -30,11 +30,10 @@ export async function checkPrecondition(
   asked: Asked,
   { context, gate }: { context: SendContext; gate: PassGate },
 ): Promise<PreconditionResult> {
-  const { deps, service } = context;
+  const { deps, kind, service } = context;
   const answer = await sendRead(precondition.call(service, asked.body), context, gate);
   if (answer === undefined) return { kind: 'stopping' };
-  const { trustUnavailable } = service;
-  const decision = decideAnswer(answer, { isRepeatable: true, trustUnavailable, nowMs: deps.clock.now() });
+  const decision = decideAnswer(answer, { area: kind.area, isRepeatable: true, nowMs: deps.clock.now() });
   if (decision.kind === 'read' && answer.kind === 'response') {
     const found = precondition.readAnswer(answer, asked.requestPart, asked.body);
     if (found !== undefined && 'seen' in found) return { kind: 'send', seen: found.seen };

@@ -1,7 +1,7 @@
 import type { RowOutcomes } from '../../domain/row.js';
 import type { RequestPart } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
-import { decideAnswer } from '../../service/decide-answer.js';
+import { decideAnswer, explainStop } from '../../service/decide-answer.js';
 import type { WireRequest } from '../../service/endpoint.js';
 import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
 import type { SendContext } from './send-context.js';
@@ -31,12 +31,12 @@ export async function queryOutcome(
     if (tries > 0) await deps.clock.sleep(PAUSE_MS * tries, stop.nothingNew);
     const answer = await sendRead(wire, context, gate);
     if (answer === undefined) break;
-    const decision = decideAnswer(answer, { isRepeatable: true, nowMs: deps.clock.now() });
+    const decision = decideAnswer(answer, { area: kind.area, isRepeatable: true, nowMs: deps.clock.now() });
     if (decision.kind === 'read' && answer.kind === 'response') {
       const outcomes = outcomeQuery.readOutcomes(answer, requestPart, body);
       return outcomes === undefined ? { kind: 'unresolved' } : { kind: 'resolved', outcomes };
     }
-    if (decision.kind === 'stop') stop.request(decision.reason, `${decision.why} from the service`);
+    if (decision.kind === 'stop') stop.request(decision.reason, explainStop(decision));
     else if (decision.kind !== 'again' && decision.kind !== 'wait') return { kind: 'unresolved' };
   }
   return { kind: stop.isRequested ? 'postponed' : 'unresolved' };

@@ -93,7 +93,8 @@ export async function sendPart(
   }
   const stay = (why: string) => settle({ result: { kind: 'again', why } }, undefined);
   const wire = kind.call(context.service, body, context.provisionedIds);
-  const call = { ...wire, area: kind.area, headers: { ...wire.headers, ...deps.authorize(kind.area, wire.method) } };
+  const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
+  const call = { ...wire, area: kind.area, headers, hasOwnConnection: !isRepeatable };
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
   let reportConnectDelay: ReportConnectDelay | undefined;
   try {
@@ -109,7 +110,7 @@ export async function sendPart(
   if (why !== undefined) return stay(why);
   const answer = await deps.transport.send({ ...call, reportConnectDelay }, stop.nothingMore);
   const { trustUnavailable } = context.service;
-  const decision = decideAnswer(answer, { isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
+  const decision = decideAnswer(answer, { area: kind.area, isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
   const judged = judge(decision, answer, { ...asked, isRepeatable }, context);
   const isUnread = decision.kind === 'read' && isUnknown(judged.result);
   // Immediately, before another request can receive this one's answer.

@@ -53,7 +53,8 @@ export function answerOfFault(fault: SandboxFault, { url, now, bodyOfStatus, err
   const type: Record<string, string> = errorType === undefined || status < 400 ? {} : { 'content-type': errorType };
   if (body !== undefined) return answerJson(status, body, { ...headers, ...type });
   if (status < 300) return { status, headers, body: undefined };
-  const code = CODE_OF_STATUS[status];
+  const isOfProxy = status === 503 && (fault.retryAfterForm === 'none' || bodyOfStatus !== undefined);
+  const code = isOfProxy ? undefined : CODE_OF_STATUS[status];
   if (code === undefined) return answerHtml(status, headers);
   return answerError(status, { code, message: `The sandbox was set to answer ${status}` }, now, headers);
 }
@@ -64,10 +65,12 @@ const CODE_OF_STATUS: Readonly<Record<number, number>> = {
   403: ERROR_CODE.forbidden,
   404: ERROR_CODE.notFound,
   410: ERROR_CODE.notFound,
+  413: ERROR_CODE.bulkLimit,
   422: ERROR_CODE.invalidParameter,
   426: 1014,
   429: ERROR_CODE.quotaExceeded,
   500: ERROR_CODE.internal,
+  503: ERROR_CODE.internal,
 };
 
 function faultHeaders(fault: SandboxFault, came: { status: number; url: string; now: number }): Record<string, string> {

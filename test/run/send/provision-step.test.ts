@@ -6,6 +6,7 @@ import { StopSwitch } from '../../../src/run/stop.js';
 import type { Answer } from '../../../src/service/answer.js';
 import type { Files } from '../../../src/storage/files.js';
 import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../../plan/a-plan.js';
+import { ownError } from '../../service/an-answer.js';
 import { LOST, lostAtGate } from '../a-lost-lock.js';
 import { aRun, aScriptedService, entriesOf, failure, response, type Script } from '../a-run.js';
 
@@ -159,7 +160,9 @@ describe('what a step needs', () => {
 
   it('is made by the next run silently when the service refused it', async () => {
     const made = await aTestPlan();
-    const service = aGateway((_sent, count) => (count === 1 ? response(400, { message: 'No' }) : undefined));
+    const service = aGateway((_sent, count) =>
+      count === 1 ? response(400, ownError('gateway', 1000, 'No')) : undefined,
+    );
 
     const { end } = await aRun({ made, service });
 
