@@ -40,6 +40,10 @@ export function needPrometheus(): Need {
   return need(() => spawnSync('prometheus', ['--version']).status === 0, 'there is no prometheus here');
 }
 
+export function needNginx(): Need {
+  return need(() => spawnSync('nginx', ['-v']).status === 0, 'there is no nginx here');
+}
+
 /** With VOLLEY_REQUIRE_TOOLS=1 nothing is skipped: what is missing is an error. */
 function need(isThere: () => boolean, reason: string): Need {
   const isMissing = !isThere();

@@ -1,0 +1,275 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { aJob, numbersOf, people } from '../e2e/a-job.js';
+import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
+import { needNginx } from '../e2e/of-the-machine.js';
+
+const ROWS = 240;
+/** Which of the requests that arrive meet what stands between. The first are probes. */
+const isStruck = (number: number) => number % 4 === 0;
+
+/** What the double does with a request, beside noting it. */
+type Play = (turn: { socket: Socket; number: number; answer: () => void }) => void;
+
+/**
+ * The SMS service as nothing but sockets: it takes each batch that arrives whole into its ledger, and then plays. It is
+ * neither the sandbox nor the simulation.
+ */
+class Double {
+  /** Of each number, how often a batch with it was taken. */
+  readonly taken = new Map<string, number>();
+  requests = 0;
+  port = 0;
+
+  static async open(play: Play): Promise<Double> {
+    const double = new Double();
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+      let text = '';
+      socket.on('data', (bytes) => {
+        text += bytes.toString('latin1');
+        for (let end = endOfRequest(text); end !== undefined; end = endOfRequest(text)) {
+          const body = text.slice(text.indexOf('\r\n\r\n') + 4, end);
+          text = text.slice(end);
+          double.requests += 1;
+          play({ socket, number: double.requests, answer: double.#take(socket, body) });
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    double.port = (server.address() as AddressInfo).port;
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return double;
+  }
+
+  get twice(): string[] {
+    return [...this.taken].flatMap(([number, times]) => (times > 1 ? [number] : []));
+  }
+
+  #take(socket: Socket, body: string): () => void {
+    const { clientBatchId, messages } = JSON.parse(body) as {
+      clientBatchId: string;
+      messages: { destination: string; clientMessageId: string }[];
+    };
+    for (const { destination } of messages) this.taken.set(destination, (this.taken.get(destination) ?? 0) + 1);
+    const said = messages.map(({ destination, clientMessageId }, index) => ({
+      umid: `u-${this.requests}-${index}`,
+      clientMessageId,
+      destination,
+      status: { code: 'QUEUED', description: 'SMS is accepted' },
+    }));
+    const counts = { acceptedCount: said.length, rejectedCount: 0 };
+    const answer = JSON.stringify({ batchId: `b-${this.requests}`, clientBatchId, ...counts, messages: said });
+    return () => socket.write(write(200, answer, { 'content-type': 'application/json' }));
+  }
+}
+
+function endOfRequest(text: string): number | undefined {
+  const head = text.indexOf('\r\n\r\n');
+  if (head === -1) return undefined;
+  const end = head + 4 + Number(/^content-length: *(\d+)/im.exec(text.slice(0, head))?.[1] ?? '0');
+  return text.length < end ? undefined : end;
+}
+
+function write(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers });
+  return `HTTP/1.1 ${status} As It Is\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n${body}`;
+}
+
+async function aJobTo(port: number, more: object = {}): Promise<Workspace> {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('people.csv', people(ROWS));
+  const service = { bases: { sms: `http://127.0.0.1:${port}` }, giveUpAfterSeconds: 60, ...more };
+  workspace.writeJob(aJob(workspace, { service }));
+  return workspace;
+}
+
+/** Again and again, as a person does who is told to, or a schedule. */
+async function runToItsEnd(
+  workspace: Workspace,
+): Promise<{ codes: (number | null)[]; accepted: number; inDoubt: number }> {
+  const codes: (number | null)[] = [];
+  for (let run = 0; run < ROWS; run++) {
+    const { code, stdout, stderr } = await workspace.run();
+    codes.push(code);
+    if (code === 4 || code === 75) continue;
+    const { balance, inDoubt } = JSON.parse(stdout);
+    if (balance === undefined) throw new Error(`no balance, and exit code ${code}: ${stderr} ${inDoubt}`);
+    return { codes, accepted: balance.accepted, inDoubt: balance.inDoubt };
+  }
+  throw new Error(`never finished: ${codes}`);
+}
+
+const OWN_LOOKING = '{"status":403,"error":"Forbidden","message":"Blocked"}';
+const MAINTENANCE = '<html><h1>Maintenance</h1></html>';
+
+const ANSWERS: readonly (readonly [what: string, answer: string])[] = [
+  ['503 with a page and Retry-After', write(503, MAINTENANCE, { 'retry-after': '0' })],
+  ['503 with nothing and Retry-After', write(503, '', { 'retry-after': '0' })],
+  ['503 with the words of Envoy', write(503, 'no healthy upstream')],
+  ['503 with JSON of its own', write(503, '{"code":503,"message":"Service Unavailable"}', { 'retry-after': '0' })],
+  ['429 with a page and Retry-After', write(429, MAINTENANCE, { 'retry-after': '0' })],
+  ['429 with JSON of its own', write(429, '{"message":"API rate limit exceeded"}', { 'retry-after': '0' })],
+  ['403 of a firewall', write(403, '<html>Request blocked</html>')],
+  ['403 with JSON of its own', write(403, OWN_LOOKING)],
+  ['401 of a proxy', write(401, '<html>Proxy login</html>')],
+  ['406 with a page', write(406, MAINTENANCE)],
+  ['413 with a page', write(413, MAINTENANCE)],
+  ['400 with nothing', write(400, '')],
+  ['404 with a page', write(404, MAINTENANCE)],
+];
+
+describe('a batch that was taken is never sent again, when what stands between answers', () => {
+  test.each(ANSWERS)('%s', async (_, foreign) => {
+    const double = await Double.open(({ socket, number, answer }) => {
+      if (isStruck(number)) socket.write(foreign);
+      else answer();
+    });
+
+    const { accepted, inDoubt } = await runToItsEnd(await aJobTo(double.port));
+
+    expect(double.twice).toEqual([]);
+    expect([...double.taken.keys()].sort()).toEqual(numbersOf(ROWS));
+    expect(accepted + inDoubt).toBe(ROWS);
+    expect(inDoubt).toBeGreaterThan(0);
+  });
+});
+
+const OWN_REFUSAL = '{"code":1000,"message":"no","errorId":"7f3c1e5a-0000-4000-8000-000000000000"}';
+const STRAYS: readonly (readonly [what: string, answer: string])[] = [
+  ['400', write(400, OWN_REFUSAL)],
+  ['503', write(503, OWN_REFUSAL, { 'retry-after': '0' })],
+  ['429', write(429, OWN_REFUSAL)],
+  ['200', write(200, '{}')],
+];
+
+/** When an answer too many comes, seen from the one before it. `next` is called when the next request of the connection has arrived. */
+const MOMENTS = {
+  'in one piece with the answer before it': ({ socket, answer }, stray) => {
+    socket.cork();
+    answer();
+    socket.write(stray);
+    process.nextTick(() => socket.uncork());
+  },
+  'right behind the answer before it': ({ socket, answer }, stray) => {
+    answer();
+    setImmediate(() => socket.write(stray));
+  },
+  'as the next request begins to arrive': ({ socket, answer }, stray) => {
+    answer();
+    socket.prependOnceListener('data', () => socket.write(stray));
+  },
+} satisfies Record<string, (turn: Parameters<Play>[0], stray: string) => void>;
+
+describe.each(Object.keys(MOMENTS) as (keyof typeof MOMENTS)[])(
+  'an answer too many, %s, is that of no request:',
+  (moment) => {
+    test.each(STRAYS)('%s in the form of the service', async (_, stray) => {
+      const double = await Double.open((turn) => {
+        if (isStruck(turn.number)) MOMENTS[moment](turn, stray);
+        // The service works a while: what was sent too much comes before its own answer.
+        else setTimeout(turn.answer, 3);
+      });
+
+      const { codes, accepted, inDoubt } = await runToItsEnd(await aJobTo(double.port));
+
+      expect(double.twice).toEqual([]);
+      expect({ codes, accepted, inDoubt }).toEqual({ codes: [0], accepted: ROWS, inDoubt: 0 });
+    });
+  },
+);
+
+const nginx = needNginx();
+
+/** In front of the double, as Debian's package comes: upstreams that say nothing in time, and what is then answered. */
+async function anNginxBefore(upstream: number, settings: string): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-nginx-'));
+  mkdirSync(join(directory, 'html'));
+  writeFileSync(join(directory, 'html', 'maintenance.html'), MAINTENANCE);
+  const port = await freePort();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(directory, name)};`,
+  );
+  writeFileSync(
+    join(directory, 'nginx.conf'),
+    `daemon off; ${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes 1; pid ${join(directory, 'pid')}; error_log stderr crit;
+    events { worker_connections 256; }
+    http {
+      access_log off; ${temporary.join(' ')}
+      server {
+        listen 127.0.0.1:${port}; root ${join(directory, 'html')};
+        proxy_read_timeout 100ms; proxy_next_upstream off; proxy_http_version 1.1;
+        ${settings}
+        location / { proxy_pass http://127.0.0.1:${upstream}; }
+      }
+    }`,
+  );
+  const child = spawn('nginx', ['-e', 'stderr', '-p', directory, '-c', join(directory, 'nginx.conf')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(directory, { recursive: true });
+  });
+  await expect.poll(async () => (child.exitCode === null ? isListening(port) : said), { timeout: 10_000 }).toBe(true);
+  return port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/maintenance.html`).catch(() => undefined);
+  return answer?.ok === true;
+}
+
+const RETRY = 'add_header Retry-After 1 always;';
+const SETTINGS: readonly (readonly [what: string, settings: string])[] = [
+  ['503 with a page and Retry-After', `error_page 502 504 =503 /maintenance.html; ${RETRY}`],
+  ['429 with a page and Retry-After', `error_page 502 504 =429 /maintenance.html; ${RETRY}`],
+  ['503 as it comes', 'error_page 502 504 =503 @busy; location @busy { return 503; }'],
+  ['403 of a firewall', 'error_page 502 504 =403 /maintenance.html;'],
+  ['406', 'error_page 502 504 =406 /maintenance.html;'],
+  ['a redirect', 'error_page 502 504 =302 http://127.0.0.1:1/;'],
+  ['504 as it comes', ''],
+];
+
+describe('behind a real nginx, which answers when the service took a batch and says nothing in time', () => {
+  test.skipIf(nginx.isMissing).each(SETTINGS.map(([what, settings]) => [nginx.title(what), settings] as const))(
+    '%s: nothing is sent twice',
+    async (_, settings) => {
+      const double = await Double.open(({ number, answer }) => {
+        if (!isStruck(number)) answer();
+      });
+      const port = await anNginxBefore(double.port, settings);
+
+      const { accepted, inDoubt } = await runToItsEnd(await aJobTo(port));
+
+      expect(double.twice).toEqual([]);
+      expect([...double.taken.keys()].sort()).toEqual(numbersOf(ROWS));
+      expect(accepted + inDoubt).toBe(ROWS);
+      expect(inDoubt).toBeGreaterThan(0);
+    },
+  );
+});
