@@ -50,9 +50,30 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a 400 is sent again',
     file: 'src/service/decide-answer.ts',
-    find: "  if (status >= 400 && status < 500) return { kind: 'refused', status };\n",
-    replace: "  if (status >= 400 && status < 500) return { kind: 'again', why, mayHaveBeenProcessed: false };\n",
+    find: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'refused', status };\n",
+    replace: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'again', why, mayHaveBeenProcessed: false };\n",
     tests: ['test/service/decide-answer.test.ts'],
+  },
+  {
+    name: 'Retry-After is taken for a proof that a request was not processed',
+    file: 'src/service/decide-answer.ts',
+    find: 'const isCertain = isOwn ||',
+    replace: 'const isCertain = isOwn || retryAfterMs !== undefined ||',
+    tests: ['test/service/decide-answer.test.ts', 'test/run/bad-answers.test.ts'],
+  },
+  {
+    name: 'an error in JSON is believed whatever its form',
+    file: 'src/service/error-body.ts',
+    find: 'return isObject(body) && OWN_FORMS[area](body);',
+    replace: 'return isObject(body) && area in OWN_FORMS;',
+    tests: ['test/service/decide-answer.test.ts'],
+  },
+  {
+    name: 'what must not be repeated shares connections, where an answer too many is taken for that of the next request',
+    file: 'src/service/transport.ts',
+    find: 'call.hasOwnConnection === true ?',
+    replace: 'call.hasOwnConnection === null ?',
+    tests: ['test/faults/what-stands-between.test.ts'],
   },
   {
     name: 'a lost answer is taken for not sent',
