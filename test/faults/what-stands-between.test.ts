@@ -8,7 +8,7 @@ import { aJob, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
 
-const ROWS = 240;
+const ROWS = 120;
 /** Which of the requests that arrive meet what stands between. The first are probes. */
 const isStruck = (number: number) => number % 4 === 0;
 
@@ -94,7 +94,7 @@ async function aJobTo(port: number, more: object = {}): Promise<Workspace> {
   return workspace;
 }
 
-/** Again and again, as a person does who is told to, or a schedule. */
+/** Again and again, as a person does, or a schedule. */
 async function runToItsEnd(
   workspace: Workspace,
 ): Promise<{ codes: (number | null)[]; accepted: number; inDoubt: number }> {
@@ -210,6 +210,7 @@ async function anNginxBefore(upstream: number, settings: string): Promise<number
         listen 127.0.0.1:${port}; root ${join(directory, 'html')};
         proxy_read_timeout 100ms; proxy_next_upstream off; proxy_http_version 1.1;
         ${settings}
+        location = /maintenance.html { }
         location / { proxy_pass http://127.0.0.1:${upstream}; }
       }
     }`,

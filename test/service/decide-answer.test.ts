@@ -210,7 +210,7 @@ describe('an answer', () => {
   });
 
   test.each([429, 503])(
-    'of HTTP %i carries how long it asks to wait, whoever says so, which is no proof of anything',
+    'of HTTP %i carries how long it asks to wait, from the service or from in between, and proves nothing by it',
     (status) => {
       const why = `HTTP ${status}`;
       const foreign = `${why} without the service's error body`;

@@ -25,7 +25,7 @@ test.each([
   },
 );
 
-test.each([408, 502, 503, 504, 599] as const)(
+test.each([408, 502, 504, 599] as const)(
   'fault status-%i is answered with a page, as something in between would',
   async (status) => {
     const client = await aClient({}, { kind: `status-${status}` });
@@ -35,6 +35,13 @@ test.each([408, 502, 503, 504, 599] as const)(
     expect(await client.ledger()).toEqual([]);
   },
 );
+
+test('fault status-503 without a Retry-After is answered with a page, too', async () => {
+  const client = await aClient({}, { kind: 'status-503', retryAfterForm: 'none' });
+  const answer = await client.sendBatch(aBatch());
+  expect([answer.status, answer.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
+  expect(answer.headers['retry-after']).toBeUndefined();
+});
 
 test.each([200, 202, 204, 206] as const)('fault status-%i is answered without a body, unprocessed', async (status) => {
   const client = await aClient({}, { kind: `status-${status}` });
