@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
+import { NUMBER_CODES } from '../domain/row-codes.js';
 import type { StepCostSummary } from '../prices/accepted-cost.js';
 import type { Billed } from '../prices/billed-tally.js';
 
@@ -183,6 +185,15 @@ export function emptyBalance(): Balance {
 export function isBalanced(balance: Balance): boolean {
   const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
   return read === accepted + rejected + skipped + inDoubt + unprocessed;
+}
+
+/** `18 of 447 numbers could not be used`: of the audience, the rows that were not skipped. Undefined where all could be. */
+export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | 'steps'>): string | undefined {
+  const { read, skipped, rejected } = balance;
+  if (rejected === 0) return undefined;
+  const codes = steps.flatMap(({ rejections }) => Object.keys(rejections));
+  const isOfNumbers = codes.length > 0 && codes.every((code) => Object.hasOwn(NUMBER_CODES, code) || code === '1002');
+  return `${format(rejected)} of ${countOf(read - skipped, isOfNumbers ? 'number' : 'row')} could not be used`;
 }
 
 export function addBalances(balances: readonly Balance[]): Balance {

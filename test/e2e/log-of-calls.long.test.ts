@@ -36,7 +36,7 @@ const JOB = ['--job', 'job.yaml'];
 const SAID: Readonly<Record<string, Said>> = {
   plan: { args: ['job.yaml'], reason: /planned 3 rows/ },
   run: { args: ['job.yaml'], code: 3, level: 'warn', reason: /3 rows in doubt/, events: ['in-doubt'] },
-  report: { args: ['job.yaml'], reason: /outputs were written again; the run is finished: 3 rows in doubt/ },
+  report: { args: ['job.yaml'], reason: /outputs were written again; the run is finished; 3 rows in doubt/ },
   settle: {
     args: ['job.yaml', '--assume', 'not-sent', '--confirm', '3'],
     reason: /settled 3 rows/,

@@ -26,7 +26,12 @@ describe.concurrent('stderr alone tells why a run ended', () => {
       'rows rejected',
       {
         faults: [{ kind: 'reject-rows', nth: 1, rows: 0.1 }],
-        end: { code: 1, level: 'warn', reason: /1 row rejected \(/, fields: { rejected: 1, accepted: 299 } },
+        end: {
+          code: 1,
+          level: 'warn',
+          reason: /1 of 300 rows could not be used \(/,
+          fields: { rejected: 1, accepted: 299 },
+        },
       },
     ],
     [
@@ -168,7 +173,12 @@ describe.concurrent('stderr alone tells why a run ended', () => {
     const reason = /planned 300 rows in 30 requests/;
     expectSaid(planned, { code: 0, level: 'info', reason, fields: { ...fields, command: 'plan', planned: 300 } });
     const applied = await workspace.volley('apply', directory);
-    expectSaid(applied, { code: 1, level: 'warn', reason: /1 row rejected/, fields: { ...fields, command: 'apply' } });
+    expectSaid(applied, {
+      code: 1,
+      level: 'warn',
+      reason: /1 of \d+ (number|row)s could not be used/,
+      fields: { ...fields, command: 'apply' },
+    });
     const retried = await workspace.volley('retry', directory, '--only', 'rejected');
     expectSaid(retried, { code: 0, level: 'info', reason: /planned 1 row/, fields: { ...fields, command: 'retry' } });
 

@@ -175,7 +175,7 @@ describe.concurrent('one JSON object on stdout', () => {
     expect(stopped).toMatchObject({
       state: 'stopped',
       exitCode: 75,
-      error: { code: 'interrupted', message: 'SIGTERM' },
+      error: { code: 'interrupted', message: 'it was interrupted (SIGTERM)' },
     });
   });
 

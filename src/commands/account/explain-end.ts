@@ -1,23 +1,25 @@
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { LogFields } from '../../ports/log.js';
-import { addBalances, type RunInDoubt, type Summary } from '../../report/summary.js';
+import { addBalances, describeRejected, type RunInDoubt, type Summary } from '../../report/summary.js';
 import { describeAction } from './print-summary.js';
 
 /** Codes that are named; all of them stand in the summary. */
 const MOST_CODES = 3;
 
 /** Why a run ended so, in one line for the log: what stopped it, or which rows were not accepted. */
-export function explainEnd({ state, stop, balance, steps }: Summary): string {
+export function explainEnd(summary: Summary): string {
+  const { state, stop, balance, steps } = summary;
   if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
+  const rejected = describeRejected(summary);
   const parts = [
     ...describeRows(balance.inDoubt, 'in doubt'),
-    ...describeRows(balance.rejected, `rejected${listCodes(steps)}`),
+    ...(rejected === undefined ? [] : [`${rejected}${listCodes(steps)}`]),
     ...describeRows(balance.unprocessed, 'not sent'),
     ...steps.flatMap(({ number, kind, action }) =>
       action === null || action.status === 'accepted' ? [] : [`step ${number} (${kind}) ${describeAction(action)}`],
     ),
   ];
-  return `${state}: ${parts.length === 0 ? 'every row accepted' : parts.join('; ')}`;
+  return parts.length === 0 ? `${state}: every row accepted` : `${state}; ${parts.join('; ')}`;
 }
 
 /** What earlier runs left in doubt; empty where nothing is. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
+import { wordsOfStop } from '../../report/stop-words.js';
 import type { StepSummary, Summary } from '../../report/summary.js';
 import { type Screen, showCommand, showPath } from '../terminal/screen.js';
 
@@ -29,8 +30,11 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
-  if (exitCode === 4) {
-    return { what: 'see why it stopped; then the same command resumes the run', command: same };
+  if (exitCode === 4 && summary.stop !== null) {
+    const { fix, isResumed } = wordsOfStop(summary.stop);
+    if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
+    const file = job === undefined ? 'JOB' : showPath(screen, job);
+    return { what: fix, command: showCommand(screen, 'retry', run, '--only', 'unprocessed', '--job', file) };
   }
   if (balance.inDoubt > 0) {
     const rows = countOf(balance.inDoubt, 'row');

@@ -4,7 +4,8 @@ import { formatTime, millisecondsOf } from '../../domain/stated-time.js';
 import { formatAhead } from '../../kinds/schedule.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
-import type { StepSummary, Summary } from '../../report/summary.js';
+import { wordsOfStop } from '../../report/stop-words.js';
+import { describeRejected, type StepSummary, type Summary } from '../../report/summary.js';
 import { sandboxLedgerOf } from '../support/sandbox-directory.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -153,15 +154,27 @@ function describeState(summary: Summary): string {
   const run = nameRun(summary);
   switch (state) {
     case 'finished':
-      return `${run} is finished: every row is accounted for.`;
+      return `${run} is finished${describeLosses(summary)}.`;
     case 'stopped':
       if (stop?.reason === 'abandoned') return `${run} was abandoned ${stop.detail}: it never sends again.`;
-      return `${run} stopped before its end (${stop?.reason}: ${stop?.detail}).`;
+      return `${run} stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}.`;
     case 'unfinished':
       return `${run} is still running, or its process died.`;
     case 'planned':
       return `${run} is planned; nothing was sent.`;
   }
+}
+
+/** What a person must know of a run that ended as it should: its exit code alone looks like a failure. */
+function describeLosses(summary: Summary): string {
+  const { inDoubt, unprocessed } = summary.balance;
+  const rejected = describeRejected(summary);
+  const losses = [
+    ...(rejected === undefined ? [] : [rejected]),
+    ...(inDoubt === 0 ? [] : [`${countOf(inDoubt, 'row')} in doubt`]),
+    ...(unprocessed === 0 ? [] : [`${countOf(unprocessed, 'row')} not sent`]),
+  ];
+  return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;
 }
 
 function nameRun({ job, plan, retryOf, testOf }: Summary): string {

@@ -137,7 +137,7 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
         json: {
           state: reason === undefined ? 'finished' : 'stopped',
           exitCode,
-          error: stopped === undefined ? null : describeStop(stopped, exitCode),
+          error: stopped === undefined ? null : describeStop(stopped),
           reason: reason ?? null,
           rows: rows.total,
         },

@@ -8,6 +8,7 @@ import {
 } from '../../domain/errors.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import { EXIT } from '../../report/exit-code.js';
+import { wordsOfStop } from '../../report/stop-words.js';
 import type { Summary } from '../../report/summary.js';
 import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
 import { formatErrorLine } from './error-line.js';
@@ -46,17 +47,17 @@ export function describeFailure(error: unknown): Failure {
 
 /** The summary of a run as `run` and `apply` print it: where the run stopped before its end, `error` says why. */
 export function describeRunEnd(summary: Summary): Summary & { readonly error: FailureError | null } {
-  const { state, stop, exitCode } = summary;
-  return { ...summary, error: state === 'stopped' && stop !== null ? describeStop(stop, exitCode) : null };
+  const { state, stop, directory } = summary;
+  return { ...summary, error: state === 'stopped' && stop !== null ? describeStop(stop, directory) : null };
 }
 
-/** The `error` of what stopped before its end, and did not throw. */
-export function describeStop(stop: { reason: string; detail: string }, exitCode: number): FailureError {
-  const hint =
-    exitCode === EXIT.again
-      ? 'Run the same command to resume.'
-      : 'See why it stopped, then run the same command to resume.';
-  return { code: stop.reason, message: maskNumbers(stop.detail), hint, problems: [] };
+/** The `error` of what stopped before its end, and did not throw; `run` is its directory. */
+export function describeStop(stop: { reason: string; detail: string }, run = 'RUN'): FailureError {
+  const { is, fix, isResumed } = wordsOfStop(stop);
+  const first = fix === '' ? '' : `${fix.slice(0, 1).toUpperCase()}${fix.slice(1)}`;
+  const resume = first === '' ? 'Run the same command to resume.' : `${first}; then run the same command to resume.`;
+  const hint = isResumed ? resume : `${first}: \`volley retry ${run} --only unprocessed --job JOB\`.`;
+  return { code: stop.reason, message: maskNumbers(is), hint, problems: [] };
 }
 
 /** The `error` alone, for an object that says more. An unexpected error's message may hold anything: only its name is shown. */

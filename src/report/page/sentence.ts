@@ -2,7 +2,8 @@ import { countOf, format } from '../../domain/count-of.js';
 import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
 import { isRowStep, type RowStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
-import type { Summary } from '../summary.js';
+import { wordsOfStop } from '../stop-words.js';
+import { describeRejected, type Summary } from '../summary.js';
 import { formatSpan } from './times.js';
 
 /** What one accepted row of a step is. */
@@ -18,8 +19,9 @@ const NOUNS: Readonly<Record<RowStep['kind'], string>> = {
 export function describeRun(summary: Summary, plan: Plan): string[] {
   const { balance, state, stop, withWorkers = 0 } = summary;
   const left = balance.inDoubt - withWorkers;
+  const rejected = describeRejected(summary);
   const others = [
-    ...(balance.rejected > 0 ? [`${format(balance.rejected)} rejected`] : []),
+    ...(rejected === undefined ? [] : [rejected]),
     ...(balance.skipped > 0 ? [`${format(balance.skipped)} skipped`] : []),
   ];
   const read = `Of ${countOf(balance.read, 'row')} read, ${[`${format(balance.accepted)} were accepted`, ...others].join(', ')}.`;
@@ -137,7 +139,7 @@ function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-function describeStop({ reason, detail }: NonNullable<Summary['stop']>): string {
-  if (reason === 'abandoned') return `The run was abandoned ${detail}: it never sends the rest.`;
-  return `The run stopped before its end (${reason}: ${detail}).`;
+function describeStop(stop: NonNullable<Summary['stop']>): string {
+  if (stop.reason === 'abandoned') return `The run was abandoned ${stop.detail}: it never sends the rest.`;
+  return `The run stopped before its end: ${wordsOfStop(stop).is}.`;
 }

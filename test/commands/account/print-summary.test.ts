@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { explainEnd } from '../../../src/commands/account/explain-end.js';
 import { formatSummary } from '../../../src/commands/account/print-summary.js';
+import { describeRunEnd } from '../../../src/commands/terminal/print-error.js';
 import { PLAIN_SCREEN } from '../../../src/commands/terminal/screen.js';
 import { emptyBalance, type Summary } from '../../../src/report/summary.js';
 
@@ -140,17 +142,17 @@ describe('the account of a run', () => {
     [
       'stopped',
       { state: 'stopped', stop: { reason: 'unavailable', detail: 'HTTP 503' }, exitCode: 75 },
-      'stopped before its end (unavailable: HTTP 503).',
+      'stopped before its end: the service could not be used (HTTP 503).',
     ],
     ['unfinished', { state: 'unfinished', exitCode: 75 }, 'is still running, or its process died.'],
     ['planned', { state: 'planned', exitCode: 75 }, 'is planned; nothing was sent.'],
   ])('says of a run that is %s how it stands', (_state, changes, said) => {
-    expect(formatSummary(aSummary(changes), REAL).split('\n')[0]).toBe(`Run p1 of job sale ${said}`);
+    const wide = { ...REAL, screen: { ...PLAIN_SCREEN, columns: 120 } };
+    expect(formatSummary(aSummary(changes), wide).split('\n')[0]).toBe(`Run p1 of job sale ${said}`);
   });
 
   it.each([
     [75, {}, 'the same command resumes the run\n  volley run jobs/sale.yaml\n'],
-    [4, {}, 'see why it stopped; then the same command resumes the run\n  volley run jobs/sale.yaml\n'],
     [3, { inDoubt: 1 }, '1 row in doubt may or may not have been sent'],
     [3, { inDoubt: 2 }, '\n  volley settle /out/sale/p1 --export messages.csv\n'],
     [1, { unprocessed: 1 }, '\n  volley retry /out/sale/p1 --only not-sent\n'],
@@ -159,6 +161,54 @@ describe('the account of a run', () => {
     const summary = aSummary({ exitCode, balance: { ...emptyBalance(), ...balance } });
     expect(formatSummary(summary, { ...REAL, job: 'jobs/sale.yaml' })).toContain(next);
   });
+
+  it.each([
+    [
+      'unauthorized',
+      'check the API key, and that it belongs to the account of the job; then the same command resumes the run\n  volley run jobs/sale.yaml\n',
+    ],
+    [
+      'redirected',
+      'check service.region or service.bases; then the same command resumes the run\n  volley run jobs/sale.yaml\n',
+    ],
+    [
+      'guard',
+      'correct the job where this is not as it should be; then the same command resumes the run\n  volley run jobs/sale.yaml\n',
+    ],
+    ['refused', 'fix what was refused; then the same command resumes the run\n  volley run jobs/sale.yaml\n'],
+    [
+      'request-refused',
+      'fix that in the job, and plan the rest with it\n  volley retry /out/sale/p1 --only unprocessed --job jobs/sale.yaml\n',
+    ],
+  ])('of a run that stopped for a person (%s) says the reason itself, and what to do about it', (reason, next) => {
+    const summary = aSummary({ state: 'stopped', exitCode: 4, stop: { reason, detail: 'it is so' } });
+    const text = formatSummary(summary, { ...REAL, job: 'jobs/sale.yaml', screen: { ...PLAIN_SCREEN, columns: 200 } });
+    expect(text.split('\n')[0]).toMatch(/stopped before its end: .*it is so/);
+    expect(text).toContain(`Next: ${next}`);
+    const { error } = describeRunEnd(summary);
+    expect(error).toMatchObject({ code: reason, message: expect.stringContaining('it is so') });
+    expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
+  });
+
+  it.each([
+    [{ 'bad-number': 15, 'too-short': 3 }, {}, '; 18 of 447 numbers could not be used.'],
+    [{ 'bad-number': 15, 'missing-value': 3 }, {}, '; 18 of 447 rows could not be used.'],
+    [
+      { 'bad-number': 18 },
+      { inDoubt: 2, unprocessed: 1 },
+      '; 18 of 447 numbers could not be used, 2 rows in doubt, 1 row not sent.',
+    ],
+  ])(
+    'of a finished run says how much of the audience could not be used, not that it failed: %j',
+    (rejections, more, said) => {
+      const balance = { ...emptyBalance(), read: 2000, skipped: 1553, accepted: 429, rejected: 18, ...more };
+      const summary = aSummary({ exitCode: 1, balance }, { rejections });
+      expect(formatSummary(summary, { ...REAL, screen: { ...PLAIN_SCREEN, columns: 120 } }).split('\n')[0]).toBe(
+        `Run p1 of job sale is finished${said}`,
+      );
+      expect(explainEnd(summary)).toMatch(/^finished; .*18 of 447 (numbers|rows) could not be used \(bad-number/);
+    },
+  );
 
   it('after rejections of a job that asks for tests names plan, since run would be refused', () => {
     const summary = aSummary({ exitCode: 1, balance: { ...emptyBalance(), rejected: 1 } });

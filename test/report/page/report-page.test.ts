@@ -186,9 +186,7 @@ test('each way to end has its sentence', async () => {
     'Nothing was sent yet: the plan holds 25 messages.',
   );
   const stop = { reason: 'guard', detail: 'too many were refused' };
-  expect(pageOf(run, { state: 'stopped', stop })).toContain(
-    'The run stopped before its end (guard: too many were refused).',
-  );
+  expect(pageOf(run, { state: 'stopped', stop })).toContain('The run stopped before its end: too many were refused.');
   const example = { file: 'a', path: '/a', line: 2, row: 1, field: '', value: '' };
   const reason = { output: 'unprocessed' as const, code: 'cancelled', rows: 2, said: '', example };
   const steps = run.summary.steps.map((step) => ({ ...step, reasons: [reason] }));

@@ -1,0 +1,37 @@
+export interface StopWords {
+  /** A sentence without its end. */
+  readonly is: string;
+  /** '' where there is nothing to fix first. */
+  readonly fix: string;
+  /** Whether the same command resumes the run, or is refused until a person has decided how. */
+  readonly isResumed: boolean;
+}
+
+interface Stop {
+  readonly reason: string;
+  /** As the journal has it: a sentence, or what `is` puts in brackets. */
+  readonly detail: string;
+}
+
+/** Why a run stopped before its end, and what to do about it: for accounts, JSON and the page. */
+export function wordsOfStop({ reason, detail }: Stop): StopWords {
+  const words = (is: string, fix = '', isResumed = true): StopWords => ({ is, fix, isResumed });
+  switch (reason) {
+    case 'interrupted':
+      return words(`it was interrupted (${detail})`);
+    case 'unavailable':
+      return words(`the service could not be used (${detail})`);
+    case 'unauthorized':
+      return words(detail, 'check the API key, and that it belongs to the account of the job');
+    case 'redirected':
+      return words(`the address of the service redirects (${detail})`, 'check service.region or service.bases');
+    case 'guard':
+      return words(detail, 'correct the job where this is not as it should be');
+    case 'request-refused':
+      return words(detail, 'fix that in the job, and plan the rest with it', false);
+    case 'abandoned':
+      return words(`it was abandoned ${detail}`, 'plan the rows that it did not send', false);
+    default:
+      return words(detail, 'fix what was refused');
+  }
+}
