@@ -46,8 +46,8 @@ export function listLocalTimes(moment: StatedTime, countries: readonly string[])
   });
 }
 
-/** By Node's own tables; newer versions of Node have a method in place of the property. */
-function listZones(country: string): readonly string[] {
+/** Time zones of a country (ISO alpha-2), by Node's own tables; newer versions of Node have a method in place of the property. */
+export function listZones(country: string): readonly string[] {
   if (!/^[A-Z]{2}$/.test(country)) return [];
   const locale = new Intl.Locale(`und-${country}`) as { timeZones?: string[]; getTimeZones?: () => string[] };
   return locale.getTimeZones?.() ?? locale.timeZones ?? [];

@@ -82,7 +82,8 @@ function findUsual(countries: readonly string[]): string | undefined {
   return countries.filter((country) => country === mode).length >= CLEAR_SHARE * countries.length ? mode : undefined;
 }
 
-function findMode(values: readonly string[]): string | undefined {
+/** The commonest of the values, the first of equals. */
+export function findMode(values: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];

@@ -1,7 +1,7 @@
 import type { FindColumn } from '../domain/find-column.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
-import { type DefaultCountry, guessCountryColumn, guessDefaultCountry } from './guess-country.js';
+import { type DefaultCountry, findMode, guessCountryColumn, guessDefaultCountry } from './guess-country.js';
 import { isOtherName, isPhoneName } from './header-words.js';
 import { listFilled, type SampledRows } from './sampled-rows.js';
 
@@ -16,6 +16,8 @@ export interface NumberGuess {
   readonly countryColumn: string | undefined;
   /** The country of numbers without + of which no other is known; undefined where it is unclear, or where there are none. */
   readonly country: string | undefined;
+  /** The country that most valid numbers are of; undefined where there is none. */
+  readonly mostly: string | undefined;
   /** What `country` was found by, or why it is unclear; undefined where no number needs it, or where it was given. */
   readonly tried: DefaultCountry | undefined;
 }
@@ -96,6 +98,7 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
     withPlus: count('plus'),
     countryColumn: byColumn > 0 ? sample.columns[known.countries ?? -1] : undefined,
     country: known.country ?? found,
+    mostly: findMode([...sureCountries, ...(found === undefined ? [] : Array<string>(byGuess).fill(found))]),
     tried,
   };
   const unclear = tried !== undefined && found === undefined ? local.length : 0;
@@ -123,4 +126,25 @@ function readCell(cell: string, { own, country }: { own: string; country: string
 function mayBeNumber(cell: string): boolean {
   const text = trimNumber(cell);
   return isNumberLike(text) && readDigits(text).length >= LEAST_DIGITS;
+}
+
+/**
+ * How the numbers without + of an opt-out list are read: by a column of its own, in the country that they show, or in that
+ * of most recipients where more of them are numbers there. Nothing where the list needs none, or has no one column of numbers.
+ */
+export function guessListCountry(
+  list: SampledRows,
+  recipients: NumberGuess | undefined,
+  findColumn: FindColumn,
+): Pick<NumberGuess, 'country' | 'countryColumn'> {
+  const read = (country: string | undefined) => {
+    const search = guessNumber(list, { destination: undefined, country }, findColumn);
+    return search.kind === 'found' ? search.number : undefined;
+  };
+  const alone = read(undefined);
+  const { country, countryColumn } = alone ?? { country: undefined, countryColumn: undefined };
+  const usual = recipients?.country ?? recipients?.mostly;
+  if (country !== undefined || usual === undefined) return { country, countryColumn };
+  const isBetter = (read(usual)?.valid ?? 0) > (alone?.valid ?? 0);
+  return { country: isBetter ? usual : undefined, countryColumn };
 }

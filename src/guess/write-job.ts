@@ -1,15 +1,29 @@
+import { getExampleNumber } from 'libphonenumber-js/max';
+import examples from 'libphonenumber-js/mobile/examples';
 import { countOf } from '../domain/count-of.js';
 import type { FindColumn } from '../domain/find-column.js';
+import { listZones } from '../domain/stated-time.js';
+import { findNumberCountry } from '../normalize/number/number-library.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from './describe-guess.js';
 import type { JobGuess } from './guess-job.js';
 import { writeInComment, writeList, writeMap, writeQuoted, writeScalar } from './yaml-text.js';
 
+/** A list of people who must get no message. */
+export interface OptOutList {
+  /** Relative to the job file. */
+  readonly name: string;
+  readonly encoding: string | undefined;
+  /** Of its numbers without +, by the list itself and by one of its columns. */
+  readonly country: string | undefined;
+  readonly countryColumn: string | undefined;
+}
+
 /** What the job is for, beside what its rows show. */
 export interface JobFrame {
   readonly name: string;
-  /** Relative to the job file, as the next two. */
+  /** Relative to the job file. */
   readonly files: readonly string[];
-  readonly optOuts: readonly string[];
+  readonly optOuts: readonly OptOutList[];
   /** Undefined where a byte order mark or UTF-8 says it. */
   readonly encoding: string | undefined;
   /** By a person, so that no comment doubts it. */
@@ -28,7 +42,8 @@ export function writeJob(guess: JobGuess, frame: JobFrame): string {
   return `${[...writeHead(guess, frame), 'steps:', ...steps].join('\n')}\n`;
 }
 
-function writeHead({ rows, notInAll }: JobGuess, { name, files }: JobFrame): string[] {
+function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFrame): string[] {
+  const { region, mobile } = exampleFor(number?.mostly);
   const from = files.length === 1 ? files[0] : countOf(files.length, 'file');
   return [
     `# Written by volley init from the first ${countOf(rows, 'row')} of ${writeInComment(from ?? '')}, which the figures below count.`,
@@ -44,15 +59,47 @@ function writeHead({ rows, notInAll }: JobGuess, { name, files }: JobFrame): str
     'service:',
     '  sandbox: true',
     '  # To send for real, put these in its place; the key itself stays in the environment:',
-    '  # region: asia',
+    `  # region: ${region}`,
     '  # account: acme',
     '  # credentials: { apiKey: { env: VOLLEY_API_KEY } }',
     '',
-    '# testNumbers: ["+6591234567"]   # your own phones: volley test sends some of the messages to them',
+    `# testNumbers: ["${mobile}"]   # your own phones: volley test sends some of the messages to them`,
     '# prices: { file: prices.csv, currency: EUR }   # what messages cost: the plan then says what it costs',
     '',
   ];
 }
+
+/** Of the countries whose zones begin with another one than that of most people. */
+const MAIN_ZONES: Readonly<Record<string, string>> = {
+  AU: 'Australia/Sydney',
+  BR: 'America/Sao_Paulo',
+  CA: 'America/Toronto',
+  CL: 'America/Santiago',
+  CN: 'Asia/Shanghai',
+  ES: 'Europe/Madrid',
+  ID: 'Asia/Jakarta',
+  MX: 'America/Mexico_City',
+  PT: 'Europe/Lisbon',
+  RU: 'Europe/Moscow',
+  US: 'America/New_York',
+};
+
+/** What the examples name: a number, a zone and a region of the service for the country of most recipients. */
+function exampleFor(country = 'SG'): { mobile: string; timeZone: string; region: string } {
+  const known = findNumberCountry(country);
+  const mobile = known && getExampleNumber(known, examples)?.number;
+  const timeZone = MAIN_ZONES[country] ?? listZones(country)[0];
+  if (mobile === undefined || timeZone === undefined) return exampleFor();
+  const region = REGION_OF.find(([zones]) => zones.test(timeZone))?.[1] ?? 'asia';
+  return { mobile, timeZone, region };
+}
+
+/** The nearest region of the service, by the zone. */
+const REGION_OF: readonly (readonly [RegExp, string])[] = [
+  [/^Asia\/(?:Jakarta|Makassar|Jayapura|Pontianak)$/, 'indonesia'],
+  [/^(?:Europe|Africa|Arctic)\//, 'europe'],
+  [/^America\//, 'north-america'],
+];
 
 type SmsNumber = NonNullable<JobGuess['number']>;
 
@@ -70,11 +117,30 @@ function writeSms(guess: JobGuess, number: SmsNumber, frame: JobFrame): string[]
       ? []
       : [`      # ${writeInComment(JSON.stringify(greeting.column))} is ${describeFilled(greeting, guess)}`]),
     `      text: ${writeQuoted(`${hello}, this is a message from ACME. Reply STOP to opt out.`)}`,
-    '      # scheduled: { at: "2026-12-01 10:00", timeZone: Asia/Singapore }   # when the service sends it; else at once',
-    ...(frame.optOuts.length === 0
-      ? ['    # suppress: { files: [opt-outs.csv] }   # a list of numbers that must get no message']
-      : remark(`    suppress: { files: ${writeList(frame.optOuts)} }`, 'nothing is sent to the numbers in it')),
+    `      # scheduled: { at: "2026-12-01 10:00", timeZone: ${exampleFor(number.mostly).timeZone} }   # when the service sends it; else at once`,
+    ...writeSuppress(frame.optOuts, number.country),
   ];
+}
+
+/** Lists that are read alike are one map; its `country` is that of the input where it has none. */
+function writeSuppress(optOuts: readonly OptOutList[], ofInput: string | undefined): string[] {
+  const maps = new Map<string, string[]>();
+  for (const { name, encoding, country, countryColumn } of optOuts) {
+    const own = [
+      ...(encoding === undefined ? [] : [`encoding: ${writeScalar(encoding)}`]),
+      ...(countryColumn === undefined ? [] : [`countryColumn: ${writeScalar(countryColumn)}`]),
+      ...(country === undefined || country === ofInput ? [] : [`country: ${country}`]),
+    ];
+    const reading = own.map((each) => `, ${each}`).join('');
+    maps.set(reading, [...(maps.get(reading) ?? []), name]);
+  }
+  const written = [...maps].map(([reading, names]) => `{ files: ${writeList(names)}${reading} }`);
+  const [first] = written;
+  const why = 'nothing is sent to the numbers in it';
+  if (first === undefined)
+    return ['    # suppress: { files: [opt-outs.csv] }   # a list of numbers that must get no message'];
+  if (written.length === 1) return remark(`    suppress: ${first}`, why);
+  return [...remark('    suppress:', why), ...written.map((map) => `      - ${map}`)];
 }
 
 /** A column in a text: `first_name` for "First Name" where no other column is named so; undefined where no text can name it. */

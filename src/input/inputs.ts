@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import type { Problem } from '../domain/errors.js';
 import type { Input } from '../job/job.js';
 import { isPattern, searchPattern } from './glob.js';
@@ -23,7 +23,7 @@ export function placeInJob({ key }: Pick<InputFile, 'key'>): string {
 /**
  * The files that absolute paths and glob patterns name, each once, sorted by path; `directory` is that of the job
  * file. Refuses, all at once: what names nothing, is no regular file, or may not be read. A directory that matches a
- * pattern is skipped. With `onEmptyPattern` a pattern may match no file, as long as its directory exists: an inbox may
+ * pattern is skipped, and so is the mark of an open workbook. With `onEmptyPattern` a pattern may match no file, as long as its directory exists: an inbox may
  * be empty.
  */
 export async function listInputs(
@@ -72,7 +72,8 @@ async function findPaths(
   },
 ): Promise<readonly string[]> {
   if (!isPattern(pattern) || (await exists(pattern))) return [pattern];
-  const { paths, unlisted } = await searchPattern(pattern);
+  const { paths: found, unlisted } = await searchPattern(pattern);
+  const paths = found.filter((path) => !isOpenMark(path));
   for (const { path, error } of unlisted) {
     const reason = describeDiskError(error) ?? String(error);
     problems.push({ where: show(path), message: `${reason}, expected a directory that can be searched` });
@@ -83,6 +84,11 @@ async function findPaths(
     problems.push({ where: show(pattern), message: 'the pattern matches no file, expected at least one' });
   }
   return paths;
+}
+
+/** Whether a file is the mark that Excel leaves beside a workbook while it is open: `~$people.xlsx`. It holds no rows. */
+export function isOpenMark(path: string): boolean {
+  return basename(path).startsWith('~$');
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -101,6 +107,7 @@ async function findFault(path: string): Promise<string | undefined> {
     if (found.isDirectory()) return 'it is a directory';
     if (found.isFIFO()) return 'it is a pipe';
     if (!found.isFile()) return 'it is not a regular file';
+    if (isOpenMark(path)) return 'it is the mark of a workbook that is open in Excel';
     await (await open(path, 'r')).close();
     return undefined;
   } catch (error) {

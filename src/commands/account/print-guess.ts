@@ -2,6 +2,7 @@ import { countOf } from '../../domain/count-of.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from '../../guess/describe-guess.js';
 import type { JobGuess } from '../../guess/guess-job.js';
 import type { SampledFile } from '../../guess/sampled-rows.js';
+import type { OptOutList } from '../../guess/write-job.js';
 import type { Preview } from '../../kinds/step-kind.js';
 import { paint, type Screen, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -15,7 +16,8 @@ export interface WrittenGuess {
   readonly path: string;
   readonly job: string;
   readonly files: readonly SampledFile[];
-  readonly optOuts: readonly string[];
+  readonly optOuts: readonly OptOutList[];
+  readonly marks: readonly string[];
   readonly guess: JobGuess;
 }
 
@@ -27,7 +29,7 @@ export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGues
     path,
     kind: number === undefined ? 'contacts' : 'sms',
     files: files.map(({ name }) => name),
-    suppress: optOuts,
+    suppress: optOuts.map(({ name }) => name),
     rows,
     destination: number?.column ?? null,
     validNumbers: number?.valid ?? null,
@@ -75,7 +77,7 @@ export function formatGuess(
 
 const WIDEST = 'greeting'.length;
 
-function listFacts({ guess, optOuts }: WrittenGuess): (readonly [string, string])[] {
+function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [string, string])[] {
   const { number, greeting, consent, notInAll } = guess;
   const country = number === undefined ? undefined : describeCountry(number);
   const says = number?.country ?? number?.countryColumn;
@@ -93,7 +95,13 @@ function listFacts({ guess, optOuts }: WrittenGuess): (readonly [string, string]
     ...(consent.some(({ isOfMail }) => !isOfMail)
       ? ([['', 'a where for it stands in the job as a comment']] as const)
       : []),
-    ...optOuts.map((file) => ['opt-outs', `nothing is sent to the numbers in ${file}`] as const),
+    ...optOuts.map((list) => ['opt-outs', `nothing is sent to the numbers in ${describeList(list)}`] as const),
+    ...marks.map((mark) => ['not used', `${mark}: open in Excel; close it before you send`] as const),
     ...(notInAll.length > 0 ? ([['not used', `not in all files: ${notInAll.join(', ')}`]] as const) : []),
   ];
+}
+
+function describeList({ name, encoding, country }: OptOutList): string {
+  const read = [encoding, country].filter((each) => each !== undefined).join(', ');
+  return read === '' ? name : `${name} (read as ${read})`;
 }

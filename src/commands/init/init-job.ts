@@ -2,8 +2,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import { describeNumber } from '../../guess/describe-guess.js';
 import { guessJob, type JobGuess } from '../../guess/guess-job.js';
+import { guessListCountry } from '../../guess/guess-number.js';
 import { joinSamples } from '../../guess/sampled-rows.js';
 import { writeJob } from '../../guess/write-job.js';
+import { isOpenMark } from '../../input/inputs.js';
 import { findColumn } from '../../input/own-columns.js';
 import { findEncodingName } from '../../job/encoding-name.js';
 import { parseJob } from '../../job/load.js';
@@ -41,7 +43,7 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
   const from = process.cwd();
   const screen = screenOf(host);
   const country = readCountry(flags.country);
-  const path = resolve(from, flags.output ?? nameJob(flags.files[0] ?? ''));
+  const path = resolve(from, flags.output ?? nameJob(flags.files.find((file) => !isOpenMark(file)) ?? ''));
   const shown = showPath(screen, path);
   await assertNew(path, shown, disk);
   const stated = { encoding: readEncoding(flags.encoding), sheet: flags.sheet };
@@ -56,10 +58,14 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
   const found = guessJob(sample, { destination, country }, findColumn);
   if (found.kind !== 'found') throw refuseGuess(found, { flags, sample, screen });
   const { guess } = found;
+  const optOuts = heads.optOuts.map(({ name, encoding, sample: list }) => ({
+    ...{ name, encoding },
+    ...guessListCountry(list, guess.number, findColumn),
+  }));
   const text = writeJob(guess, {
     name: suggestName(basename(path).replace(/\.ya?ml$/i, '')),
     files: heads.files.map((file) => file.name),
-    optOuts: heads.optOuts,
+    optOuts,
     encoding: heads.encoding,
     isEncodingStated: stated.encoding !== undefined,
     sheet: heads.sheet,
@@ -69,7 +75,8 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
   const job = parseJob(text, path);
   name({ job: job.name });
   if (!(await disk.createExclusive(path, text))) throw refuseExisting(shown);
-  const written = { path, job: job.name, files: heads.files, optOuts: heads.optOuts, guess };
+  const { files, marks } = heads;
+  const written = { path, job: job.name, files, optOuts, marks, guess };
   const example = findExample(job, heads.files);
   await printResult(host, flags, { json: summarizeGuess(written), text: formatGuess(written, { example, screen }) });
   return { exitCode: EXIT.ok, reason: `wrote ${shown}` };

@@ -4,8 +4,9 @@ import { UserError } from '../../domain/errors.js';
 import type { Cell } from '../../domain/row.js';
 import { isOptOutFile } from '../../guess/guess-consent.js';
 import { findDataInHeader } from '../../guess/no-header.js';
-import type { SampledFile } from '../../guess/sampled-rows.js';
-import { type InputFile, listInputs } from '../../input/inputs.js';
+import { joinSamples, type SampledFile, type SampledRows } from '../../guess/sampled-rows.js';
+import { type InputFile, isOpenMark, listInputs } from '../../input/inputs.js';
+import { findColumn } from '../../input/own-columns.js';
 import { readRecords } from '../../input/records.js';
 import { guessEncoding } from '../../input/text/guess-encoding.js';
 import { DEFAULT_READ_LIMITS } from '../../job/defaults.js';
@@ -18,11 +19,20 @@ const MOST_ROWS = 5000;
 /** The files of a job that is to be written, with their first rows. */
 export interface FileHeads {
   readonly files: readonly SampledFile[];
-  /** Relative to the job, as the names of the files. */
-  readonly optOuts: readonly string[];
+  readonly optOuts: readonly ListHead[];
+  /** Names of the marks that Excel leaves beside a workbook while it is open. */
+  readonly marks: readonly string[];
   readonly encoding: string | undefined;
   /** As stated, where one of the files is a workbook. */
   readonly sheet: string | undefined;
+}
+
+/** An opt-out list and its first rows. */
+export interface ListHead {
+  /** Relative to the job, as the names of the files. */
+  readonly name: string;
+  readonly encoding: string | undefined;
+  readonly sample: SampledRows;
 }
 
 /** What a person says of the files. */
@@ -42,8 +52,15 @@ export async function readHeads(
   }: { from: string; jobDirectory: string; disk: Pick<Files, 'list'>; stated: Stated },
 ): Promise<FileHeads> {
   const name = (path: string) => relative(jobDirectory, path).replaceAll(sep, '/');
+  const marks = paths.filter(isOpenMark);
+  if (marks.length === paths.length)
+    throw refuse(
+      { shown: marks[0] ?? '' },
+      'it is the mark of a workbook that is open in Excel',
+      'the workbook itself',
+    );
   const given = await listInputs(
-    paths.map((path) => resolve(from, path)),
+    paths.filter((path) => !isOpenMark(path)).map((path) => resolve(from, path)),
     from,
   );
   const inputs = given.filter(({ path }) => !isOptOutFile(basename(path)));
@@ -59,14 +76,29 @@ export async function readHeads(
   for (const directory of new Set(inputs.map(({ path }) => dirname(path)))) {
     for (const file of await disk.list(directory)) if (isOptOutFile(file)) lists.add(join(directory, file));
   }
-  return { files, optOuts: [...lists].map(name).toSorted(), encoding, sheet };
+  const optOuts: ListHead[] = [];
+  for (const list of await listInputs([...lists], from))
+    optOuts.push({ ...(await readOptOuts(list, stated.encoding)), name: name(list.path) });
+  return { files, optOuts, marks, encoding, sheet };
+}
+
+/** A list has its own encoding, whatever that of the rows. Refuses one that no plan could read. */
+async function readOptOuts(list: InputFile, stated: string | undefined): Promise<Omit<ListHead, 'name'>> {
+  const guessed = list.format === 'xlsx' ? undefined : await guessTextEncoding(list);
+  const read = (encoding: string | undefined) => readRows(list, { encoding, sheet: undefined, most: MOST_ROWS });
+  const { encoding, ...head } = await read(guessed)
+    .then((rows) => ({ ...rows, encoding: guessed }))
+    .catch(async (error: unknown) => {
+      if (stated === undefined || list.format === 'xlsx' || !(error instanceof UserError)) throw error;
+      return { ...(await read(stated)), encoding: stated };
+    });
+  return { encoding, sample: joinSamples([{ ...head, name: list.shown }], findColumn) };
 }
 
 async function findEncoding(inputs: readonly InputFile[]): Promise<string | undefined> {
-  const { maxFileBytes } = DEFAULT_READ_LIMITS;
   const found = [];
   const texts = inputs.filter(({ format }) => format !== 'xlsx');
-  for (const { path, shown } of texts) found.push(await guessEncoding({ path, shown, maxFileBytes }));
+  for (const text of texts) found.push(await guessTextEncoding(text));
   const index = found.findIndex((encoding) => encoding !== undefined);
   if (index !== -1 && found.includes(undefined)) {
     const hint = 'Save all files as UTF-8, or write a job for each.';
@@ -75,15 +107,29 @@ async function findEncoding(inputs: readonly InputFile[]): Promise<string | unde
   return found[index];
 }
 
+function guessTextEncoding({ path, shown }: InputFile): ReturnType<typeof guessEncoding> {
+  return guessEncoding({ path, shown, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });
+}
+
 function findSheet(inputs: readonly InputFile[], stated: string | undefined): string | undefined {
   if (stated === undefined || inputs.some(({ format }) => format === 'xlsx')) return stated;
   throw new UserError('bad-flag', 'Cannot use --sheet: no file is a workbook, expected one');
 }
 
-async function readHead(
+async function readHead(file: InputFile, stated: Stated & { most: number }): ReturnType<typeof readRows> {
+  const { isOwn, ...head } = await readRows(file, stated);
+  if (isOwn) {
+    const hint = 'To send its rows, name it in input.files of its job.';
+    throw refuse(file, 'it is an output of Volley', 'an export', hint);
+  }
+  return { isOwn, ...head };
+}
+
+/** `isOwn`: it is an output of Volley. */
+async function readRows(
   file: InputFile,
   { most, ...stated }: Stated & { most: number },
-): Promise<Pick<SampledFile, 'columns' | 'rows'>> {
+): Promise<Pick<SampledFile, 'columns' | 'rows'> & { isOwn: boolean }> {
   const records = readRecords(file, anInput(file, stated));
   const rows: (readonly Cell[])[] = [];
   await records.open();
@@ -98,16 +144,9 @@ async function readHead(
   } finally {
     await batches.return?.();
   }
-  if (records.ownColumns.length > 0) {
-    throw refuse(
-      file,
-      'it is an output of Volley',
-      'an export',
-      'To send its rows, name it in input.files of its job.',
-    );
-  }
-  if (rows.length === 0) throw refuse(file, 'it holds no row that can be read', 'rows below its header');
-  return { columns: [...records.columns], rows };
+  const isOwn = records.ownColumns.length > 0;
+  if (rows.length === 0 && !isOwn) throw refuse(file, 'it holds no row that can be read', 'rows below its header');
+  return { columns: [...records.columns], rows, isOwn };
 }
 
 function assertHeader(file: InputFile, columns: readonly string[]): void {
