@@ -31,7 +31,7 @@ test.each(readdirSync(EXPORTS).toSorted())(
     expect((await volley('check', `${at}/job.yaml`)).code).toBe(0);
     const planned = await volley('plan', `${at}/job.yaml`);
     expect(planned.code).toBe(0);
-    expect(JSON.parse(planned.stdout).steps[0].suppression).toMatchObject([{ numbers: 2 }]);
+    expect(JSON.parse(planned.stdout).steps[0].suppression).toMatchObject([{ read: 2 }]);
     // What its comments name is right for it, too.
     const commented = workspace.read(`${at}/job.yaml`).replace(/# (?=testNumbers)/, '');
     workspace.write(`${at}/job.yaml`, commented);
