@@ -76,7 +76,7 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     const onWritten = ({ kind }: WrittenEvent) => {
       if (kind === 'receipt') joining?.noteReceipt();
     };
-    const deps = { files: nodeFiles, clock: systemClock, log, lockOutput: () => lockFile(output) };
+    const deps = { files: nodeFiles, clock: systemClock, log, lockOutput: () => lockFile(output, log) };
     metrics = await openMetrics(flags, log);
     const limits = flags.behindProxy === true ? BEHIND_PROXY : {};
     const listener = await placing(() => startListener({ host, port, output, secret, limits, onWritten }, deps));
@@ -129,7 +129,7 @@ function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () =
 }
 
 function startJoining(run: { directory: string; plan: Plan }, log: Log): ReceiptJoining {
-  const deps = lockDepsOf(nodeRuntime);
+  const deps = lockDepsOf(nodeRuntime, log);
   return new ReceiptJoining({ clock: systemClock, log, join: () => joinReceipts(run, deps) });
 }
 
@@ -171,10 +171,10 @@ async function chooseSecret(
 }
 
 /** Beside the file, links followed, in a directory of its own: one listener at a time, also on a shared volume. */
-async function lockFile(output: string): Promise<OutputLock> {
+async function lockFile(output: string, log: Log): Promise<OutputLock> {
   const path = await findRealPath(output);
   const directory = join(dirname(path), `.${basename(path)}.lock`);
-  const deps = lockDepsOf(nodeRuntime);
+  const deps = lockDepsOf(nodeRuntime, log);
   try {
     const lock = await acquireLock(deps, directory);
     return {

@@ -68,7 +68,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   let end: RetryEnd;
   try {
     end = await placeDiskErrors(dirname(directory), async () => {
-      const lock = await acquireLock(lockDepsOf(runtime), dirname(directory));
+      const lock = await acquireLock(lockDepsOf(runtime, log), dirname(directory));
       try {
         const registry = await openJobRegistry({
           jobDirectory: dirname(directory),

@@ -19,12 +19,15 @@ export async function serveSandbox(flags: SandboxFlags, terminal: Terminal): Pro
   }
   const dataDirectory = data === undefined ? {} : { dataDirectory: data };
   const sandbox = await startSandbox({ port, host, deliversOutside, ...dataDirectory });
-  const ended = new Promise<void>((resolve) => {
-    terminal.onSignal(() => resolve());
-  });
-  const { origin, credentials } = sandbox;
-  await terminal.writeStdout(`${JSON.stringify({ origin, credentials, deliversOutside })}\n`);
-  await ended;
-  await sandbox.close();
+  try {
+    const ended = new Promise<void>((resolve) => {
+      terminal.onSignal(() => resolve());
+    });
+    const { origin, credentials } = sandbox;
+    await terminal.writeStdout(`${JSON.stringify({ origin, credentials, deliversOutside })}\n`);
+    await ended;
+  } finally {
+    await sandbox.close();
+  }
   return 0;
 }

@@ -79,9 +79,9 @@ async function settleBehindLock(
 ): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
   const runtime = runtimeOf(host);
   const { files, clock, owner } = runtime;
-  const lock = await acquireLock(lockDepsOf(runtime), dirname(directory));
+  const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
+  const lock = await acquireLock(lockDepsOf(runtime, log), dirname(directory));
   try {
-    const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
     const registry = await openJobRegistry({ jobDirectory: dirname(directory), lock, log, runtime, adopt });
     await registry.assertOwn(plan.id);
     const outputs = checkNames(files, () => lock.assertHeld());

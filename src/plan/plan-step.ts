@@ -68,14 +68,19 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const costs = context.prices && createCostTally(step, context.prices.list);
   const planning = new StepPlanning({ number, step, context, planner, writer, rows, names, reimported, costs });
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
-  for (const [index, input] of selection.inputs.entries()) {
-    files.push(await planning.planFile(index, input));
-    const fault = context.refusesOptOuts && suppression?.refuseAudience(input);
-    if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
+  try {
+    for (const [index, input] of selection.inputs.entries()) {
+      files.push(await planning.planFile(index, input));
+      const fault = context.refusesOptOuts && suppression?.refuseAudience(input);
+      if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
+    }
+    if (costs !== undefined) refuseMissing(costs, { number, kind }, context);
+    if (problems.isEmpty) await writer.finish();
+    else await writer.discard();
+  } catch (error) {
+    await writer.discard();
+    throw error;
   }
-  if (costs !== undefined) refuseMissing(costs, { number, kind }, context);
-  if (problems.isEmpty) await writer.finish();
-  else await writer.discard();
   const { columns, maps } = joinColumns(
     files.map((file) => file.columns),
     deps.reader.findColumn,

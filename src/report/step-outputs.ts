@@ -139,7 +139,7 @@ export class StepOutputs {
   }
 
   async discard(): Promise<void> {
-    for (const writer of this.#writers.values()) await writer.file.discard();
+    await Promise.allSettled([...this.#writers.values()].map(({ file }) => file.discard()));
   }
 
   /** The row's cells in the order of the step's columns: the files of a step may have different ones. */

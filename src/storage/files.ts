@@ -241,7 +241,11 @@ function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
 
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   const handle = await raw.open(path, 'r');
-  const bytes = Number((await handle.stat()).size);
+  const { size } = await handle.stat().catch(async (error: unknown) => {
+    await handle.close();
+    throw error;
+  });
+  const bytes = Number(size);
   return {
     bytes,
     read: async (offset, length) => {

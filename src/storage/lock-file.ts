@@ -17,6 +17,8 @@ export interface LockDeps {
   readonly clock: Clock;
   readonly owner: Owner;
   readonly isProcessAlive: (pid: number) => boolean;
+  /** What is done when the lock is released stays done, whatever comes of the release; without it the release throws. */
+  readonly onUnreleased?: (error: unknown) => void;
 }
 
 /** What `lock-<epoch>.json` holds. */

@@ -243,18 +243,18 @@ function holdLock(
     release: async () => {
       stop.abort();
       await renewing;
-      await write('released').catch(ignoreLoss);
+      await write('released').catch((error: unknown) => {
+        // A lost lock need not be released.
+        if (isLockLost(error)) return;
+        if (deps.onUnreleased === undefined) throw error;
+        deps.onUnreleased(error);
+      });
     },
   };
 }
 
 function isSameOwner(file: Owner, owner: Owner): boolean {
   return file.host === owner.host && file.pid === owner.pid && file.instance === owner.instance;
-}
-
-/** A lost lock need not be released. */
-function ignoreLoss(error: unknown): void {
-  if (!isLockLost(error)) throw error;
 }
 
 /** Whether a run ended because it no longer holds its job. */

@@ -41,6 +41,7 @@ test.each(KINDS)(
       const where = `operation ${n}, ${failing}`;
       if (error === undefined) unreported.add(failing);
       else expect(error, where).toMatchObject({ message: expect.stringContaining(code) });
+      expect(failed.disk.openFiles, where).toEqual([]);
 
       await expectSameCommandFinishes(job, failed, where);
     }

@@ -6,6 +6,8 @@ export interface MemoryDisk {
   readonly files: Files;
   /** Operations of the disk so far: open, write, sync … */
   readonly operations: number;
+  /** Files that were opened, and not closed since. */
+  readonly openFiles: readonly string[];
   /** Text of every file below a directory, by its path in there. */
   snapshot(directory?: string): Record<string, string>;
   /** Names in a directory, empty directories among them. */
@@ -27,6 +29,7 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
   const volume = Volume.fromJSON({ '/out/.keep': '', ...content });
   const raw = createFsFromVolume(volume).promises as unknown as RawFiles;
   let operations = 0;
+  const openFiles: string[] = [];
   let failing: { at: number; code: string } | undefined;
 
   const isToFail = (name: string): boolean => {
@@ -43,6 +46,7 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
       get: (target, key) => {
         const member: unknown = Reflect.get(target, key);
         if (typeof member !== 'function') return member;
+        if (key === 'close') openFiles.splice(openFiles.indexOf(path), 1);
         const call = (args: unknown[]) => Reflect.apply(member, target, args);
         if (!WATCHED.some((name) => name === key)) return (...args: unknown[]) => call(args);
         return async (...args: unknown[]) => {
@@ -61,7 +65,9 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
       return async (...args: unknown[]) => {
         if (isToFail(`${String(key)} ${String(args[0])}`)) fail();
         const result = await Reflect.apply(member, target, args);
-        return key === 'open' ? watchHandle(result, String(args[0])) : result;
+        if (key !== 'open') return result;
+        openFiles.push(String(args[0]));
+        return watchHandle(result, String(args[0]));
       };
     },
   });
@@ -79,6 +85,7 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
     get operations() {
       return operations;
     },
+    openFiles,
     snapshot: (directory = '/') =>
       Object.fromEntries(
         Object.entries(volume.toJSON(directory)).flatMap(([path, text]) =>

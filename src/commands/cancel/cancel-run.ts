@@ -161,7 +161,7 @@ async function cancelBehindLock(
   const stop = new StopSwitch();
   const stopListening = drainOnSignal(host, { log, stop, clock });
   try {
-    const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+    const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
     try {
       const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: run.adopt });
       await registry.assertOwn(plan.id);
@@ -201,6 +201,7 @@ async function callAndCancel(
       hint: 'Nothing of it was sent. To let it go: `volley abandon` with its directory.',
     });
   }
+  const createLane = await runtime.loadLane();
   const service = await openService(plan.job, { host, secrets, jobDirectory, signal: stop.nothingNew });
   const deps = {
     files,
@@ -210,7 +211,7 @@ async function callAndCancel(
     snapshotEveryBytes,
     transport: service.transport,
     authorize: service.authorize,
-    createLane: await runtime.loadLane(),
+    createLane,
     onProgress: () => {},
     onNotice: (notice: string) => log.warn(notice),
   };

@@ -49,11 +49,11 @@ export async function postHook(
 /** What went wrong at last. A signal ends it at once. */
 async function postBounded(host: Host, address: string, body: string): Promise<string | undefined> {
   const { clock, loadTransport } = runtimeOf(host);
+  const transport = (await loadTransport())(HOOK_TIMEOUTS);
   const ended = new AbortController();
   const cleared = new AbortController();
   const stopListening = host.onSignal(() => ended.abort());
   void clock.sleep(HOOK_MS, cleared.signal).then(() => ended.abort());
-  const transport = (await loadTransport())(HOOK_TIMEOUTS);
   const call: Call = {
     method: 'POST',
     base: address,

@@ -74,9 +74,9 @@ async function abandonBehindLock(
   const runtime = runtimeOf(host);
   const { files, clock, owner } = runtime;
   const jobDirectory = dirname(directory);
-  const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+  const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
+  const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
   try {
-    const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
     const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: flags.adopt });
     await registry.assertOwn(plan.id);
     await assertPlanWhole(files, directory, plan);

@@ -49,9 +49,9 @@ async function pruneNamed(flags: PruneFlags, { host, name }: { host: Host; name:
   const job = basename(jobDirectory);
   name({ job });
   const end = await placeDiskErrors(jobDirectory, async () => {
-    const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+    const log = withFields(openLog(host, new SecretKeeper()), () => ({ job }));
+    const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
     try {
-      const log = withFields(openLog(host, new SecretKeeper()), () => ({ job }));
       const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt: flags.adopt });
       return await pruneRuns(
         { jobDirectory, sandboxLedger: sandboxLedgerOf(jobDirectory), registry, lock },

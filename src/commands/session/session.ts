@@ -21,7 +21,7 @@ import { acquireLock, type Lock } from '../../storage/lock.js';
 import type { OpenCluster } from '../cluster/open-cluster.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { jobDirectoryOf } from '../support/job-directory.js';
-import { openService } from '../support/open-service.js';
+import { type OpenService, openService } from '../support/open-service.js';
 import { namePerson } from '../support/person.js';
 import { openRunDirectory } from '../support/run-directory.js';
 import { lockDepsOf, type Runtime } from '../support/runtime.js';
@@ -55,7 +55,7 @@ export async function planJobInput(
   const runtime = runtimeOf(host);
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: job.name }));
   return placeDiskErrors(jobDirectory, async () => {
-    const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+    const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
     try {
       return await endSoonAfter({ signal, clock: runtime.clock }, async () => {
         const registry = await openJobRegistry({ jobDirectory, lock, log, runtime, adopt });
@@ -144,7 +144,7 @@ export async function withSession<T>(
   const stopListening = drainOnSignal(host, { log, stop, clock: runtime.clock });
   try {
     return await placeDiskErrors(jobDirectory, async () => {
-      const lock = await acquireLock(lockDepsOf(runtime), jobDirectory);
+      const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
       try {
         await host.observer?.onBegin(jobDirectory);
         // It may read from a hanging disk.
@@ -152,11 +152,8 @@ export async function withSession<T>(
         const registry = await endSoonAfter(opening, () =>
           openJobRegistry({ jobDirectory, lock, log, runtime, adopt }),
         );
-        // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-        const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
-        const cluster = await openJobCluster(job, { host, secrets, log, stop });
-        try {
-          const context = { lock, registry, stop, service, cluster, host, log, runtime };
+        return await withAccess(job, { host, secrets, log, stop, jobDirectory }, async (access) => {
+          const context = { lock, registry, stop, ...access, host, log, runtime };
           let sentUntilMs: number | undefined;
           const applyAndReport: JobSession['applyAndReport'] = async (directory, plan, settings) => {
             run = plan.id;
@@ -175,10 +172,7 @@ export async function withSession<T>(
           const done = await task({ jobDirectory, lock, registry, log, stop, runtime, applyAndReport, report });
           await reportWaiting({ registry, log, runtime });
           return done;
-        } finally {
-          await cluster?.close();
-          await service.close();
-        }
+        });
       } finally {
         await lock.release();
       }
@@ -188,11 +182,36 @@ export async function withSession<T>(
   }
 }
 
+interface Opening {
+  readonly host: Host;
+  readonly secrets: SecretKeeper;
+  readonly log: Log;
+  readonly stop: StopSwitch;
+}
+
+/** To the service and to the database of the job, closed again whatever happens, also where only the second cannot be opened. */
+async function withAccess<T>(
+  job: Job,
+  { jobDirectory, ...opening }: Opening & { readonly jobDirectory: string },
+  task: (access: { service: OpenService; cluster: OpenCluster | undefined }) => Promise<T>,
+): Promise<T> {
+  const { host, secrets, stop } = opening;
+  // Behind the lock: an embedded sandbox keeps its state in the job's directory.
+  const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
+  try {
+    const cluster = await openJobCluster(job, opening);
+    try {
+      return await task({ service, cluster });
+    } finally {
+      await cluster?.close();
+    }
+  } finally {
+    await service.close();
+  }
+}
+
 /** Loads nothing of it for a job without. */
-async function openJobCluster(
-  { cluster, service }: Job,
-  context: { host: Host; secrets: SecretKeeper; log: Log; stop: StopSwitch },
-): Promise<OpenCluster | undefined> {
+async function openJobCluster({ cluster, service }: Job, context: Opening): Promise<OpenCluster | undefined> {
   if (cluster === undefined) return undefined;
   const { openCluster } = await import('../cluster/open-cluster.js');
   const { giveUpAfterSeconds } = service;

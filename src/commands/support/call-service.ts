@@ -14,11 +14,12 @@ import { createLane } from '../../throttle/lane.js';
 import { LaneStopped } from '../../throttle/lane-stopped.js';
 import { printResult } from '../terminal/print.js';
 import { createLog, SecretKeeper, type Terminal } from '../terminal/terminal.js';
+import { type Host, runtimeOf } from './deps.js';
 import { describeFirstPause, reportFirstPause } from './first-pause.js';
 import { jobDirectoryOf } from './job-directory.js';
 import type { NameFields } from './log-command.js';
 import { openService } from './open-service.js';
-import { lockDepsOf, nodeRuntime } from './runtime.js';
+import { lockDepsOf } from './runtime.js';
 
 /** The areas that a person calls one thing of; SMS and contacts are for jobs. */
 export type CalledArea = 'verification' | 'gateway' | 'campaign' | 'chat';
@@ -53,7 +54,7 @@ const MAX_GIVE_UP_SECONDS = 60;
  * error }` before it is thrown.
  */
 export async function callService<T>(
-  terminal: Terminal,
+  terminal: Host,
   called: Called,
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
@@ -107,7 +108,7 @@ function assertCallable({ service }: Job, { job, area, isAction = false }: Calle
 async function withService<T>(
   job: Job,
   context: Pick<Called, 'area' | 'isAction'> & {
-    terminal: Terminal;
+    terminal: Host;
     secrets: SecretKeeper;
     stop: StopSwitch;
     log: Log;
@@ -117,7 +118,7 @@ async function withService<T>(
   const { terminal, secrets, stop, area, log, isAction = false } = context;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
-  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(nodeRuntime), jobDirectory) : undefined;
+  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(runtimeOf(terminal), log), jobDirectory) : undefined;
   try {
     const { settings, transport, authorize, close } = await openService(
       job,

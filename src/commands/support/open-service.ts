@@ -76,8 +76,7 @@ async function openAreas(
     authorize: createAuthorize(sandbox?.secrets ?? secrets),
     takeNotDelivered: () => sandbox?.takeNotDelivered() ?? 0,
     close: async () => {
-      await transport.close();
-      await sandbox?.close();
+      await transport.close().finally(() => sandbox?.close());
     },
   };
 }

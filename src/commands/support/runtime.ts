@@ -6,10 +6,12 @@ import type { Store } from '../../cluster/store.js';
 import type { Timeouts } from '../../job/job.js';
 import type { InputReader } from '../../plan/plan-deps.js';
 import { type Clock, systemClock } from '../../ports/clock.js';
+import type { Log } from '../../ports/log.js';
 import type { RunDeps } from '../../run/run-deps.js';
 import type { Transport } from '../../service/transport.js';
 import { type Files, nodeFiles } from '../../storage/files.js';
 import type { LockDeps, Owner } from '../../storage/lock-file.js';
+import { describeDisk, findDiskError } from '../terminal/disk-error.js';
 
 /** The ports that commands on a job use; the simulation brings its own. Heavy modules are loaded on demand. */
 export interface Runtime {
@@ -32,8 +34,16 @@ export interface Runtime {
   loadStore(url: string, onNotice: (notice: string) => void): Promise<Store>;
 }
 
-export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime): LockDeps {
-  return { files, clock, owner, isProcessAlive };
+/** `log`: of what takes a lock. A disk that fails only as it is released is a warning: what was to be done is done. */
+export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime, log?: Pick<Log, 'warn'>): LockDeps {
+  const onUnreleased = (error: unknown) => {
+    const disk = findDiskError(error);
+    if (log === undefined || disk === undefined) throw error;
+    log.warn(
+      `${describeDisk(disk).message}. So the lock was not released; it ends with this process, for other machines within a minute`,
+    );
+  };
+  return { files, clock, owner, isProcessAlive, onUnreleased };
 }
 
 /** This machine and this process. */

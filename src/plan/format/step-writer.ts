@@ -59,12 +59,14 @@ export class StepWriter {
     directory: string,
     step: { number: number; kind: string; planner: RowPlanner; limits: Limits },
   ): Promise<StepWriter> {
-    return new StepWriter(
-      step.planner,
-      step.limits,
-      await files.createWhole(requestsFile(directory, step)),
-      await files.createWhole(rowsFile(directory, step)),
-    );
+    const requests = await files.createWhole(requestsFile(directory, step));
+    try {
+      const rows = await files.createWhole(rowsFile(directory, step));
+      return new StepWriter(step.planner, step.limits, requests, rows);
+    } catch (error) {
+      await requests.discard().catch(() => {});
+      throw error;
+    }
   }
 
   private constructor(planner: RowPlanner, limits: Limits, requests: WholeFile, rows: WholeFile) {
@@ -152,11 +154,10 @@ export class StepWriter {
     };
   }
 
+  /** Closes both, whatever one of them says: there is a better error already. */
   async discard(): Promise<void> {
-    await this.#requests.abandon();
-    await this.#rows.abandon();
-    await this.#requestsFile.discard();
-    await this.#rowsFile.discard();
+    await Promise.allSettled([this.#requests.abandon(), this.#rows.abandon()]);
+    await Promise.allSettled([this.#requestsFile.discard(), this.#rowsFile.discard()]);
   }
 
   /** The text before the row in its request; may begin the next request. */

@@ -159,7 +159,10 @@ async function planTest(
       );
     }
   }
-  await writer.finish();
+  await writer.finish().catch(async (error: unknown) => {
+    await writer.discard();
+    throw error;
+  });
   const { planned, requests, segments, seconds, files } = writer;
   const { columns, maps } = joinColumns(
     inputs.map((input) => input.columns),

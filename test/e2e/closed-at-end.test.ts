@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
+import { aJob, anSmsStep, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { runCommandInProcess } from './command-in-process.js';
+import { readFailure } from './failure.js';
+
+/** What keeps a process alive when a command has ended. */
+const openServers = () => process.getActiveResourcesInfo().filter((name) => /Server|Worker/.test(name)).length;
+
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString();
+
+/** Sent to a sandbox within the command, for tomorrow. */
+function aSandboxJob(workspace: Workspace, changes: object = {}): object {
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: TOMORROW };
+  const service = { sandbox: true, bases: undefined, credentials: undefined, giveUpAfterSeconds: 1 };
+  return aJob(workspace, { service, steps: [anSmsStep({ template })], ...changes });
+}
+
+const DATABASES = {
+  'is not named': { database: { env: 'VOLLEY_DATABASE_URL' }, exitCode: 2, code: 'bad-credentials' },
+  'is down': { database: { file: 'database.txt' }, exitCode: 75, code: 'unavailable' },
+};
+
+test.each(Object.entries(DATABASES))(
+  'a job on the sandbox whose database %s ends, with run, apply and test',
+  async (_, { database, exitCode, code }) => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.write('database.txt', 'postgres://127.0.0.1:1/volley');
+    workspace.writeJob(aSandboxJob(workspace, { cluster: { database } }));
+    const before = openServers();
+    const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+
+    for (const args of [
+      ['run', 'job.yaml'],
+      ['apply', directory],
+      ['test', 'job.yaml', '--to', '+6598000001'],
+    ]) {
+      const failure = readFailure(await workspace.volley(...args));
+      expect(failure, args[0]).toMatchObject({ exitCode, error: { code } });
+      expect(openServers(), args[0]).toBe(before);
+    }
+  },
+);
+
+const FAILING = ['loadReader', 'loadLane', 'loadTransport', 'loadStore'] as const;
+const COMMANDS = [
+  ['run', 'again.yaml'],
+  ['test', 'again.yaml', '--to', '+6598000001'],
+  ['cancel', 'job.yaml'],
+  ['verify', 'start', '+6598000001', '--job', 'job.yaml'],
+];
+
+test.each(FAILING)('whatever a command had opened is closed where %s fails', async (port) => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.write('more.csv', people(3, 4));
+  workspace.write('database.txt', 'postgres://127.0.0.1:1/volley');
+  workspace.writeJob(aSandboxJob(workspace));
+  const cluster = { database: { file: 'database.txt' } };
+  const steps = [anSmsStep({ input: { files: 'more.csv' } })];
+  workspace.writeJob(aSandboxJob(workspace, { cluster, steps }), 'again.yaml');
+  expect((await workspace.run()).code).toBe(0);
+  const before = openServers();
+  const fail = async () => {
+    throw new Error('it cannot be loaded');
+  };
+  const runtime: Runtime = { ...nodeRuntime, [port]: fail };
+
+  for (const args of COMMANDS) {
+    const { env, directory: cwd } = workspace;
+    await runCommandInProcess(args, { cwd, env, runtime });
+    expect(openServers(), args.join(' ')).toBe(before);
+  }
+});
+
+test('a disk that fails only as the lock is released is a warning: each command ends as it did what was asked', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aSandboxJob(workspace));
+  const runtime: Runtime = { ...nodeRuntime, files: { ...nodeRuntime.files, writeWhole: failAtRelease } };
+  const volley = (...args: string[]) =>
+    runCommandInProcess(args, { cwd: workspace.directory, env: workspace.env, runtime });
+  const expectWarning = async (args: readonly string[]) => {
+    const { code, stdout, stderr } = await volley(...args);
+    expect([code, stderr], args.join(' ')).toEqual([
+      0,
+      expect.stringMatching(/the disk failed.*lock was not released/),
+    ]);
+    return JSON.parse(stdout);
+  };
+
+  await expectWarning(['test', 'job.yaml', '--to', '+6598000001']);
+  await expectWarning(['plan', 'job.yaml']);
+  const { directory } = await expectWarning(['run', 'job.yaml']);
+  await expectWarning(['cancel', 'job.yaml']);
+  const retry = await expectWarning(['retry', directory, '--only', 'not-sent']);
+  await expectWarning(['abandon', retry.directory]);
+  await expectWarning(['settle', directory, '--assume', 'sent', '--confirm', '0']);
+  await expectWarning(['prune', 'job.yaml', '--older-than', '1h']);
+  await expectWarning(['verify', 'start', '+6598000001', '--job', 'job.yaml']);
+});
+
+const failAtRelease: Runtime['files']['writeWhole'] = (path, text) =>
+  nodeRuntime.files.writeWhole(path, (facts) => {
+    const content = typeof text === 'string' ? text : text(facts);
+    if (!content.includes('"state":"released"')) return content;
+    throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'write', path });
+  });
