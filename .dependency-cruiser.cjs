@@ -17,7 +17,7 @@ const MAY_IMPORT = {
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'input', 'plan'],
   journal: ['domain', 'storage'],
   report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
-  registry: ['domain', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
+  registry: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
   cluster: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'registry', 'run'],
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],

@@ -12,7 +12,7 @@ import { checkGuards } from './guards.js';
 import type { DigestedInput } from './inputs/select-inputs.js';
 import { removeLeftovers } from './make-plan.js';
 import type { PlanDeps } from './plan-deps.js';
-import { planStep, type RefusePlanned } from './plan-step.js';
+import { type PlanStepContext, planStep } from './plan-step.js';
 import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import { replaceDraft } from './replace-draft.js';
@@ -28,8 +28,7 @@ export interface RetrySource {
   readonly identity: string;
   /** Those rows of a step, in their order. */
   rowsOf(planned: PlannedStep): AsyncGenerator<RowLine>;
-  /** Why a row of a step is not sent though it could be. */
-  refuseIn?(step: number): RefusePlanned;
+  readonly refuseTwin: PlanStepContext['refuseTwin'];
 }
 
 /**
@@ -118,7 +117,7 @@ async function planRows(
 ): Promise<PlannedStep> {
   const { source, deps, problems, id, scratch, prices } = context;
   const { number } = planned;
-  const about = { planId: id, directory: scratch, problems, prices, refuse: source.refuseIn?.(number) };
+  const about = { planId: id, directory: scratch, problems, prices, refuseTwin: source.refuseTwin };
   if (!isRowStep(step))
     return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {

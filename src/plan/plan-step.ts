@@ -36,12 +36,9 @@ export interface PlanStepContext {
   readonly prices?: LoadedPrices | undefined;
   /** Refuses a file whose numbers are nearly all on the step's suppression lists: absent where no new file is planned. */
   readonly refusesOptOuts?: true;
-  /** Why a row that could be sent is not; absent where nothing but the step decides. */
-  readonly refuse?: RefusePlanned | undefined;
+  /** Why a row that is retried, by its id, is not sent though it could be: its first fact is that of another row. */
+  readonly refuseTwin?: ((step: number, id: string, key: string) => RowRefusal | undefined) | undefined;
 }
-
-/** Given what the plan keeps of the row (`PlannedRow`). */
-export type RefusePlanned = (facts: readonly string[]) => RowRefusal | undefined;
 
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
 export async function planStep(selection: StepSelection, context: PlanStepContext): Promise<PlannedStep> {
@@ -280,7 +277,7 @@ class StepPlanning {
     const known = from === undefined ? undefined : reimported?.check(from);
     const told: RowPlan =
       fault === undefined ? (known ?? read(record, ordinal, writer.planned)) : { kind: 'rejected', rejection: fault };
-    const plan = (told.kind === 'planned' ? this.#context.refuse?.(told.row.facts) : undefined) ?? told;
+    const plan = this.#refuseTwin(told, from, reimported) ?? told;
     this.#tally.add(plan);
     if (plan.kind === 'planned') {
       if (from !== undefined) reimported?.noteTaken(from, ordinal);
@@ -295,6 +292,13 @@ class StepPlanning {
       if (isFiltered) this.#tally.addFiltered(plan.skip.reason, cellsOf(record.cells), columns);
       writer.addRow({ ...place, from: isFiltered ? from : undefined, state: 'skipped', skip: plan.skip }, cellsJson);
     }
+  }
+
+  /** Rows of other runs are compared with those that these send. */
+  #refuseTwin(told: RowPlan, from: string | undefined, reimported: ReimportedRows | undefined): RowRefusal | undefined {
+    if (told.kind !== 'planned' || from === undefined) return undefined;
+    const [key = ''] = told.row.facts;
+    return this.#context.refuseTwin?.(this.#number, from, key) ?? reimported?.refuseTwin(from, key);
   }
 
   #addCost({ country, number, segments: parts, extraParts, forcesUcs2: character }: PlannedRow): number | undefined {

@@ -9,19 +9,9 @@ import { isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
 import type { RowOfOther } from '../plan/reimport/rows-of-others.js';
 import { readRunRows } from '../report/read-run-rows.js';
-import type { Files } from '../storage/files.js';
 import type { ClaimScope } from './claims.js';
 import type { PastRun } from './history.js';
-import type { ReceivedRows } from './received-rows.js';
-import type { RegistryState } from './registry-state.js';
-
-export interface OwnerSources {
-  readonly files: Files;
-  readonly registry: RegistryState;
-  /** Of the job, at this moment. */
-  readonly history: readonly PastRun[];
-  readonly received: ReceivedRows;
-}
+import { type OwnerSources, Twins } from './twins.js';
 
 type Step = Parameters<RowOwners['find']>[0];
 
@@ -37,6 +27,7 @@ export class OwnerLookup implements RowOwners {
   /** Of the account, the plan itself aside. */
   readonly #runs: ReadonlyMap<string, PastRun>;
   readonly #refused: RefusedRows;
+  readonly #twins: Twins;
   readonly #rows = new Map<string, RowStatusView>();
 
   /** `plan`: that would send the rows; `directory`: where it is, once it is made. */
@@ -55,6 +46,7 @@ export class OwnerLookup implements RowOwners {
     this.#runs = new Map(runs.map((run) => [run.plan.id, run]));
     const own = directory === undefined ? [] : [{ plan: plan as Plan, directory }];
     this.#refused = new RefusedRows(sources.files, [...runs, ...own]);
+    this.#twins = new Twins(sources, plan);
   }
 
   async find(step: Step, id: string): Promise<FoundRow> {
@@ -68,11 +60,16 @@ export class OwnerLookup implements RowOwners {
       owner === undefined || owner === this.#plan.id
         ? (this.#findReader(step.kind, row, id) ?? (await this.#askRun(step, row)))
         : this.#explainOwner(owner, `claimed the row from run ${row.run}`);
+    if (refusal === undefined) await this.#twins.load(id);
     return { name: `${from}${number}`, refusal };
   }
 
+  refuseTwin(step: Step, id: string, key: string): RowRefusal | undefined {
+    return this.#twins.refuse(step.number, id, key);
+  }
+
   /** The file of the plan in which a row stands that it also has by an id, and from which it would send it. */
-  async findTwin(plan: Plan, { kind, id }: RowOfOther): Promise<string | undefined> {
+  async findCopy(plan: Plan, { kind, id }: RowOfOther): Promise<string | undefined> {
     const row = readRowId(id);
     if (row === undefined || !isRefusedRow(row)) return undefined;
     await this.#refused.load(plan.id);

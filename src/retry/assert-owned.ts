@@ -3,8 +3,9 @@ import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
-import { OwnerLookup, type OwnerSources } from '../registry/owner-lookup.js';
+import { OwnerLookup } from '../registry/owner-lookup.js';
 import { ReceivedRows } from '../registry/received-rows.js';
+import type { OwnerSources } from '../registry/twins.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { assertLineIsThere } from './retried-line.js';
@@ -67,10 +68,13 @@ async function assertFree(sources: OwnerSources, { plan, directory }: Planned): 
   const owners = new OwnerLookup(sources, { plan, directory });
   const problems = new Map<string, { where: string; rows: number }>();
   for await (const row of readRowsOfOthers(sources.files, { directory, plan })) {
-    const { refusal } = await owners.find({ kind: row.kind, number: row.step }, row.id);
-    const twin = refusal === undefined ? await owners.findTwin(plan, row) : undefined;
+    const step = { kind: row.kind, number: row.step };
+    const { refusal } = await owners.find(step, row.id);
+    const twin = row.key === undefined ? undefined : owners.refuseTwin(step, row.id, row.key);
+    const copy = refusal === undefined ? await owners.findCopy(plan, row) : undefined;
     const found =
-      reasonOf(refusal) ?? (twin && `it stands in ${twin} too, and can be sent from there now: remove one of them`);
+      reasonOf(refusal ?? twin) ??
+      (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
     if (found === undefined) continue;
     const { where, rows } = problems.get(found) ?? { where: row.where, rows: 0 };
     problems.set(found, { where, rows: rows + 1 });

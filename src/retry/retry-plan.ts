@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { formatRowId, type RowId } from '../kinds/ids.js';
@@ -6,14 +7,17 @@ import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-f
 import { readFilteredRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import { makeRetryPlan, type RetrySource } from '../plan/make-retry-plan.js';
+import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { AppendDeps } from '../registry/append-to-run.js';
-import type { Claim, Claims } from '../registry/claims.js';
+import type { Claim } from '../registry/claims.js';
 import { rowsOf } from '../registry/describe-claims.js';
+import type { PastRun } from '../registry/history.js';
 import { listClaimsOn } from '../registry/note-claims.js';
 import type { ReceivedRows } from '../registry/received-rows.js';
+import type { RegistryState } from '../registry/registry-state.js';
 import type { RetryChoice } from '../registry/retry-choice.js';
+import { Twins } from '../registry/twins.js';
 import type { Lock } from '../storage/lock.js';
 
 export interface MadeRetry {
@@ -26,15 +30,13 @@ export interface RetryRequest {
   readonly plan: Plan;
   readonly lock: Lock;
   readonly directories: RunDirectories;
-  readonly claims: Claims;
-  /** Plans that never send again. */
-  readonly abandoned: ReadonlyMap<string, unknown>;
+  readonly registry: RegistryState;
+  /** Of its job. */
+  readonly history: readonly PastRun[];
   readonly choice: RetryChoice;
   readonly received: ReceivedRows;
   /** How its rows are sent; undefined: as they were planned. */
   readonly job?: Job | undefined;
-  /** What a plan of its rows refuses though it could be sent; `anew`: the plan that is made again. */
-  readonly refuseFor?: (anew?: string) => Promise<NonNullable<RetrySource['refuseIn']>>;
 }
 
 /** Writes the plan of some rows of a run. */
@@ -44,23 +46,32 @@ export async function makePlanOf(
     isChosen,
     anew,
   }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
-  { directory, plan, lock, directories, choice, received, job = plan.job, refuseFor, abandoned }: RetryRequest,
+  { directory, plan, lock, directories, choice, received, job = plan.job, registry, history }: RetryRequest,
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const of = rowsOf(choice.only);
+  const sources = { files: deps.files, registry, history, received };
+  const twins = new Twins(sources, { id: anew, job, occurrence: plan.occurrence });
+  for (const [step, first, count] of ranges) {
+    for (let index = first; index < first + count; index++) {
+      const gone = await twins.load(formatRowId({ run: plan.id, step, ...of, index }));
+      // Rows that `where` left out were compared with none.
+      if (gone !== undefined && of.isFiltered) throw refuseGone(plan.id, gone);
+    }
+  }
   const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index });
   return makeRetryPlan(
     {
       plan: { ...plan, job },
       identity: `${of.isFiltered ? 'filtered ' : ''}${JSON.stringify(ranges)}`,
       rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, of, isChosen, wasSent }),
-      ...(refuseFor === undefined ? {} : { refuseIn: await refuseFor(anew) }),
+      refuseTwin: (step, id, key) => twins.refuse(step, id, key),
     },
     deps.plan,
     {
       directories,
       retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
-      isAbandoned: (id) => abandoned.has(id),
+      isAbandoned: (id) => registry.abandoned.has(id),
       assertHeld: () => lock.assertHeld(),
       nowMs: deps.clock.now(),
     },
@@ -76,10 +87,10 @@ export async function makeAnew(
   deps: AppendDeps & { readonly plan: PlanDeps },
 ): Promise<MadeRetry[]> {
   const made: MadeRetry[] = [];
-  const { claims: all, choice } = request;
-  const claims = listClaimsOn(request, all, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
+  const { registry, choice } = request;
+  const claims = listClaimsOn(request, registry.claims, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
   for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
-    if (request.abandoned.has(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
+    if (registry.abandoned.has(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
     const own = claims.filter(({ claim }) => claim.entry.plan === id);
     const ranges = own.flatMap(({ step, claim }) => {
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);
@@ -117,4 +128,14 @@ async function* readChosen(
     if (!source.isChosen(step, index) || (await source.wasSent(step, index))) continue;
     yield { ...row, from: formatRowId({ run: source.run, step, ...source.of, index }) };
   }
+}
+
+function refuseGone(run: string, gone: string): UserError {
+  return new UserError(
+    'plan-mismatch',
+    `Cannot retry filtered rows of run ${run}: run ${gone}, which had rows of the same files, is gone or pruned, and with it to whom it sent, they might be sent twice`,
+    {
+      hint: 'Put its directory back from a backup, with --adopt. Or send the rows from a file of their own, without those that were sent.',
+    },
+  );
 }

@@ -92,17 +92,16 @@ async function retryRows(
         : 'Send it with `volley apply`.',
     });
   }
-  if (plan.retryOf !== undefined) {
-    assertLineIsThere(plan, await readHistory(files, dirname(directory)), `retry rows of ${directory}`);
-  }
+  const history = await readHistory(files, dirname(directory));
+  assertLineIsThere(plan, history, `retry rows of ${directory}`);
   const left = {
     refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
     inDoubt: rows.countInDoubt(),
     underWay: countInFlight(run),
   };
+  const request = { directory, plan, lock, directories, registry: registry.state, history, choice, received, job };
   if (choice.only === 'filtered') {
-    const request = { directory, plan, lock, directories, claims, abandoned, choice, received, job, registry };
-    const { made, anew, ...counts } = await retryFiltered(request, person, deps);
+    const { made, anew, ...counts } = await retryFiltered(request, { registry, person }, deps);
     return { made, anew, left: { ...left, ...counts }, codes: {} };
   }
   const { isChosen, leftOut } = await leaveOutReceived(rows, { plan, choice, received });
@@ -116,7 +115,6 @@ async function retryRows(
     codes: Object.fromEntries(rows.countRejected()),
   };
   const ranges = rows.listRanges(isChosen);
-  const request = { directory, plan, lock, directories, claims, abandoned, choice, received, job };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
     // Their run cannot send them, and no other plan is to.

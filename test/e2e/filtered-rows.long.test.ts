@@ -96,6 +96,39 @@ describe('retry --only filtered', () => {
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2)]);
   });
 
+  describe.each(['the re-import', 'the retry'] as const)(
+    'with a twin that was rejected, and is fixed and re-imported: %s first',
+    (first) => {
+      test('the number gets one message, and the twin is a duplicate', async () => {
+        const people = [
+          { number: 1, spend: 10 },
+          { number: -1, spend: 200 },
+          { number: 2, spend: 300 },
+        ];
+        const { workspace, run } = await aRunWhere(people, { spend: { atLeast: 100 } });
+        expect(await workspace.destinations()).toEqual([numberOf(2)]);
+        const fixed = workspace.read(`${run}/1-sms.rejections.csv`).replace('n/a', numberOf(1));
+        const reimport = async () => {
+          workspace.write('fixed.csv', fixed);
+          const input = { files: ['people.csv', 'fixed.csv'], where: { spend: { atLeast: 5 } } };
+          workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input })] }));
+          return (await workspace.run()).code;
+        };
+        const retry = async () => {
+          writeJob(workspace, { spend: { atLeast: 5 } });
+          const directory = (await retryFiltered(workspace, run)) ?? '';
+          return workspace.volley('apply', directory);
+        };
+
+        if (first === 'the re-import') await reimport();
+        await retry();
+        if (first === 'the retry') await reimport();
+
+        expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2)]);
+      });
+    },
+  );
+
   test('is refused where a plan that had such rows is pruned: a number of theirs would get a second message', async () => {
     const people = [10, 20, 30].map((spend, at) => ({ number: Math.min(at, 1), spend }));
     const { workspace, run } = await aRunWhere(people, { spend: { atMost: 10 } });

@@ -190,7 +190,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       directories: await RunDirectories.read(disk.files, jobDirectory),
       occurrence: options.occurrence ?? '',
       findTaken: options.findTaken ?? (() => undefined),
-      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }) }),
+      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }), refuseTwin: () => undefined }),
       assertHeld: options.assertHeld ?? (async () => {}),
       nowMs: options.nowMs ?? Date.UTC(2026, 11, 28),
     },

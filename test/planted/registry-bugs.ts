@@ -119,11 +119,29 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a number gets a message by a row that where left out, and one by another row',
-    file: 'src/retry/retry-filtered.ts',
-    find: '    if (other === undefined) return undefined;',
-    replace: '    if (other !== null) return undefined;',
+    file: 'src/retry/retry-plan.ts',
+    find: '      refuseTwin: (step, id, key) => twins.refuse(step, id, key),',
+    replace: '      refuseTwin: undefined,',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
     title: 'retry --only filtered skips a number that got its message by another row of the run',
+  },
+  {
+    name: 'a row that is re-imported is compared with those of its own plan alone',
+    file: 'src/plan/plan-step.ts',
+    find: ' ?? reimported?.refuseTwin(from, key);',
+    replace: ';',
+    tests: ['test/e2e/one-message-a-number.test.ts'],
+    title:
+      'two rows of a file that have one number get one message where the first was sent, and the second is fixed and re-imported',
+  },
+  {
+    name: 'a draft is not asked again for the numbers that others have by now',
+    file: 'src/retry/assert-owned.ts',
+    find: '    const twin = row.key === undefined ? undefined',
+    replace: '    const twin = row.key !== null ? undefined',
+    tests: ['test/e2e/one-message-a-number.test.ts'],
+    title:
+      'two rows of a file that have one number get one message where the second has a plan that is not sent yet: it is refused once the first has one',
   },
   {
     name: 'a re-imported row that where leaves out stays free for others',

@@ -132,7 +132,8 @@ test('the registry answers who has a row as a look at every plan of the job does
       const history = runs.map((run, number) => writeRun(content, run, number));
       const disk = aMemoryDisk(content);
       const registry = await registryOf(disk, history);
-      const plan = { id: 'r00000000009', occurrence: ask.occurrence, job: { service: ask.service } } as unknown as Plan;
+      const job = { service: ask.service, steps: [] };
+      const plan = { id: 'r00000000009', occurrence: ask.occurrence, job } as unknown as Plan;
       const fed = runs.flatMap(({ steps }) => steps.flatMap(({ rows }) => rows.flatMap(({ from }) => from ?? [])));
       const of = fed[ask.pick % (fed.length + 1)] ?? ask.id;
       const [step, id] = [{ kind: ask.kind, number: of.step + 1 }, idOf(of)];

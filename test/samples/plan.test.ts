@@ -71,7 +71,7 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
     {
       directories: await RunDirectories.read(nodeFiles, join(output, job.name)),
       findTaken: () => undefined,
-      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }) }),
+      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }), refuseTwin: () => undefined }),
       occurrence: '',
       assertHeld: async () => {},
       nowMs: Date.UTC(2026, 10, 22),

@@ -6,6 +6,8 @@ import type { RowRefusal } from '../../kinds/step-kind.js';
 export interface RowOwners {
   /** For a step that would send the row. */
   find(step: { readonly kind: string; readonly number: number }, id: string): Promise<FoundRow>;
+  /** Why a row that was found is not sent, by the first of its facts: other rows of its files have the same. */
+  refuseTwin(step: { readonly kind: string; readonly number: number }, id: string, key: string): RowRefusal | undefined;
 }
 
 export interface FoundRow {
@@ -58,6 +60,11 @@ export class ReimportedRows {
     return earlier === undefined
       ? found.refusal
       : skip(`The same row stands in ${this.#describeRow(earlier)}, which is kept`);
+  }
+
+  /** Why a row that could be sent is not. */
+  refuseTwin(id: string, key: string): RowRefusal | undefined {
+    return this.#owners.refuseTwin(this.#step, id, key);
   }
 
   noteTaken(id: string, ordinal: number): void {

@@ -13,6 +13,8 @@ export interface RowOfOther {
   readonly index: number;
   /** In the other run. */
   readonly id: string;
+  /** By what rows of a step are compared, where they are: its first fact; undefined where it is not planned. */
+  readonly key: string | undefined;
   /** File and line. */
   readonly where: string;
 }
@@ -43,6 +45,7 @@ export async function* readRowsOfOthers(
         isPlanned: state === 'planned',
         index,
         id: row.from,
+        key: row.state === 'planned' ? row.facts[0] : undefined,
         where: `${inputs[row.file]?.file}:${row.line}`,
       };
     }
