@@ -52,6 +52,7 @@ export function planBlock(
     }
     count(countries, drafts.countries.of[index]);
     count(ucs2, drafts.ucs2.of[index]);
+    tally.addUcs2Parts(drafts.extraParts?.[index] ?? 0);
     if (drafts.replaced !== undefined) tally.addReplaced(nameAt(drafts.replaced, index));
     if (tally.lacksExamples) tally.addExample(planner.preview(drafted.fragment));
     place.costGroup = costs && addCost(costs, drafts, index);

@@ -40,6 +40,7 @@ export class Tally {
   readonly #reasons = new ReasonTally();
   readonly #countries = new Map<string, number>();
   readonly #ucs2 = new Map<string, number>();
+  #ucs2Parts = 0;
   readonly #replaced = new Map<string, number>();
   readonly #examples: Preview[] = [];
   readonly #filters: FilterTally | undefined;
@@ -91,6 +92,11 @@ export class Tally {
     for (const [index, name] of names.entries()) increment(totals, name, counts[index + 1]);
   }
 
+  /** SMS parts that UCS-2 adds. */
+  addUcs2Parts(parts: number): void {
+    this.#ucs2Parts += parts;
+  }
+
   /** A message in whose text characters were replaced. */
   addReplaced(characters: string | undefined): void {
     if (characters !== undefined) increment(this.#replaced, characters);
@@ -105,8 +111,9 @@ export class Tally {
   }
 
   #addPlanned(row: PlannedRow): void {
-    const { country, forcesUcs2, replaced } = row;
+    const { country, extraParts, forcesUcs2, replaced } = row;
     this.addReplaced(replaced);
+    this.addUcs2Parts(extraParts);
     if (forcesUcs2 !== undefined) increment(this.#ucs2, forcesUcs2);
     if (country !== undefined) increment(this.#countries, country);
     if (this.lacksExamples) this.addExample(row.preview());
@@ -114,7 +121,7 @@ export class Tally {
 
   figures(read: number): Pick<
     PlannedStep,
-    'rejections' | 'skips' | 'funnel' | 'reasons' | 'countries' | 'ucs2' | 'replaced' | 'examples'
+    'rejections' | 'skips' | 'funnel' | 'reasons' | 'countries' | 'ucs2' | 'ucs2Parts' | 'replaced' | 'examples'
   > & {
     rejected: number;
     skipped: number;
@@ -128,6 +135,7 @@ export class Tally {
       reasons: this.#reasons.list(),
       countries: byCount(this.#countries),
       ucs2: byCount(this.#ucs2),
+      ...(this.#ucs2Parts === 0 ? {} : { ucs2Parts: this.#ucs2Parts }),
       ...(this.#replaced.size === 0 ? {} : { replaced: this.#countReplaced() }),
       examples: this.#examples,
     };

@@ -1,22 +1,17 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { format } from '../../domain/count-of.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
 import { formatAmount, formatMoney } from '../../prices/decimal.js';
 import type { StepCost } from '../../prices/step-cost.js';
 
-/** What a step costs, by country; what UCS-2 adds; what has no price. Nothing for a step without prices. */
+/** What a step costs, by country; what has no price. Nothing for a step without prices. */
 export function describeCost(
   { cost }: Pick<PlannedStep, 'cost'>,
   { currency = '' }: { readonly currency: string | undefined },
   mostCountries: number,
 ): string[] {
   if (cost === undefined) return [];
-  const { ucs2 } = cost;
-  const isPaid = ucs2.extraCost !== '0.00';
   return [
     `costs ${formatMoney(cost.total, currency)}${listCountries(cost, mostCountries)}`,
-    ...(isPaid
-      ? [`of it ${formatMoney(ucs2.extraCost, currency)} for ${countOf(ucs2.extraParts, 'part')} more by UCS-2`]
-      : []),
     ...describeMissing(cost, mostCountries),
   ];
 }

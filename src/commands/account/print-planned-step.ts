@@ -7,6 +7,7 @@ import { formatAhead } from '../../kinds/schedule.js';
 import { maskNumber } from '../../normalize/mask.js';
 import { FIRST_REQUESTS_ROWS } from '../../plan/first-requests.js';
 import type { PlannedStep } from '../../plan/format/plan-file.js';
+import { describeSpecialCharacters, shortenName } from '../../report/special-characters.js';
 import { replaceTypography } from '../../template/gsm7.js';
 import { formatSeconds } from '../terminal/progress-line.js';
 import { paint, type Screen, showPath } from '../terminal/screen.js';
@@ -44,6 +45,7 @@ export function formatPlannedStep(step: PlannedStep, view: StepView): string {
     ...describeFirst(step),
     countOf(counts.messages, 'message'),
   ].filter((fact) => fact !== '0 messages');
+  const special = describeSpecialCharacters(step, { currency: view.currency, most: MOST_CHARACTERS });
   const lines = [
     formatParts(`${name}:`, facts, screen),
     formatParts('    from', [listFiles(inputs, screen)], screen),
@@ -51,15 +53,7 @@ export function formatPlannedStep(step: PlannedStep, view: StepView): string {
       ? [formatParts('    to', [listCounts(step.countries, MOST_COUNTRIES)], screen)]
       : []),
     ...listTimesThere(step, written, MOST_COUNTRIES).map((times) => formatParts('   ', [times], screen)),
-    ...(Object.keys(step.ucs2).length > 0
-      ? [
-          formatParts(
-            '    UCS-2, with 70 instead of 160 characters a part, for',
-            [listCounts(step.ucs2, MOST_CHARACTERS), ...adviseReplacing(step, written)],
-            screen,
-          ),
-        ]
-      : []),
+    ...(special === undefined ? [] : [formatParts('   ', [special, ...adviseReplacing(step, written)], screen)]),
     ...(Object.keys(step.replaced ?? {}).length > 0
       ? [
           formatParts(
@@ -87,10 +81,11 @@ export function formatPlannedStepBriefly(
   { mostExamples, ...view }: StepView & { readonly mostExamples: number },
 ): string {
   const { job, screen, nowMs } = view;
-  const { number, kind, counts, inputs, countries, ucs2, replaced = {}, examples } = step;
+  const { number, kind, counts, inputs, countries, replaced = {}, examples } = step;
   const written = job.steps[number - 1];
   if (written !== undefined && !isRowStep(written)) return formatPlannedStep(step, view);
   const first = listFirstRows(step);
+  const special = describeSpecialCharacters(step, { currency: view.currency, most: MOST_BRIEF, isBrief: true });
   const facts = [
     ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
     ...describeSending(written, nowMs),
@@ -99,7 +94,7 @@ export function formatPlannedStepBriefly(
     listFiles(inputs, screen, 1),
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_BRIEF)}`] : []),
     ...listTimesThere(step, written, MOST_BRIEF),
-    ...(Object.keys(ucs2).length > 0 ? [`UCS-2 for ${listCounts(shortenNames(ucs2), MOST_BRIEF)}`] : []),
+    ...(special === undefined ? [] : [special]),
     ...(Object.keys(replaced).length > 0 ? [`replaced: ${listCounts(shortenNames(replaced), MOST_BRIEF)}`] : []),
     ...describeCost(step, view, MOST_BRIEF),
   ];
@@ -123,9 +118,8 @@ function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): stri
 
 const MOST_BRIEF = 3;
 
-/** `’ (U+2019 RIGHT SINGLE QUOTATION MARK)` is `’`. */
 function shortenNames(counts: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name.split(' (', 1)[0] ?? name, count]));
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [shortenName(name), count]));
 }
 
 /** The commonest two in words, the rest as one figure. */

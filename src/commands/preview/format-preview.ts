@@ -161,7 +161,9 @@ function describeDetails(sms: DescribedSms): string[] {
   return [
     `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `on ${formatTime(scheduled)}${localTime === null ? '' : ` (${localTime})`}`}`,
     `${parts} SMS ${parts === 1 ? 'part' : 'parts'}, ${format(units)} ${unit}`,
-    ...(ucs2 === null ? [] : [`UCS-2 because of ${ucs2.character}, character ${ucs2.at} of the text`]),
+    ...(ucs2 === null
+      ? []
+      : [`special character ${ucs2.character}, character ${ucs2.at} of the text: UCS-2, 70 instead of 160 a part`]),
     ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),
   ];
 }

@@ -86,6 +86,8 @@ export interface PlannedStep {
   readonly countries: Readonly<Record<string, number>>;
   /** Messages by the character that forces UCS-2, which makes their parts less than half as long. */
   readonly ucs2: Readonly<Record<string, number>>;
+  /** SMS parts that UCS-2 adds to those that as many characters would take in GSM-7; absent where it adds none. */
+  readonly ucs2Parts?: number;
   /** Messages by the character that `smartReplace` replaced in them; absent where it replaced none. */
   readonly replaced?: Readonly<Record<string, number>>;
   /** Absent where its rows have no prices. */

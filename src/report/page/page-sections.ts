@@ -6,6 +6,7 @@ import type { FunnelStage, Plan } from '../../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../../plan/suppress/describe-lists.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
+import { describeSpecialCharacters } from '../special-characters.js';
 import type { StepSummary, Summary } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
 import { formatShare, OUTCOMES, renderShare } from './outcome-bar.js';
@@ -235,7 +236,7 @@ function renderBilled({ billed, cost, steps }: Summary): Html {
 }
 
 /** Where messages go, and what makes them longer than they look. */
-export function renderAudience({ steps }: Plan): Html {
+export function renderAudience({ steps, prices }: Plan): Html {
   const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
     const countries = Object.entries(step.countries);
     if (countries.length === 0) return [];
@@ -250,13 +251,11 @@ export function renderAudience({ steps }: Plan): Html {
         ? html`<p>${countOf(messages, 'message')} of ${countOf(segments, 'part')} in all.</p>
 `
         : NOTHING;
-    const ucs2 = Object.entries(step.ucs2)
-      .slice(0, 5)
-      .map(([name, count]) => `${cutName(name)}: ${format(count)}`);
+    const special = describeSpecialCharacters(step, { currency: prices?.currency, most: 5 });
     const longer =
-      ucs2.length === 0
+      special === undefined
         ? NOTHING
-        : html`<p>Characters that make a message UCS-2, whose parts hold 70 characters instead of 160: ${ucs2.join(', ')}.</p>
+        : html`<p>${cut(special.slice(0, 1).toUpperCase() + special.slice(1))}.</p>
 `;
     const columns = [{ title: 'country' }, { title: noun, isNumber: true }];
     return [

@@ -35,7 +35,7 @@ describe('a plan, as a person reads it', () => {
     ]) {
       expect(text.split('\n')).toContain(line);
     }
-    expect(text).toMatch(/UCS-2[\s\S]* ☺ \(U\+263A\) 90/);
+    expect(text).toMatch(/70 instead of 160 a part for ☺ \(U\+263A\) 90;/);
     expect(text).toMatch(/people\.csv:92 {2}mobile/);
   });
 
@@ -59,7 +59,7 @@ describe('a plan, as a person reads it', () => {
     expect(prose).toMatch(
       /3 sms: 90 messages · from the sender of the account · at once · first requests of \d+ and \d+ rows/,
     );
-    expect(prose).toMatch(/takes at least \d+ s · \S*people\.csv · to SG 90 · UCS-2 for ☺ 90/);
+    expect(prose).toMatch(/takes at least \d+ s · \S*people\.csv · to SG 90 · ☺: 180 instead of 90 parts/);
     expect(prose).toMatch(/3 rejected: 1 [^,]+, 1 [^,]+, 1 other read 94 → duplicates 93 → rejected 90 → to send 90/);
     expect(prose).toContain(`volley apply ${directory} --confirm ${plan.id}`);
   });
@@ -74,7 +74,9 @@ describe('a plan, as a person reads it', () => {
         { ...plan, job: { ...plan.job, steps: [{ ...step, template }] }, steps: [{ ...plan.steps[0]!, ucs2 }] },
         '/out',
       ).replace(/\s+/g, ' ');
-    expect(show()).toContain('☺ (U+263A) 1 · smartReplace: true in the template makes – plain');
+    expect(show()).toContain(
+      '☺ (U+263A) 1; no message takes more parts · smartReplace: true in the template makes – plain',
+    );
     expect(show({ ...step.template, smartReplace: true })).not.toContain('makes');
     expect(show({ ...step.template, encoding: 'UCS2' })).not.toContain('makes');
   });

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { describeSpecialCharacters } from '../../src/report/special-characters.js';
+import { aNumber, anInput, anSmsStep, aPlan } from '../plan/a-plan.js';
+
+const LONG = 'we open on Friday at our new store, come and see, there is cake and coffee for all.';
+const PRICES = { prices: { input: anInput({ files: ['prices.csv'] }), currency: 'EUR', onMissing: 'refuse' as const } };
+const LIST = { 'prices.csv': 'country,sms\nSG,0.05\n' };
+
+async function say(
+  names: readonly string[],
+  { text = `{{ name }} ${LONG}`, prices = {}, encoding = 'AUTO' as const } = {},
+) {
+  const people = `mobile,name\n${names.map((name, at) => `${aNumber(at)},${name}\n`).join('')}`;
+  const written = anSmsStep({ text });
+  const { step } = await aPlan({
+    job: { ...prices, steps: [{ ...written, template: { ...written.template, encoding } }] },
+    files: { 'people.csv': people, ...LIST },
+  });
+  return describeSpecialCharacters(step, { currency: 'EUR', most: 2 });
+}
+
+describe('special characters of a step', () => {
+  it('come with what they cost, and what it would cost without them', async () => {
+    expect(await say(['Ann 🎉', 'Bo 🎉'], { prices: PRICES })).toBe(
+      'special characters: 70 instead of 160 a part for 🎉 (U+1F389) 2; 🎉 doubles the price, 0.20 instead of 0.10 EUR',
+    );
+  });
+
+  it('come with the parts where no prices are known', async () => {
+    expect(await say(['Ann 🎉', 'Bo'])).toBe(
+      'special characters: 70 instead of 160 a part for 🎉 (U+1F389) 1; 🎉 raises the parts, 3 instead of 2',
+    );
+  });
+
+  it('are named, the commonest first, and counted where they are many', async () => {
+    expect(await say(['A ☺', 'B ☺', 'C 🎉', 'D Ł'])).toBe(
+      'special characters: 70 instead of 160 a part for ☺ (U+263A) 2, Ł (U+0141) 1, and 1 more; they double the parts, 8 instead of 4',
+    );
+  });
+
+  it('that cost nothing more say so, and a step without any says nothing', async () => {
+    expect(await say(['🎉'], { text: 'Hi {{ name }}' })).toMatch(/🎉 \(U\+1F389\) 1; no message takes more parts$/);
+    expect(await say(['Ann'])).toBeUndefined();
+  });
+
+  it('are not to blame where the job asks for UCS-2', async () => {
+    const encoding = 'UCS2' as 'AUTO';
+    expect(await say(['Ann'], { encoding })).toBe(
+      'special characters: 70 instead of 160 a part; encoding: UCS2 doubles the parts, 2 instead of 1',
+    );
+  });
+});
