@@ -71,7 +71,10 @@ export function earlyAnswer(): Error {
   return Object.assign(new Error('An answer came before its request'), { code: EARLY_ANSWER });
 }
 
-type Connection = Pick<Socket, 'destroy' | 'read' | 'write' | 'writableLength'>;
+type Connection = Pick<
+  Socket,
+  'destroy' | 'destroyed' | 'emit' | 'read' | 'readableLength' | 'write' | 'writableLength'
+>;
 
 /**
  * Passes on what a connection answers, without each `100 Continue`, and ends the connection at bytes that come before
@@ -82,11 +85,22 @@ export function filterAnswers(socket: Connection): void {
   const filter = new ContinueFilter();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  let isSecondLook = false;
+  const lookAgain = () => {
+    isSecondLook = true;
+    if (!socket.destroyed) socket.emit('readable');
+  };
   socket.write = (...args: unknown[]) => {
+    isSecondLook = false;
     filter.expectAnswer();
     return write(...args);
   };
   socket.read = (size?: number) => {
+    // TLS reports a turn late that a write is done; the answer may be there by then.
+    if (!isSecondLook && socket.writableLength > 0 && socket.readableLength > 0) {
+      setImmediate(lookAgain);
+      return null;
+    }
     for (;;) {
       const chunk: Buffer | null = read(size);
       if (chunk === null) return null;
