@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { aJob, numbersOf, people } from '../e2e/a-job.js';
+import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
 
@@ -13,7 +13,7 @@ const ROWS = 120;
 const isStruck = (number: number) => number % 4 === 0;
 
 /** What the double does with a request, beside noting it. */
-type Play = (turn: { socket: Socket; number: number; answer: () => void }) => void;
+type Play = (turn: { socket: Socket; number: number; isCancel: boolean; answer: () => void }) => void;
 
 /**
  * The SMS service as nothing but sockets: it takes each batch that arrives whole into its ledger, and then plays. It is
@@ -22,6 +22,8 @@ type Play = (turn: { socket: Socket; number: number; answer: () => void }) => vo
 class Double {
   /** Of each number, how often a batch with it was taken. */
   readonly taken = new Map<string, number>();
+  /** Numbers that were in each batch, by its id; without those that were taken back. */
+  readonly batches = new Map<string, readonly string[]>();
   requests = 0;
   port = 0;
 
@@ -37,9 +39,11 @@ class Double {
         text += bytes.toString('latin1');
         for (let end = endOfRequest(text); end !== undefined; end = endOfRequest(text)) {
           const body = text.slice(text.indexOf('\r\n\r\n') + 4, end);
+          const cancelled = /^DELETE \S*\/(\S+) /.exec(text)?.[1];
           text = text.slice(end);
           double.requests += 1;
-          play({ socket, number: double.requests, answer: double.#take(socket, body) });
+          const answer = cancelled === undefined ? double.#take(socket, body) : double.#takeBack(socket, cancelled);
+          play({ socket, number: double.requests, isCancel: cancelled !== undefined, answer });
         }
       });
     });
@@ -62,6 +66,10 @@ class Double {
       messages: { destination: string; clientMessageId: string }[];
     };
     for (const { destination } of messages) this.taken.set(destination, (this.taken.get(destination) ?? 0) + 1);
+    this.batches.set(
+      `b-${this.requests}`,
+      messages.map(({ destination }) => destination),
+    );
     const said = messages.map(({ destination, clientMessageId }, index) => ({
       umid: `u-${this.requests}-${index}`,
       clientMessageId,
@@ -70,9 +78,17 @@ class Double {
     }));
     const counts = { acceptedCount: said.length, rejectedCount: 0 };
     const answer = JSON.stringify({ batchId: `b-${this.requests}`, clientBatchId, ...counts, messages: said });
-    return () => socket.write(write(200, answer, { 'content-type': 'application/json' }));
+    return () => socket.write(write(200, answer, JSON_TYPE));
+  }
+
+  #takeBack(socket: Socket, batchId: string): () => void {
+    const cancelledCount = this.batches.get(batchId)?.length ?? 0;
+    this.batches.delete(batchId);
+    return () => socket.write(write(200, JSON.stringify({ cancelledCount }), JSON_TYPE));
   }
 }
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 function endOfRequest(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n');
@@ -142,6 +158,37 @@ describe('a batch that was taken is never sent again, when what stands between a
     expect([...double.taken.keys()].sort()).toEqual(numbersOf(ROWS));
     expect(accepted + inDoubt).toBe(ROWS);
     expect(inDoubt).toBeGreaterThan(0);
+  });
+});
+
+describe('a batch that was taken back stays in doubt, when what stands between answers the cancel', () => {
+  test.each([
+    ['403 of a firewall', write(403, '<html>Request blocked</html>'), 1],
+    ['401 of a proxy', write(401, '<html>Proxy login</html>'), 1],
+    ['a redirect', write(302, '', { location: 'http://127.0.0.1:1/' }), 1],
+    ['406 with a page', write(406, MAINTENANCE), 3],
+    ['503 with a page and Retry-After', write(503, MAINTENANCE, { 'retry-after': '0' }), 3],
+    ['404 with nothing', write(404, ''), 3],
+  ])('%s', async (_, foreign, cancels) => {
+    const double = await Double.open(({ socket, isCancel, answer }) => {
+      if (isCancel) socket.write(foreign);
+      else answer();
+    });
+    const workspace = await aWorkspaceInProcess();
+    workspace.write('people.csv', people(30));
+    const tomorrow = new Date(Date.now() + 24 * 3_600_000).toISOString();
+    const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: tomorrow };
+    const steps = [anSmsStep({ template })];
+    workspace.writeJob(aJob(workspace, { service: { bases: { sms: `http://127.0.0.1:${double.port}` } }, steps }));
+    const { summary } = await workspace.run();
+
+    const { code, stdout } = await workspace.volley('cancel', summary.directory);
+
+    expect([code, JSON.parse(stdout)]).toMatchObject([3, { batches: cancels, cancelled: 0, inDoubt: cancels * 10 }]);
+    expect(double.batches.size).toBe(3 - cancels);
+    // Nothing says that they were sent, and nothing that they were not: neither command sends them again.
+    await workspace.volley('retry', summary.directory, '--only', 'not-sent');
+    expect(double.twice).toEqual([]);
   });
 });
 

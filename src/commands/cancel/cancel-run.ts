@@ -224,13 +224,14 @@ async function callAndCancel(
       return { kind: 'cancelled', count: cancelledCount };
     } catch (error) {
       if (isLockLost(error)) throw error;
-      if (error instanceof ServiceError && error.code === 'in-doubt') return { kind: 'unknown' };
-      const isOfBatch = error instanceof ServiceError && error.code === 'refused';
+      const isUnknown = error instanceof ServiceError && error.code === 'in-doubt';
+      const isOfBatch = error instanceof ServiceError && (error.code === 'refused' || (isUnknown && !isBarred(error)));
       if (!isOfBatch) {
         // The next one would fail as well.
         failure ??= error;
         stop.request('interrupted', 'the cancel failed');
       }
+      if (isUnknown) return { kind: 'unknown' };
       return { kind: 'refused', reason: error instanceof Error ? error.message : String(error) };
     }
   };
@@ -250,6 +251,11 @@ async function callAndCancel(
   } finally {
     await service.close();
   }
+}
+
+/** By something in between, which lets no other call pass either. */
+function isBarred({ status = 0 }: ServiceError): boolean {
+  return status === 401 || status === 403 || (status >= 300 && status < 400);
 }
 
 function addCounts(counts: CancelCounts, { batches, cancelled, refusals }: CancelCounts): void {
