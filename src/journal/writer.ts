@@ -1,6 +1,7 @@
 import { InternalError } from '../domain/errors.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
+import type { Lock } from '../storage/lock.js';
 import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
@@ -17,6 +18,8 @@ export interface WriterStart {
   /** The state after all lines; gets every entry once it is durable. Without it, no snapshots are written. */
   readonly state?: RunState | undefined;
   readonly snapshotEveryBytes?: number | undefined;
+  /** Called with where the last line ends that is on disk, before anything relies on it. */
+  readonly note?: (bytes: number) => Promise<void>;
 }
 
 /** Appends entries with group commit. `append` resolves once its entry is durable; after a failure every entry is refused. */
@@ -26,6 +29,7 @@ export class JournalWriter {
   readonly #state: RunState | undefined;
   readonly #snapshotEveryBytes: number;
   readonly #commit: GroupCommit<JournalEntry>;
+  readonly #note: WriterStart['note'];
   #seq: number;
   #durable: number;
   #offset: number;
@@ -37,6 +41,7 @@ export class JournalWriter {
     this.#epoch = start.epoch;
     this.#state = start.state;
     this.#snapshotEveryBytes = start.snapshotEveryBytes ?? SNAPSHOT_EVERY_BYTES;
+    this.#note = start.note;
     this.#seq = start.seq;
     this.#durable = start.seq;
     this.#offset = start.offset;
@@ -64,6 +69,7 @@ export class JournalWriter {
     await this.#file.sync();
     this.#durable = this.#seq;
     this.#offset += bytes.length;
+    await this.#note?.(this.#offset);
     this.#nextSnapshotAt ??= this.#offset + this.#snapshotEveryBytes;
     for (const entry of group) this.#state?.apply(entry);
   }
@@ -97,6 +103,11 @@ function describeFailure(cause: unknown): InternalError {
 /** Not a newline alone: a line of which only that is missing would become whole. */
 const END_OF_TEAR = Buffer.from('~\n');
 
+/** Under which the lock notes how long the journal of a run is, wherever its directory is. */
+export function journalKeyOf(plan: string): string {
+  return `${plan}/journal.ndjson`;
+}
+
 /**
  * Continues a journal that was read to `end`; the caller holds the job's lock, and checked that after it had read. A
  * torn line stays, and gets a newline: cutting it off might remove lines of another runner.
@@ -106,10 +117,23 @@ export async function continueJournal(
   path: string,
   {
     end,
-    lockEpoch,
+    plan,
+    lock,
     ...snapshots
-  }: { end: JournalEnd; lockEpoch: number } & Pick<WriterStart, 'state' | 'snapshotEveryBytes'>,
+  }: { end: JournalEnd; plan: string; lock: Pick<Lock, 'epoch' | 'known' | 'note'> } & Pick<
+    WriterStart,
+    'state' | 'snapshotEveryBytes'
+  >,
 ): Promise<JournalWriter> {
+  const key = journalKeyOf(plan);
+  const known = lock.known(key)?.bytes ?? 0;
+  if (end.goodBytes < known) {
+    throw new InternalError(
+      'journal-damaged',
+      `Cannot continue ${path}: its last good line ends at byte ${end.goodBytes}, and one ended at ${known}. ` +
+        'Nothing was sent. Restore the file from a copy that is as new as the run; do not edit it',
+    );
+  }
   const file = await files.openAppend(path);
   let offset = end.goodBytes + end.tornBytes;
   try {
@@ -124,6 +148,7 @@ export async function continueJournal(
     throw error;
   }
   // Epochs restart when the lock file is deleted; those of a journal must not, or its lines would be ignored.
-  const epoch = Math.max(lockEpoch, end.lastEpoch + 1);
-  return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, ...snapshots });
+  const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
+  const note = (bytes: number) => lock.note(key, { bytes });
+  return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, note, ...snapshots });
 }

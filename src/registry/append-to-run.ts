@@ -56,7 +56,7 @@ export async function extendRun(
   task: (append: (entries: readonly JournalEntry[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await lock.assertHeld();
-  const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, lockEpoch: lock.epoch });
+  const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, plan: plan.id, lock });
   try {
     const { lastClose } = state;
     // Lines that begin with an open one stand in spite of a torn tail, or of the last word of a runner that lost its lock.

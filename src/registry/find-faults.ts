@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { findLine } from '../journal/entry-format.js';
+import { journalKeyOf } from '../journal/writer.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readSealed } from '../plan/format/sealed-json.js';
@@ -51,13 +52,8 @@ export async function findRegistryFaults(
   if (!isSameIdentity(registry, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that was written here' });
   }
-  faults.push(...findLoss({ path, bytes: goodBytes, knownBytes: lock.lastKnown[REGISTRY_FILE] }));
+  faults.push(...findLoss({ path, bytes: goodBytes, knownBytes: lock.known(REGISTRY_FILE)?.bytes }));
   return [...faults, ...findLateChange({ path, own, lastAt: state.lastAt, lock })];
-}
-
-/** Under which the lock notes how long the journal of a run is, wherever its directory is. */
-export function journalKeyOf(plan: string): string {
-  return join(plan, JOURNAL_FILE);
 }
 
 /** The same of a run that has begun. */
@@ -88,7 +84,7 @@ export async function findRunFaults(
   if (!isSameIdentity(journal, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
-  const known = Math.max(ended?.journalBytes ?? 0, lock.lastKnown[journalKeyOf(begun.plan)] ?? 0);
+  const known = Math.max(ended?.journalBytes ?? 0, lock.known(journalKeyOf(begun.plan))?.bytes ?? 0);
   faults.push(...findLoss({ path, bytes: own.bytes, knownBytes: known }));
   if (ended?.state === 'finished') return faults;
   const lastAt = await readLastAt(files, path);

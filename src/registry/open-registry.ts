@@ -42,7 +42,7 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   await lock.assertHeld();
   const directories = await readRunDirectories(deps.files, jobDirectory, state);
   const registry = new Registry(deps, options, { state, goodBytes, isTorn, directories });
-  const lostBytes = state.registry === undefined ? lock.lastKnown[REGISTRY_FILE] : undefined;
+  const lostBytes = state.registry === undefined ? lock.known(REGISTRY_FILE)?.bytes : undefined;
   const faults = await listFaults(deps.files, { state, goodBytes, directories, lock });
   if (lostBytes !== undefined) {
     faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
@@ -53,7 +53,7 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
   if (state.version < REGISTRY_VERSION) await makeRegistry(registry, deps, options);
   if (faults.length > 0) await adoptAll(registry, deps.files, faults);
-  await registry.attest();
+  await registry.attest({ isAdopted: faults.length > 0 });
   return registry;
 }
 

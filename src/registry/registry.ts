@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
+import { journalKeyOf } from '../journal/writer.js';
 import { accountOf } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
@@ -9,8 +10,9 @@ import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
+import type { Noted } from '../storage/lock-note.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
-import { type Fault, findRunFaults, journalKeyOf } from './find-faults.js';
+import { type Fault, findRunFaults } from './find-faults.js';
 import type { PastRun } from './history.js';
 import { assertNotAbandoned } from './marked/abandoned-run.js';
 import { refusePruned } from './marked/pruned-run.js';
@@ -50,9 +52,8 @@ export class Registry {
   readonly #adoptedBy: string | undefined;
   readonly #onNotice: OpenOptions['onNotice'];
   #isTorn: boolean;
-  /** Where the last good line of the registry ends; beside it the journals of unfinished runs. */
+  /** Where the last good line of the registry ends. */
   #bytes = 0;
-  readonly #journals = new Map<string, { readonly durableBytes: number }>();
 
   constructor(
     deps: RegistryDeps,
@@ -157,14 +158,12 @@ export class Registry {
   }
 
   /** A run's journal is open: it has its files from now on, before its first intent. A second time there is nothing to note. */
-  async noteBegun(plan: Plan, journal: { readonly durableBytes: number }): Promise<void> {
-    this.#journals.set(plan.id, journal);
+  async noteBegun(plan: Plan): Promise<void> {
     const known = this.find(plan.id);
     if (known?.journal !== undefined) return;
     const { files, clock } = this.#deps;
     const directory = this.directories.of(plan.id);
     await this.append(await describeBegun(files, { plan, directory, at: clock.now() }));
-    await this.#lock.note();
   }
 
   /** A run has its outputs. */
@@ -209,40 +208,34 @@ export class Registry {
       await file.close();
     }
     for (const entry of entries) this.state.apply(entry);
+    await this.#lock.note(REGISTRY_FILE, { bytes: this.#bytes });
   }
 
-  /** From now on the job's lock notes how long the files are, so that an older copy of one is known by its length. */
-  async attest(): Promise<void> {
+  /** From now on the job's lock notes how long the files are. Of journals that a person adopted as they are nothing is known yet. */
+  async attest({ isAdopted }: { isAdopted: boolean }): Promise<void> {
     const { files } = this.#deps;
-    await this.#syncedBytes(join(this.#jobDirectory, REGISTRY_FILE));
+    // What was read may not be on disk yet; from here on all builds upon it.
+    await syncFile(files, join(this.#jobDirectory, REGISTRY_FILE));
+    const over = new Set([...this.state.runs.keys()].map(journalKeyOf));
     for (const { begun } of this.state.listUnfinished()) {
       const path = join(this.directories.of(begun.plan), JOURNAL_FILE);
-      if ((await files.stat(path)) === undefined) continue;
-      this.#journals.set(begun.plan, { durableBytes: await this.#syncedBytes(path) });
+      if ((await files.stat(path)) !== undefined) await syncFile(files, path);
+      over.delete(journalKeyOf(begun.plan));
     }
-    this.#lock.attest(() => this.#measure());
+    const isOpen = ([key]: [string, Noted]) => !isAdopted && !over.has(key);
     // Before the first write: what a power cut takes leaves the file its time, and that is then no later than the lock's.
-    await this.#lock.note();
+    await this.#lock.attest((known) => {
+      return { ...Object.fromEntries(Object.entries(known).filter(isOpen)), [REGISTRY_FILE]: { bytes: this.#bytes } };
+    });
   }
+}
 
-  /** Lengths that are on disk: what is noted must be there after a power cut too. */
-  #measure(): Record<string, number> {
-    const noted: Record<string, number> = { [REGISTRY_FILE]: this.#bytes };
-    for (const { begun } of this.state.listUnfinished()) {
-      const bytes = this.#journals.get(begun.plan)?.durableBytes;
-      if (bytes !== undefined) noted[journalKeyOf(begun.plan)] = bytes;
-    }
-    return noted;
-  }
-
-  async #syncedBytes(path: string): Promise<number> {
-    const file = await this.#deps.files.openAppend(path);
-    try {
-      await file.sync();
-      return file.bytes;
-    } finally {
-      await file.close();
-    }
+async function syncFile(files: Files, path: string): Promise<void> {
+  const file = await files.openAppend(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -83,7 +83,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   const before = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
   const areas = new AreaUse(deps.clock, { state, host: deps.owner.host, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
-  const journal = await continueJournal(deps.files, path, { end, lockEpoch: lock.epoch, state, snapshotEveryBytes });
+  const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state, snapshotEveryBytes });
   const forgetEnd = stopAfter(options.job, stop, deps.clock);
   try {
     await assertInPlace(deps.files, directory, plan);

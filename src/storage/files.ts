@@ -17,6 +17,8 @@ export interface Files {
   writeWhole(path: string, text: Text): Promise<void>;
   /** Opens for appending, and creates the file if missing. Its name is durable once this returns. */
   openAppend(path: string): Promise<AppendFile>;
+  /** Opens a file to rewrite bytes in place; undefined when there is none. */
+  openUpdate(path: string): Promise<UpdatedFile | undefined>;
   /**
    * False when the file exists already: of concurrent callers exactly one gets true. Leaves no file behind when the
    * disk fails.
@@ -72,6 +74,14 @@ export interface AppendFile {
   /** fdatasync: what was appended survives a power cut once this resolves. */
   sync(): Promise<void>;
   truncate(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface UpdatedFile {
+  /** As it was opened. */
+  readonly facts: FileFacts;
+  /** Not synced: a kill cannot lose it, a power cut can. */
+  write(bytes: Uint8Array, offset: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -173,6 +183,15 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
         await handle.close();
         throw error;
       }
+    },
+    openUpdate: async (path) => {
+      const handle = await raw.open(path, 'r+').catch(undefinedWhenMissing);
+      if (handle === undefined) return undefined;
+      return {
+        facts: factsOf(await handle.stat()),
+        write: (bytes, offset) => naming(path, writeAll(handle, bytes, offset)),
+        close: () => handle.close(),
+      };
     },
     createExclusive: async (path, text) => {
       const handle = await raw.open(path, 'wx', FILE_MODE).catch((error: unknown) => {
@@ -281,11 +300,12 @@ function appendFile(handle: Handle, size: number | bigint, path: string): Append
   };
 }
 
-/** A write may be short without an error. */
-async function writeAll(handle: Handle, bytes: Uint8Array): Promise<void> {
+/** A write may be short without an error. Without an offset it goes on where the file stands. */
+async function writeAll(handle: Handle, bytes: Uint8Array, offset?: number): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written);
+    const at = offset === undefined ? null : offset + written;
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, at);
     if (bytesWritten === 0) throw new InternalError('write-failed', 'Cannot write: the disk took no bytes');
     written += bytesWritten;
   }

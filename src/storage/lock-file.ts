@@ -3,6 +3,7 @@ import { InternalError } from '../domain/errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Files } from './files.js';
 import type { Identity } from './identity.js';
+import { decodeNote, type Known } from './lock-note.js';
 
 export interface Owner {
   /** Host name with what distinguishes two containers of that name. */
@@ -21,13 +22,13 @@ export interface LockDeps {
   readonly onUnreleased?: (error: unknown) => void;
 }
 
-/** What `lock-<epoch>.json` holds. */
+/** What `lock-<epoch>.json` holds in its first line; a second one has a newer `known` (lock-note.ts). */
 export interface LockFile extends Owner {
   readonly epoch: number;
   readonly renewedAt: number;
   readonly state: 'held' | 'released';
-  /** How long files were when it was written: see `Lock.lastKnown`. Absent in files of older versions. */
-  readonly known?: Readonly<Record<string, number>>;
+  /** How long files are; absent before its first owner has found the job as it was left. */
+  readonly known?: Known;
   /** How far the file system's clock was ahead of its owner's; absent until that was measured. */
   readonly diskAheadMs?: number | undefined;
   /** Of this very file: a copy, or an older one that was put back in its place, has another. */
@@ -92,10 +93,12 @@ export async function isWritten(
 
 function parseLock(text: string | undefined): LockFile | undefined {
   try {
-    const value = JSON.parse(text ?? '');
+    const [line = '', note = ''] = (text ?? '').split('\n');
+    const value = JSON.parse(line);
     if (typeof value !== 'object' || value === null) return undefined;
     const { host, pid, renewedAt } = value;
-    return typeof host === 'string' && typeof pid === 'number' && typeof renewedAt === 'number' ? value : undefined;
+    if (typeof host !== 'string' || typeof pid !== 'number' || typeof renewedAt !== 'number') return undefined;
+    return { ...value, known: decodeNote(note) ?? value.known };
   } catch {
     return undefined;
   }

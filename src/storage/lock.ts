@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
 import { ageMs, type Moment, readMoment } from '../ports/moment.js';
 import { coalesce } from './coalesce.js';
 import type { FileFacts } from './files.js';
-import { identityOf, isSameIdentity } from './identity.js';
+import { type Identity, identityOf, isSameIdentity } from './identity.js';
 import {
   type Before,
   freeInMs,
@@ -16,6 +15,7 @@ import {
   pathOf,
   readHighest,
 } from './lock-file.js';
+import { type Known, type Noted, NotePad } from './lock-note.js';
 
 /**
  * One runner per job at a time, on a local disk or a shared volume, without flock.
@@ -42,14 +42,14 @@ export interface Lock extends Held {
   readonly lastAttestedAt?: number | undefined;
   /** The last owner's file is not the one that it wrote: it is a copy, or was put back from a backup. */
   readonly isReplaced?: boolean;
-  /** Lengths of files by path in the directory, as the last owner recorded them; empty if none did. */
-  readonly lastKnown: Readonly<Record<string, number>>;
+  /** What is noted of a file, by the last owner and then by this one; undefined where nothing is. */
+  known(key: string): Noted | undefined;
   /** How far the file system's clock was ahead of the last owner's; undefined if unknown. */
   readonly lastDiskAheadMs: number | undefined;
-  /** From now on each write of the lock file records the lengths of files. */
-  attest(measure: () => Readonly<Record<string, number>>): void;
-  /** Writes our file now. */
-  note(): Promise<void>;
+  /** The job was found as it was left: from now on our file has what this owner notes. `choose`: what of the last owner's still holds. */
+  attest(choose: (known: Known) => Known): Promise<void>;
+  /** Notes what is on disk of a file, before anything relies on it, where a kill cannot lose it (lock-note.ts). */
+  note(key: string, noted: Noted): Promise<void>;
 }
 
 /** What allows a process to send, as long as it lasts. */
@@ -64,8 +64,8 @@ export interface Held {
 
 /** Renewals between two lease ends; one may fail or be late without harm. */
 const RENEW_EVERY_MS = LEASE_MS / 4;
-/** How often to check whether the files have grown, and record it. */
-const NOTE_EVERY_MS = 1_000;
+/** How often to make what was noted durable. */
+const SYNC_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
@@ -82,10 +82,8 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   const lastFacts = current && (await deps.files.stat(pathOf(directory, current.epoch)));
   const lastChangedMs = lastFacts?.changedMs;
   const before = current && beforeOf(current, lastFacts, pathOf(directory, current.epoch));
-  const lastKnown = before?.known ?? {};
-  const carried = { known: lastKnown, diskAheadMs: before?.diskAheadMs, before };
   const taken = readMoment(deps.clock);
-  if (!(await deps.files.createExclusive(path, content('held', carried)))) {
+  if (!(await deps.files.createExclusive(path, content('held', { before })))) {
     throw describeTakeover(path);
   }
   // A paused taker may have recreated the file of an epoch that has come and gone.
@@ -112,8 +110,6 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     lastRenewedAt: current?.renewedAt,
     lastWrittenMsAgo: changedMs && lastChangedMs ? Math.max(0, changedMs - lastChangedMs) : undefined,
     before,
-    lastKnown,
-    lastDiskAheadMs: before?.diskAheadMs,
     diskAheadMs,
   });
 }
@@ -136,10 +132,7 @@ export async function readLockOwner(deps: LockDeps, directory: string): Promise<
 
 function holdLock(
   deps: LockDeps,
-  own: Pick<
-    Lock,
-    'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastWrittenMsAgo' | 'lastKnown' | 'lastDiskAheadMs'
-  > & {
+  own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastWrittenMsAgo'> & {
     directory: string;
     taken: Moment;
     before: Before | undefined;
@@ -156,10 +149,12 @@ function holdLock(
   let renewed = own.taken;
   let isWriting = false;
   let isLost = false;
-  let noted = own.lastKnown;
-  let atOpen = own.lastKnown;
-  let measure = () => noted;
-  let before = own.before;
+  const pad = new NotePad(deps.files, path);
+  let known = own.before?.known ?? {};
+  let synced = known;
+  let atOpen = known;
+  /** One that has not found the job as it was left leaves no trace. */
+  let isAttested = false;
 
   const assertFresh = () => {
     if (isLost || ageMs(deps.clock, renewed) > LEASE_MS - SAFETY_MS) throw lostLock();
@@ -185,11 +180,18 @@ function holdLock(
     if (isLost || !(await isHighest())) throw lostLock();
     isWriting = true;
     try {
-      const known = measure();
+      const writing = known;
       // Of the last writer of the files.
-      const diskAheadMs = isDeepStrictEqual(known, atOpen) ? own.lastDiskAheadMs : own.diskAheadMs;
-      await deps.files.writeWhole(path, own.content(state, { known, diskAheadMs, before }));
-      noted = known;
+      const diskAheadMs = writing === atOpen ? own.before?.diskAheadMs : own.diskAheadMs;
+      const about = isAttested ? { known: writing, diskAheadMs } : { before: own.before };
+      let file: { own: Identity; bytes: number } | undefined;
+      await deps.files.writeWhole(path, (facts) => {
+        const text = own.content(state, about)(facts);
+        file = { own: identityOf(path, facts), bytes: Buffer.byteLength(text) };
+        return text;
+      });
+      await pad.turn(file);
+      synced = writing;
       if (!(await isHighest())) isLost = true;
     } finally {
       isWriting = false;
@@ -200,17 +202,18 @@ function holdLock(
   };
   let last: Promise<void> = Promise.resolve();
   /** One after the other. */
-  const write = (state: LockFile['state']) => {
-    last = last.catch(() => {}).then(() => writeNow(state));
+  const inTurn = (task: () => Promise<void>) => {
+    last = last.catch(() => {}).then(task);
     return last;
   };
+  const write = (state: LockFile['state']) => inTurn(() => writeNow(state));
 
   const renew = async () => {
     while (!stop.signal.aborted) {
-      await deps.clock.sleep(NOTE_EVERY_MS, stop.signal);
+      await deps.clock.sleep(SYNC_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
       const passedMs = deps.clock.monotonicMs() - renewed.monotonicMs;
-      if (passedMs < RENEW_EVERY_MS && isDeepStrictEqual(measure(), noted)) continue;
+      if (passedMs < RENEW_EVERY_MS && known === synced) continue;
       const start = readMoment(deps.clock);
       try {
         assertFresh();
@@ -230,16 +233,23 @@ function holdLock(
     lastWrittenMsAgo: own.lastWrittenMsAgo,
     lastAttestedAt: own.before?.renewedAt,
     isReplaced: own.before?.isReplaced === true,
-    lastKnown: own.lastKnown,
-    lastDiskAheadMs: own.lastDiskAheadMs,
+    known: (key) => known[key],
+    lastDiskAheadMs: own.before?.diskAheadMs,
     assertHeld,
     assertFresh,
-    attest: (files) => {
-      measure = files;
-      before = undefined;
-      atOpen = files();
+    attest: (choose) => {
+      known = choose(known);
+      atOpen = known;
+      isAttested = true;
+      return write('held');
     },
-    note: () => write('held'),
+    note: async (key, noted) => {
+      known = { ...known, [key]: noted };
+      if (!isAttested || isLost) return;
+      await inTurn(async () => {
+        if (!(await pad.write(known))) isLost = true;
+      });
+    },
     release: async () => {
       stop.abort();
       await renewing;
@@ -249,6 +259,7 @@ function holdLock(
         if (deps.onUnreleased === undefined) throw error;
         deps.onUnreleased(error);
       });
+      await pad.close();
     },
   };
 }

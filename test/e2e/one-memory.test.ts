@@ -68,22 +68,34 @@ describe.concurrent('a directory that is not as volley left it', () => {
   });
 
   test.each([
-    ['deleted', (path: string) => unlinkSync(path), 'is gone'],
-    ['cut', (path: string) => truncateSync(path, 900), 'its end is cut off'],
-  ])('is refused where the journal of an unfinished run was %s', async (_how, damage, why) => {
+    ['deleted', () => undefined, 'is gone'],
+    ['emptied', () => 0, 'its end is cut off'],
+    ['cut to a quarter', (text: string) => text.length / 4, 'its end is cut off'],
+    ['cut to a half', (text: string) => text.length / 2, 'its end is cut off'],
+    ['cut to three quarters', (text: string) => (text.length * 3) / 4, 'its end is cut off'],
+    ['cut at its first line', (text: string) => text.indexOf('\n') + 1, 'its end is cut off'],
+    ['cut at its last line', (text: string) => text.lastIndexOf('\n', text.length - 2) + 1, 'its end is cut off'],
+    ['cut by its last byte', (text: string) => text.length - 1, 'its end is cut off'],
+  ])('is refused where the journal of a run that a kill ended was %s, however often', async (_how, lengthOf, why) => {
     const { workspace, run } = await aStoppedRun();
-    // The next runner knows how long it is, and notes it.
-    workspace.setFaults({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 1 });
-    const running = workspace.start(RUN);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(3);
-    running.signal('SIGTERM');
-    running.signal('SIGTERM');
-    await running.ended;
-    workspace.setFaults();
-    damage(workspace.path(`out/sale/${run}/journal.ndjson`));
+    const path = workspace.path(`out/sale/${run}/journal.ndjson`);
+    const length = lengthOf(readFileSync(path, 'utf8'));
+    if (length === undefined) unlinkSync(path);
+    else truncateSync(path, Math.floor(length));
     const sent = await workspace.destinations();
-    await expectRefused(workspace, RUN, why);
+    for (let again = 0; again < 3; again++) await expectRefused(workspace, RUN, why);
     expect(await workspace.destinations()).toEqual(sent);
+  });
+
+  test('is refused where zeros took the place of the last lines of such a journal', async () => {
+    const { workspace, run } = await aStoppedRun();
+    const path = workspace.path(`out/sale/${run}/journal.ndjson`);
+    const text = readFileSync(path, 'utf8');
+    const kept = text.indexOf('\n') + 1;
+    writeFileSync(path, text.slice(0, kept).padEnd(text.length, '\0'));
+    const { error } = readFailure(await workspace.volley(...RUN));
+    expect(error.message).toContain(`its last good line ends at byte ${kept}`);
+    await expectEachOnce(workspace);
   });
 
   test('stops a runner under which its journal is removed', async () => {

@@ -51,6 +51,11 @@ export function someLines(count: number, durable: (seq: number) => number = (seq
   return Array.from({ length: count }, (_, index) => aLine({ seq: index + 1, durable: durable(index + 1) }));
 }
 
+/** The lock of an epoch, for a run of which nothing is noted yet. */
+export function aLock(epoch: number) {
+  return { plan: 'p1', lock: { epoch, known: () => undefined, note: async () => {} } };
+}
+
 export function memoryFiles(tree: Record<string, string | Buffer | null> = { '/run': null }): Files {
   return createFiles(memfs(tree).fs.promises as unknown as RawFiles);
 }

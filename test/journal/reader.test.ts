@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { type PlacedLine, readJournal, readLineAt } from '../../src/journal/reader.js';
 import { continueJournal } from '../../src/journal/writer.js';
-import { aLine, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
+import { aLine, aLock, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
 
 const lengthOf = (lines: readonly Buffer[]) => Buffer.concat(lines).length;
 
@@ -48,7 +48,7 @@ describe('runner that resumes behind a torn tail', () => {
     for (let length = 1; length < last.length; length++) {
       const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat([...lines.slice(0, 2), last.subarray(0, length)]) });
       const end = await readJournal(files, JOURNAL_PATH, () => {});
-      const writer = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch: 2 });
+      const writer = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(2) });
       await writer.append(anOpen({ pid: 8 }));
       await writer.append(anIntent({ request: 5 }));
       await writer.close();
@@ -80,7 +80,7 @@ describe('line of a runner that lost its lock, cut in the middle of its write wh
       const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat(someLines(3)) });
       const end = await readJournal(files, JOURNAL_PATH, () => {});
       const late = await files.openAppend(JOURNAL_PATH);
-      const writer = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch: 2 });
+      const writer = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(2) });
       const entries = [anOpen({ pid: 8 }), ...[5, 6, 7].map((request) => anIntent({ request }))];
       for (const [at, entry] of entries.entries()) {
         if (at === linesBefore) await late.append(ousted.subarray(0, length));

@@ -6,12 +6,12 @@ import { RunState } from '../../src/journal/replay.js';
 import { readRunState } from '../../src/journal/state-reader.js';
 import { continueJournal, type JournalWriter } from '../../src/journal/writer.js';
 import type { Files } from '../../src/storage/files.js';
-import { aLine, anIntent, anOpen, anOutcome, aSettlement, JOURNAL_PATH, memoryFiles } from './builders.js';
+import { aLine, aLock, anIntent, anOpen, anOutcome, aSettlement, JOURNAL_PATH, memoryFiles } from './builders.js';
 
 /** A runner that continues the journal, and writes a snapshot with every group of lines but its first. */
 async function aRunner(files: Files, { lockEpoch = 1, snapshotEveryBytes = 1 } = {}): Promise<JournalWriter> {
   const { state, end } = await readRunState(files, JOURNAL_PATH);
-  const writer = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch, state, snapshotEveryBytes });
+  const writer = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(lockEpoch), state, snapshotEveryBytes });
   await writer.append(anOpen({ pid: lockEpoch }));
   return writer;
 }
@@ -115,7 +115,7 @@ describe('the state of a run', () => {
     await settle(ousted, 1, 2);
     const { state, end } = await readRunState(files, JOURNAL_PATH);
     await settle(ousted, 3, 4);
-    const next = await continueJournal(files, JOURNAL_PATH, { end, lockEpoch: 2, state });
+    const next = await continueJournal(files, JOURNAL_PATH, { end, ...aLock(2), state });
     await next.append(anOpen({ pid: 2 }));
     await next.append(anIntent({ request: 3, rows: [30, 10] }));
 

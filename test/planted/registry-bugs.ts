@@ -45,6 +45,22 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     tests: ['test/storage/last-owner.test.ts'],
   },
   {
+    name: 'a journal that lost its end after a kill is believed',
+    file: 'src/journal/writer.ts',
+    find: 'await this.#note?.(this.#offset);',
+    replace: 'await this.#note?.(0);',
+    tests: ['test/e2e/one-memory.test.ts'],
+  },
+  {
+    name: 'zeros at the end of a journal are taken for lines that were never on disk',
+    file: 'src/journal/writer.ts',
+    find: '  if (end.goodBytes < known) {',
+    replace: '  if (end.goodBytes + end.tornBytes < known) {',
+    tests: ['test/e2e/one-memory.test.ts'],
+    title:
+      'a directory that is not as volley left it is refused where zeros took the place of the last lines of such a journal',
+  },
+  {
     name: 'the lock is looked at before the journal, and not after it',
     file: 'src/registry/watch-journal.ts',
     find: '      const found = await files.stat(path);\n      await lock.assertHeld();\n',

@@ -7,11 +7,12 @@ import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 const PATH = '/out/sale/registry.ndjson';
 
-function aLock(lastKnown: Lock['lastKnown'] = {}): Lock {
+function aLock(known: Record<string, number> = {}): Lock {
   return {
-    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastRenewedAt: undefined, lastKnown, lastDiskAheadMs: undefined },
+    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastRenewedAt: undefined, lastDiskAheadMs: undefined },
     ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
-    ...{ attest: () => {}, note: async () => {} },
+    known: (key) => (known[key] === undefined ? undefined : { bytes: known[key] }),
+    ...{ attest: async () => {}, note: async () => {} },
   };
 }
 

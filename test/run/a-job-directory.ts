@@ -25,6 +25,7 @@ export function aJobDirectory() {
       owner: { host: 'a', pid, instance: `i${pid}`, ...owner },
     };
   };
+  const readText = (epoch: number) => String(volume.readFileSync(pathOf(epoch), 'utf8'));
   return {
     files,
     clock,
@@ -36,7 +37,8 @@ export function aJobDirectory() {
         .readdirSync(DIRECTORY)
         .map(String)
         .filter((name) => name.startsWith('lock-')),
-    read: (epoch: number) => JSON.parse(String(volume.readFileSync(pathOf(epoch), 'utf8'))),
+    read: (epoch: number) => JSON.parse(readText(epoch).split('\n')[0] ?? ''),
+    readText,
     /** As another program, or a crash, may leave it. */
     put: (epoch: number, text: string, modifiedMs = clock.now()) => {
       volume.writeFileSync(pathOf(epoch), text);

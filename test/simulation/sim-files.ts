@@ -51,17 +51,17 @@ export function createSimFiles(
         disk.syncFile(inode, content());
         options.onSynced?.(path);
       });
-    const write = (bytes: Uint8Array, offset: number, length: number) => {
-      const bytesWritten = disk.volume.writeSync(fd, Buffer.from(bytes), offset, length);
+    const write = (bytes: Uint8Array, offset: number, length: number, position: number | null) => {
+      const bytesWritten = disk.volume.writeSync(fd, Buffer.from(bytes), offset, length, position ?? undefined);
       disk.noteModified(inode, options.nowMs());
       return { bytesWritten };
     };
     return {
-      write: (bytes: Uint8Array, offset: number, length: number) =>
+      write: (bytes: Uint8Array, offset: number, length: number, position: number | null) =>
         perform(
           `write ${path}`,
-          () => write(bytes, offset, length),
-          () => write(bytes, offset, Math.floor(length / 2)),
+          () => write(bytes, offset, length, position),
+          () => write(bytes, offset, Math.floor(length / 2), position),
         ),
       read: (buffer: Buffer, offset: number, length: number, position: number) =>
         perform(`read ${path}`, () => ({ bytesRead: disk.volume.readSync(fd, buffer, offset, length, position) })),

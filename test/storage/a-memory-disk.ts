@@ -51,9 +51,9 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
         if (!WATCHED.some((name) => name === key)) return (...args: unknown[]) => call(args);
         return async (...args: unknown[]) => {
           if (!isToFail(`${String(key)} ${path}`)) return call(args);
-          const [bytes, offset, length] = args;
-          if (failing?.code === 'short write') return call([bytes, offset, Math.ceil(Number(length) / 2)]);
-          if (key === 'write') await call([bytes, offset, Math.floor(Number(length) / 2)]);
+          const [bytes, offset, length, position] = args;
+          if (failing?.code === 'short write') return call([bytes, offset, Math.ceil(Number(length) / 2), position]);
+          if (key === 'write') await call([bytes, offset, Math.floor(Number(length) / 2), position]);
           return fail();
         };
       },

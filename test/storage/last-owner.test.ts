@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { aJobDirectory } from '../run/a-job-directory.js';
+import { describe, expect, test } from 'vitest';
+import { aJobDirectory, LOST, pathOf } from '../run/a-job-directory.js';
 
 test('the next owner learns how long ago the last one may have sent: the limit holds between two runs of a job', async () => {
   const job = aJobDirectory();
@@ -26,24 +26,25 @@ test('an owner that died may have sent just now', async () => {
 test('the next owner knows how long the files were that the last one wrote', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  first.attest(() => ({ 'registry.ndjson': 700 }));
+  await first.attest(() => ({ 'registry.ndjson': { bytes: 700 } }));
   await first.release();
   const idle = await job.take({ owner: { pid: 2 } });
-  expect(idle.lastKnown).toEqual({ 'registry.ndjson': 700 });
+  expect(idle.known('registry.ndjson')).toEqual({ bytes: 700 });
   await idle.release();
-  expect((await job.take({ owner: { pid: 3 } })).lastKnown).toEqual({ 'registry.ndjson': 700 });
+  expect((await job.take({ owner: { pid: 3 } })).known('registry.ndjson')).toEqual({ bytes: 700 });
 });
 
 test('an owner that has not found the job as it was left leaves what the one before it noted, however many there are', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  first.attest(() => ({ 'registry.ndjson': 700 }));
+  await first.attest(() => ({ 'registry.ndjson': { bytes: 700 } }));
   await first.release();
   const attestedAt = job.clock.now();
   for (let pid = 2; pid < 12; pid++) {
     job.clock.wallMs += 100_000;
     const refused = await job.take({ owner: { pid } });
-    expect([refused.lastKnown, refused.lastAttestedAt]).toEqual([{ 'registry.ndjson': 700 }, attestedAt]);
+    expect([refused.known('registry.ndjson'), refused.lastAttestedAt]).toEqual([{ bytes: 700 }, attestedAt]);
+    await refused.note('registry.ndjson', { bytes: 900 });
     await refused.release();
   }
 });
@@ -52,7 +53,7 @@ test('a lock file that was put back in place of the last one is known by the fil
   const job = aJobDirectory();
   const first = await job.take();
   const held = JSON.stringify(job.read(1));
-  first.attest(() => ({}));
+  await first.attest(() => ({}));
   await first.release();
   job.put(1, held);
   job.dies(1);
@@ -62,7 +63,61 @@ test('a lock file that was put back in place of the last one is known by the fil
     await next.release();
   }
   const adopting = await job.take({ owner: { pid: 12 } });
-  adopting.attest(() => ({}));
+  await adopting.attest(() => ({}));
   await adopting.release();
   expect((await job.take({ owner: { pid: 13 } })).isReplaced).toBe(false);
+});
+
+describe('what an owner noted', () => {
+  test('is known to the next one, although a kill ended it at once', async () => {
+    const job = aJobDirectory();
+    const first = await job.take();
+    await first.attest(() => ({ journal: { bytes: 90 }, registry: { bytes: 700 } }));
+    for (const bytes of [1000, 1_000_000, 2_000_000]) await first.note('journal', { bytes });
+    await first.note('registry', { bytes: 7 });
+    job.dies(1);
+    const next = await job.take({ owner: { pid: 2 } });
+    expect([next.known('journal'), next.known('registry')]).toEqual([{ bytes: 2_000_000 }, { bytes: 7 }]);
+  });
+
+  test.each([
+    ['torn', (note: string) => note.slice(0, 20)],
+    ['of zeros', (note: string) => '\0'.repeat(note.length)],
+    ['with another length', (note: string) => note.replace('1000', '9999')],
+    ['gone', () => ''],
+  ])('is what was synced before, where a power cut left a note that is %s', async (_how, damage) => {
+    const job = aJobDirectory();
+    const first = await job.take();
+    await first.attest(() => ({ journal: { bytes: 90 } }));
+    await first.note('journal', { bytes: 1000 });
+    const [line = '', note = ''] = job.readText(1).split('\n');
+    expect(note).toContain('1000');
+    job.put(1, `${line}\n${damage(`${note}\n`)}`);
+    job.dies(1);
+    expect((await job.take({ owner: { pid: 2 } })).known('journal')).toEqual({ bytes: 90 });
+  });
+
+  test('stands behind a renewal that was under way', async () => {
+    const job = aJobDirectory();
+    const first = await job.take();
+    await first.attest(() => ({}));
+    await first.note('journal', { bytes: 500 });
+    const renewal = job.clock.pass(15_000);
+    const noted = first.note('journal', { bytes: 600 });
+    await Promise.all([renewal, noted]);
+    job.dies(1);
+    expect((await job.take({ owner: { pid: 2 } })).known('journal')).toEqual({ bytes: 600 });
+  });
+
+  test('is not written into the file of another: an owner under which its file was replaced has lost the lock', async () => {
+    const job = aJobDirectory();
+    const first = await job.take();
+    await first.attest(() => ({}));
+    const text = job.readText(1);
+    await job.files.remove(pathOf(1));
+    await job.files.createExclusive(pathOf(1), text);
+    await first.note('journal', { bytes: 500 });
+    expect(job.readText(1)).toBe(text);
+    await expect(first.assertHeld()).rejects.toMatchObject(LOST);
+  });
 });

@@ -116,7 +116,7 @@ async function apply(
         sender,
         othersSentMsAgo: context.othersSentMsAgo,
         announce: async (journal) => {
-          await registry.noteBegun(plan, journal);
+          await registry.noteBegun(plan);
           onBegun(journal);
         },
       },

@@ -1,0 +1,70 @@
+import { crc32 } from 'node:zlib';
+import type { Files, UpdatedFile } from './files.js';
+import { type Identity, identityOf, isSameIdentity } from './identity.js';
+
+/** What the owner of the lock knows of a file that it writes. */
+export interface Noted {
+  /** Where the last good line ends that is on disk. */
+  readonly bytes: number;
+}
+
+/** By the file's key. */
+export type Known = Readonly<Record<string, Noted>>;
+
+const CRC_DIGITS = 8;
+
+/**
+ * The note: the second line of the lock's file, rewritten in place and not synced, so cheap enough for each group of intents. A kill cannot
+ * lose it. A power cut can, or leaves a piece of it: then what the first line says counts, which is older, and true as well, since
+ * a note never claims more than was synced before it. What stands behind its line is of a longer one.
+ */
+export function encodeNote(known: Known): Buffer {
+  const body = JSON.stringify(known);
+  return Buffer.from(`${crc32(body).toString(16).padStart(CRC_DIGITS, '0')} ${body}\n`);
+}
+
+export function decodeNote(line: string): Known | undefined {
+  const body = line.slice(CRC_DIGITS + 1);
+  return Number.parseInt(line.slice(0, CRC_DIGITS), 16) === crc32(body) ? JSON.parse(body) : undefined;
+}
+
+interface FirstLine {
+  /** Of the file that it is in. */
+  readonly own: Identity;
+  readonly bytes: number;
+}
+
+/** Writes notes into the lock's file as it was last written whole. */
+export class NotePad {
+  readonly #files: Files;
+  readonly #path: string;
+  #first: FirstLine | undefined;
+  #file: UpdatedFile | undefined;
+
+  constructor(files: Files, path: string) {
+    this.#files = files;
+    this.#path = path;
+  }
+
+  /** The file was written anew. */
+  async turn(first: FirstLine | undefined): Promise<void> {
+    this.#first = first;
+    await this.close();
+  }
+
+  /** False: our file is gone, or another's. */
+  async write(known: Known): Promise<boolean> {
+    this.#file ??= await this.#files.openUpdate(this.#path);
+    const [first, file] = [this.#first, this.#file];
+    if (first === undefined || file === undefined) return false;
+    if (!isSameIdentity(first.own, identityOf(this.#path, file.facts))) return false;
+    await file.write(encodeNote(known), first.bytes);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+}
