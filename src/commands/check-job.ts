@@ -1,5 +1,6 @@
 import { StoreLost } from '../cluster/store.js';
 import { UserError } from '../domain/errors.js';
+import { fixDates } from '../job/fix-dates.js';
 import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { areasOf } from '../kinds/kinds.js';
@@ -26,7 +27,7 @@ import { escapeText, SecretKeeper } from './terminal/terminal.js';
  * no file to its end, save suppression lists, and sends nothing.
  */
 export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
-  const job = await loadJob(flags.job);
+  const job = fixDates(await loadJob(flags.job), runtimeOf(terminal).clock.now());
   const reader = await loadReader();
   const problems = new ProblemList('use the job');
   const steps: CheckedStep[] = [];

@@ -1,5 +1,6 @@
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
@@ -57,10 +58,18 @@ async function planNamed(
   const refusal = refusalOf(() => checkGuards(plan, job.guards));
   const nowMs = runtimeOf(terminal).clock.now();
   const text = formatPlan(plan, directory, { nowMs, screen: screenOf(terminal), isRefused: refusal !== undefined });
-  const end = refusal === undefined ? { exitCode: EXIT.ok, error: null } : describeFailure(refusal.error);
+  const exitCode = isInVain(plan) ? EXIT.rejected : EXIT.ok;
+  const end = refusal === undefined ? { exitCode, error: null } : describeFailure(refusal.error);
   await printResult(terminal, flags, { json: { ...summarizePlan(plan, directory, nowMs), ...end }, text });
   if (refusal !== undefined) throw refusal.error;
-  return { exitCode: EXIT.ok, reason };
+  return { exitCode, reason };
+}
+
+/** Every row that was to be sent is rejected: then something is wrong with the job or the file, such as a format. */
+function isInVain({ steps, job }: Plan): boolean {
+  const rows = steps.map(({ counts }) => counts);
+  const isRejected = rows.some(({ rejected }) => rejected > 0) && rows.every(({ planned }) => planned === 0);
+  return isRejected && job.failOn === 'rejections';
 }
 
 function refusalOf(check: () => void): { readonly error: unknown } | undefined {

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { fixDates } from '../job/fix-dates.js';
 import { loadJob } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
@@ -58,7 +59,8 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
       hint: 'Send the test again with `volley test`.',
     });
   }
-  const job = flags.job === undefined ? undefined : assertSameJob(plan, await loadJob(flags.job));
+  const job =
+    flags.job === undefined ? undefined : assertSameJob(plan, fixDates(await loadJob(flags.job), clock.now()));
   const about = { job: plan.job.name, retryOf: plan.id };
   name(about);
   const log = withFields(openLog(host, new SecretKeeper()), () => about);

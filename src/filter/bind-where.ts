@@ -48,8 +48,8 @@ type Refuse = RowFilter['refuse'];
 function bindCondition(condition: Condition, index: number): BoundCondition {
   const tests = condition.tests.map(compileTest);
   const clause = describeCondition(condition);
-  const expected = tests.find((test) => test.expected !== '')?.expected ?? '';
-  return { index, tests, clause, omitted: omit(clause), rejected: reject(condition.column, expected) };
+  const compared = tests.find((test) => test.expected !== '');
+  return { index, tests, clause, omitted: omit(clause), rejected: reject(condition.column, compared) };
 }
 
 function omit(clause: string): RowRefusal {
@@ -60,8 +60,9 @@ export function describeOmitted(clause: string): string {
   return `filter: ${clause}`;
 }
 
-function reject(field: string, expected: string): RowRefusal {
-  const reason = `Cannot compare ${field} as \`where\` says: expected ${expected}, or a blank cell`;
+function reject(field: string, { expected = '', advice }: Partial<CompiledTest> = {}): RowRefusal {
+  const more = advice === undefined ? '' : `. ${advice}`;
+  const reason = `Cannot compare ${field} as \`where\` says: expected ${expected}, or a blank cell${more}`;
   const rejection: Rejection = { stage: 'filter', field, code: 'bad-filter-value', reason };
   return { kind: 'rejected', rejection };
 }

@@ -12,4 +12,6 @@ export interface CompiledTest {
   ofBytes?(bytes: Uint8Array, start: number, end: number): CellAnswer | undefined;
   /** What a cell is not that cannot be compared, for people. */
   readonly expected: string;
+  /** What to write in the job where all cells are so. */
+  readonly advice?: string;
 }

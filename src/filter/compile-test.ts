@@ -3,7 +3,7 @@ import { isBlank } from '../template/blank.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
 import { compileTextTest } from './compile-text-test.js';
 import { readDay, readDayBytes, readInstant } from './read-moment.js';
-import { readNumber, readNumberBytes } from './read-number.js';
+import { createNumberReader } from './read-number.js';
 
 /** A test as a closure. */
 export function compileTest(test: CellTest): CompiledTest {
@@ -12,9 +12,9 @@ export function compileTest(test: CellTest): CompiledTest {
     case 'present':
       return compileBlankTest(test.op === 'blank');
     case 'atLeast':
-      return compareNumbers((number) => number >= test.bound);
+      return compareNumbers((number) => number >= test.bound, test.format);
     case 'atMost':
-      return compareNumbers((number) => number <= test.bound);
+      return compareNumbers((number) => number <= test.bound, test.format);
     case 'before':
     case 'after':
       return compareMoments(test);
@@ -22,7 +22,7 @@ export function compileTest(test: CellTest): CompiledTest {
     case 'not': {
       const numbers = test.values.filter((value) => typeof value === 'number');
       const wanted = test.op === 'equals';
-      if (numbers.length > 0) return compareNumbers((number) => numbers.includes(number) === wanted);
+      if (numbers.length > 0) return compareNumbers((number) => numbers.includes(number) === wanted, test.format);
       return compileTextTest({ ...test, values: test.values.map(String) });
     }
   }
@@ -44,19 +44,34 @@ function compileBlankTest(wanted: boolean): CompiledTest {
   };
 }
 
-function compareNumbers(holds: (number: number) => boolean): CompiledTest {
+function compareNumbers(holds: (number: number) => boolean, format: string | undefined): CompiledTest {
+  const { ofText, ofBytes } = createNumberReader(format);
   return {
     ofText: (text) => {
       if (isBlank(text)) return NO;
-      const number = readNumber(text);
+      const number = ofText(text);
       return number === undefined ? UNREADABLE : answer(holds(number));
     },
-    ofBytes: (bytes, start, end) => {
-      if (start === end) return NO;
-      const number = readNumberBytes(bytes, start, end);
-      return number === undefined ? undefined : answer(holds(number));
-    },
-    expected: 'a number such as 1250.50, without a unit, of at most 15 digits',
+    ...(ofBytes === undefined
+      ? {}
+      : {
+          ofBytes: (bytes, start, end) => {
+            if (start === end) return NO;
+            const number = ofBytes(bytes, start, end);
+            return number === undefined ? undefined : answer(holds(number));
+          },
+        }),
+    ...describeNumbers(format),
+  };
+}
+
+function describeNumbers(format: string | undefined): Pick<CompiledTest, 'expected' | 'advice'> {
+  const more = 'without a unit, of at most 15 digits';
+  if (format !== undefined) return { expected: `a number written as ${format}, ${more}` };
+  return {
+    expected: `a number such as 1250.50, ${more}`,
+    advice:
+      'Where a file writes 1.234 for 1234, say so with format: "1.234,56"; where it has three decimals, with format: "1234.56"',
   };
 }
 
@@ -67,7 +82,8 @@ const MOST_REMEMBERED = 10_000;
 function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 'before' | 'after' }>): CompiledTest {
   const day = readDay(bound, undefined);
   const isDay = bound.length === '2026-01-31'.length;
-  const limit = (isDay ? day : readInstant(bound)) ?? Number.NaN;
+  const limit = isDay ? day : readInstant(bound);
+  if (limit === undefined) throw new Error(`A date that is not fixed compares nothing: ${bound}`);
   const read = isDay ? (text: string) => readDay(text, format) : readInstant;
   const remembered = new Map<string, CellAnswer>();
   const holds = (moment: number) => answer(op === 'before' ? moment < limit : moment > limit);
@@ -92,13 +108,17 @@ function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 
           },
         }
       : {}),
-    expected: describeMoments(isDay, format),
+    ...describeMoments(isDay, format),
   };
 }
 
-function describeMoments(isDay: boolean, format: string | undefined): string {
-  if (format !== undefined) return `a date in the format ${format}`;
-  return isDay ? 'a date such as 2026-01-31' : 'a time with its offset, such as 2026-01-31T09:00:00+08:00';
+function describeMoments(isDay: boolean, format: string | undefined): Pick<CompiledTest, 'expected' | 'advice'> {
+  if (format !== undefined) return { expected: `a date in the format ${format}` };
+  if (!isDay) return { expected: 'a time with its offset, such as 2026-01-31T09:00:00+08:00' };
+  return {
+    expected: 'a date such as 2026-01-31',
+    advice: 'Where a file writes 31.01.2026, say so with format: dd.MM.yyyy',
+  };
 }
 
 function answer(holds: boolean): CellAnswer {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -59,6 +61,49 @@ describe.concurrent('where', () => {
       expect([code, JSON.parse(stdout).state]).toEqual([0, 'nothing-new']);
     }
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
+  });
+
+  test.each([
+    ['without a format', { atLeast: 500 }],
+    ['in another format', { atLeast: 500, format: '1,234.56' }],
+  ])('rejects numbers that it cannot read %s, and says so: no plan or run of them ends well', async (_how, spend) => {
+    const workspace = await aWorkspace();
+    workspace.write(
+      'people.csv',
+      `mobile;name;spend\n${[0, 1, 2].map((row) => `${numberOf(row)};P;1.234,5${row}\n`).join('')}`,
+    );
+    writeJob(workspace, { spend });
+    for (const verb of ['plan', 'run']) {
+      const { code, stdout } = await workspace.volley(verb, 'job.yaml');
+      expect([code, JSON.parse(stdout).exitCode]).toEqual([1, 1]);
+    }
+    expect(await workspace.destinations()).toEqual([]);
+    const [run] = workspace.runs();
+    expect(workspace.read(`out/sale/${run}/1-sms.rejections.csv`)).toMatch(/bad-filter-value,.*Cannot compare spend/);
+    writeJob(workspace, { spend: { atLeast: 500, format: '1.234,56' } });
+    expect((await workspace.volley('plan', 'job.yaml', '--again')).code).toBe(0);
+  });
+
+  test('with days before the plan is fixed by it: the plan, a resumed run and a retry have one date', async () => {
+    const workspace = await aWorkspace();
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+    const rows = [1, 30, 200].map((days, row) => `${numberOf(row)},P${row},${daysAgo(days)}\n`);
+    workspace.write('people.csv', `mobile,name,last\n${rows.join('')}`);
+    writeJob(workspace, { last: { after: '90 days ago' } });
+    for (const args of [['check'], ['preview'], ['test', '--to', numberOf(5)]] as const)
+      expect((await workspace.volley(args[0], 'job.yaml', ...args.slice(1))).code).toBe(0);
+    const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    const plan = JSON.parse(readFileSync(join(planned.directory, 'plan.json'), 'utf8'));
+    const [[{ tests }]] = plan.job.steps[0].input.where;
+    expect([daysAgo(91), daysAgo(90), daysAgo(89)]).toContain(tests[0].bound);
+    expect(plan.steps[0].funnel[0].filter).toBe(`last: { after: ${tests[0].bound} }`);
+    await workspace.volley('apply', planned.directory, '--confirm', planned.plan);
+    expect((await workspace.destinations()).slice(-2)).toEqual([numberOf(0), numberOf(1)]);
+
+    writeJob(workspace, { last: { after: '1 year ago' } });
+    const retry = (...job: string[]) => workspace.volley('retry', planned.directory, '--only', 'filtered', ...job);
+    expect(JSON.parse((await retry()).stdout).filtered).toBe(1);
+    expect((await retry('--job', 'job.yaml')).code).toBe(0);
   });
 
   test('with a column that is not there refuses plan and check, with the line of the job', async () => {

@@ -56,7 +56,7 @@ const OPERATORS: readonly (readonly [string, unknown, readonly string[], readonl
     10,
     ['10', '10.0', '+10', '010', ' 10 ', '1e1'],
     ['11', '-10', '0'],
-    ['ten', '10 EUR', '1,000', '10.', '0x0a', '9007199254740993'],
+    ['ten', '10 EUR', '1,000', '10.', '0x0a', '10.000', '9007199254740993'],
   ],
   ['a list', ['SG', 'my'], ['sg', 'MY', ' My'], ['DE', 'SGMY', 'S'], []],
   ['a list of numbers', [1, 2.5], ['1', '2.50'], ['2', '3'], ['one']],
@@ -71,8 +71,48 @@ const OPERATORS: readonly (readonly [string, unknown, readonly string[], readonl
     { atLeast: 100 },
     ['100', '100.00', '1e3', '+250.5'],
     ['99.99', '-100', '0'],
-    ['n/a', '€100', '1.000,50', '100-', 'NaN', 'Infinity'],
+    ['n/a', '€100', '1.000,50', '100-', 'NaN', 'Infinity', '1.234', '-1.234', '12.500', '999.000', '1.234.567'],
   ],
+  [
+    'of three decimals that can be nothing else',
+    { atMost: 1 },
+    ['0.125', '-0.500', '0.000'],
+    ['1234.567', '1.2340'],
+    [],
+  ],
+  [
+    'at least, as Germany writes it',
+    { atLeast: 500, format: '1.234,56' },
+    ['500', '500,00', '1.234', '1.234,56', '+1.234.567,8', '1234,5', ' 12.500 '],
+    ['499,99', '12,5', '0,999', '-1.234', '1'],
+    ['12.5', '1,234.56', '1.23,4', '1234.567', '.500', '500,', '1.234 EUR', '1e3', '1 234'],
+  ],
+  [
+    'at least, as England writes it',
+    { atLeast: 500, format: '1,234.56' },
+    ['500', '1,234', '1,234.56', '1234.5', '1234.567'],
+    ['1.234', '12.500', '499.99'],
+    ['1.234,56', '1,23', '1,2345', '12,5'],
+  ],
+  [
+    'at least, as France writes it',
+    { atLeast: 500, format: '1 234,56' },
+    ['1 234,56', '1\u00a0234', '1\u202f234,5', '1234'],
+    ['499,99'],
+    ['1.234', '1,234.56', '1 23'],
+  ],
+  [
+    'at least, as Switzerland writes it',
+    { atLeast: 500, format: "1'234.56" },
+    ['1’234', "1'234.50"],
+    ['1.234'],
+    ['1,234'],
+  ],
+  ['at least, without separators of thousands', { atLeast: 500, format: '1234,56' }, ['500,5'], ['1,234'], ['1.234']],
+  ['at least, with three decimals', { atLeast: 500, format: '1234.56' }, ['500.125'], ['1.234'], ['1,234']],
+  ['a number in a format', { equals: [1234, 2], format: '1.234,56' }, ['1.234', '2,0'], ['1,234'], ['1.2']],
+  ['not a number in a format', { not: 1234, format: '1.234,56' }, ['1,234'], ['1.234,00'], ['1.2']],
+
   ['at most', { atMost: -1.5 }, ['-1.5', '-2', '-1e9'], ['-1.49', '0'], ['--2']],
   ['between', { atLeast: 0, atMost: 10 }, ['0', '10', '5'], ['-1', '11'], ['x']],
   ['at least, and not', { atLeast: 5, not: 7 }, ['5', '8'], ['7', '4'], ['seven']],
@@ -121,6 +161,20 @@ describe.each(OPERATORS)('%s', (name, condition, takePart, leftOut, unreadable) 
 });
 
 const COLUMNS = ['consent', 'Country', 'spend', 'profile.name'];
+
+test.each([
+  [{ atLeast: 1 }, /1.234 for 1234, say so with format: "1.234,56"; where it has three decimals/],
+  [{ atLeast: 1, format: '1.234,56' }, /expected a number written as 1\.234,56, .* or a blank cell$/],
+  [{ after: DAY }, /writes 31\.01\.2026, say so with format: dd\.MM\.yyyy$/],
+])('a cell that cannot be compared is rejected with what to write in the job: %j', (condition, reason) => {
+  const filter = bindWhere(writtenWhere.parse({ cell: condition }), ['cell'], findColumn);
+  const refusal = 'refuse' in filter ? filter.refuse(cellsOf(['1.23.4'])) : undefined;
+  expect(refusal?.kind === 'rejected' ? refusal.rejection.reason : '').toMatch(reason);
+});
+
+test('days before the plan compare nothing until they are fixed', () => {
+  expect(() => aFilter({ cell: { after: '90 days ago' } }, ['cell'])).toThrow('not fixed');
+});
 
 test('all conditions of a map must hold; the first that does not is named', () => {
   const filter = aFilter({ consent: 'yes', country: ['SG', 'MY'], spend: { atLeast: 100 } }, COLUMNS);

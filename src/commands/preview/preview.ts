@@ -1,4 +1,5 @@
 import { UserError } from '../../domain/errors.js';
+import { fixDates } from '../../job/fix-dates.js';
 import type { Job } from '../../job/job.js';
 import { loadJob } from '../../job/load.js';
 import { previewJob } from '../../preview/plan-in-memory.js';
@@ -22,7 +23,7 @@ const COUNT = { default: 5, most: 1000 };
 
 /** `volley preview JOB|RUN`: messages as people get them, with the rows behind them. Writes nothing and sends nothing. */
 export async function preview(flags: PreviewFlags, host: Host): Promise<number> {
-  const { files } = runtimeOf(host);
+  const { files, clock } = runtimeOf(host);
   const found = await files.stat(await findRunPath(flags.of, files));
   const choose = (job: Job) => {
     const to = flags.to === undefined ? undefined : readNumberFlag(flags.to, job, refuse).e164;
@@ -34,7 +35,7 @@ export async function preview(flags: PreviewFlags, host: Host): Promise<number> 
     return { job: plan.job, steps: await previewRun(files, { directory, plan }, choose(plan.job)) };
   }
   async function ofJob() {
-    const job = await loadJob(flags.of);
+    const job = fixDates(await loadJob(flags.of), clock.now());
     const deps = await createPlanDeps(host, { onProgress: () => {}, signal: new AbortController().signal });
     const planned = () => previewJob(job, deps, choose(job));
     return { job, steps: await placeProblems({ file: flags.of, files }, planned) };

@@ -1,3 +1,4 @@
+import { fixDates } from '../../job/fix-dates.js';
 import type { Job } from '../../job/job.js';
 import { makePlan, type PlanOutcome } from '../../plan/make-plan.js';
 import { nameAgain, readAgain } from '../../plan/occurrence.js';
@@ -18,7 +19,7 @@ import { screenOf } from '../terminal/screen.js';
 
 /** Plans what is new for a job, shows progress, and reports the files that it omitted. */
 export async function planNewInput(
-  job: Job,
+  loaded: Job,
   context: {
     host: Host;
     log: Log;
@@ -34,6 +35,7 @@ export async function planNewInput(
   const { host, log, history, registry } = context;
   const { directories } = registry;
   const { files, clock } = runtimeOf(host);
+  const job = fixDates(loaded, clock.now());
   const startMs = clock.monotonicMs();
   const view = await createProgressView(host, log);
   const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, clock.now());

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { MAX_TEST_NUMBERS } from '../../job/defaults.js';
+import { fixDates } from '../../job/fix-dates.js';
 import type { Job } from '../../job/job.js';
 import { loadJob } from '../../job/load.js';
 import { PLAN_FILE, type Plan } from '../../plan/format/plan-file.js';
@@ -90,10 +91,10 @@ async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: N
 }
 
 async function openTested({ of, adopt }: TestFlags, host: Host): Promise<Tested> {
-  const { files } = runtimeOf(host);
+  const { files, clock } = runtimeOf(host);
   const found = await files.stat(await findRunPath(of, files));
   if (found?.isDirectory !== true) {
-    const job = await loadJob(of);
+    const job = fixDates(await loadJob(of), clock.now());
     return { job, jobDirectory: jobDirectoryOf(job), run: undefined };
   }
   const run = await openRunDirectory(of, files, { adopt });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { CellTest, Condition, Where } from '../../domain/where.js';
+import { type CellTest, type Condition, DAYS_AGO, type Where } from '../../domain/where.js';
 import { isBlank } from '../../template/blank.js';
 import { findBadInputFormat } from '../../template/date-input.js';
+import { findBadNumberFormat } from '../../template/number-input.js';
 import { columnName } from './values.js';
 
 /** Larger numbers of a job file may have lost digits already. */
@@ -36,13 +37,15 @@ function withoutWords<T extends z.ZodType>(schema: T): T {
 
 const valueOrList = z.union([value, values], { error: 'expected a value or a list of values' });
 
+const DAY_OR_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/;
+
 const moment = z
   .string()
   .regex(
-    /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/,
-    'expected a date such as 2026-01-31, or a time with its offset, such as 2026-01-31T09:00:00+08:00',
+    new RegExp(`${DAY_OR_TIME.source}|${DAYS_AGO.source}`),
+    'expected a date such as 2026-01-31 or 90 days ago, or a time with its offset, such as 2026-01-31T09:00:00+08:00',
   )
-  .refine(exists, 'expected a day that exists');
+  .refine((text) => DAYS_AGO.test(text) || exists(text), 'expected a day that exists');
 
 /** Of 30 February, V8 makes 2 March. */
 function exists(text: string): boolean {
@@ -57,32 +60,39 @@ const comparison = z
     not: withoutWords(valueOrList).optional().describe('Any other value. A blank cell is no value.'),
     atLeast: z.number().optional().describe('A number that is not smaller.'),
     atMost: z.number().optional().describe('A number that is not larger.'),
-    before: moment.optional().describe('A date before this one: ISO 8601.'),
-    after: moment.optional().describe('A date after this one: ISO 8601.'),
+    before: moment.optional().describe('A date before this one: ISO 8601, or such as 90 days ago.'),
+    after: moment.optional().describe('A date after this one: ISO 8601, or such as 90 days ago.'),
     format: z
       .string()
-      .superRefine((format, context) => {
-        const fault = findBadInputFormat(format);
-        if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-      })
       .optional()
-      .describe('How the file writes its dates, such as dd.MM.yyyy; ISO 8601 by default.'),
+      .describe(
+        'How the file writes its dates, such as dd.MM.yyyy, ISO 8601 by default; or its numbers, such as "1.234,56", by default with a point and no separators.',
+      ),
     exact: z.boolean().optional().describe('true: blanks around a text and its case count.'),
   })
   .superRefine((written, context) => {
     // What is no key has been named.
     if (context.issues.length > 0) return;
-    const { equals, not, before, after, format, exact } = written;
+    const { equals, not, atLeast, atMost, before, after, format, exact } = written;
     const refuse = (message: string) => context.addIssue({ code: 'custom', message });
     const moments = [before, after].filter((each) => each !== undefined);
-    const texts = [equals, not].flat().filter((each) => each !== undefined && typeof each !== 'number');
+    const values = [equals, not].flat().filter((each) => each !== undefined);
+    const texts = values.filter((each) => typeof each !== 'number');
+    const hasNumbers = texts.length < values.length || atLeast !== undefined || atMost !== undefined;
     if (Object.keys(written).every((key) => key === 'format' || key === 'exact')) {
       refuse('expected at least one of equals, not, atLeast, atMost, before, after');
-    } else if (format !== undefined && moments.length === 0) refuse('expected before or after beside format');
-    else if (format !== undefined && moments.some((each) => each.includes('T'))) {
+    } else if (format !== undefined && hasNumbers === moments.length > 0) {
+      refuse('expected either before or after beside format, or a comparison with a number');
+    } else if (format !== undefined && moments.some((each) => each.includes('T'))) {
       refuse('expected before and after as days: a format has no offset');
+    } else if (format !== undefined && findBadFormat(format, hasNumbers) !== undefined) {
+      context.addIssue({ code: 'custom', message: findBadFormat(format, hasNumbers), path: ['format'] });
     } else if (exact === true && texts.length === 0) refuse('expected equals or not with a text beside exact');
   });
+
+function findBadFormat(format: string, isOfNumbers: boolean): string | undefined {
+  return isOfNumbers ? findBadNumberFormat(format) : findBadInputFormat(format);
+}
 
 const condition = z.union([z.enum(['blank', 'present']), ...scalars, withoutWords(values), comparison], {
   error: 'expected a value, a list of values, blank, present, or a map of equals, not, atLeast, atMost, before, after',
@@ -132,10 +142,11 @@ function fillComparison({
   exact = false,
 }: z.output<typeof comparison>): CellTest[] {
   const tests: CellTest[] = [];
-  if (equals !== undefined) tests.push({ op: 'equals', values: fillValues(equals), exact });
-  if (not !== undefined) tests.push({ op: 'not', values: fillValues(not), exact });
-  if (atLeast !== undefined) tests.push({ op: 'atLeast', bound: atLeast });
-  if (atMost !== undefined) tests.push({ op: 'atMost', bound: atMost });
+  const ofNumbers = format === undefined ? {} : { format };
+  if (equals !== undefined) tests.push({ op: 'equals', values: fillValues(equals), exact, ...ofNumbers });
+  if (not !== undefined) tests.push({ op: 'not', values: fillValues(not), exact, ...ofNumbers });
+  if (atLeast !== undefined) tests.push({ op: 'atLeast', bound: atLeast, ...ofNumbers });
+  if (atMost !== undefined) tests.push({ op: 'atMost', bound: atMost, ...ofNumbers });
   if (before !== undefined) tests.push({ op: 'before', bound: before, format });
   if (after !== undefined) tests.push({ op: 'after', bound: after, format });
   return tests;

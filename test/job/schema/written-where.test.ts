@@ -89,11 +89,11 @@ describe('a where that would not say what is meant is refused', () => {
     [{ spend: { atLeast: 1, exact: true } }, `${AT}.spend is a map, expected equals or not with a text beside exact`],
     [
       { day: { after: '01.02.2026' } },
-      `${AT}.day.after is "01.02.2026", expected a date such as 2026-01-31, or a time with its offset, such as 2026-01-31T09:00:00+08:00`,
+      `${AT}.day.after is "01.02.2026", expected a date such as 2026-01-31 or 90 days ago, or a time with its offset, such as 2026-01-31T09:00:00+08:00`,
     ],
     [
       { day: { before: '2026-01-31T09:00' } },
-      `${AT}.day.before is "2026-01-31T09:00", expected a date such as 2026-01-31, or a time with its offset, such as 2026-01-31T09:00:00+08:00`,
+      `${AT}.day.before is "2026-01-31T09:00", expected a date such as 2026-01-31 or 90 days ago, or a time with its offset, such as 2026-01-31T09:00:00+08:00`,
     ],
     [{ day: { after: '2026-13-01' } }, `${AT}.day.after is "2026-13-01", expected a day that exists`],
     [{ day: { after: '2026-02-30' } }, `${AT}.day.after is "2026-02-30", expected a day that exists`],
@@ -101,7 +101,18 @@ describe('a where that would not say what is meant is refused', () => {
       { day: { after: '2026-01-01', format: 'DD.MM.YYYY' } },
       `${AT}.day.format is "DD.MM.YYYY", the input format contains DD, expected only yyyy MM M dd d HH H hh h mm ss a`,
     ],
-    [{ day: { equals: 'x', format: 'dd.MM.yyyy' } }, `${AT}.day is a map, expected before or after beside format`],
+    ...[{ equals: 'x' }, { after: '2026-01-01', atLeast: 1 }].map((tests): [unknown, string] => [
+      { day: { ...tests, format: 'dd.MM.yyyy' } },
+      `${AT}.day is a map, expected either before or after beside format, or a comparison with a number`,
+    ]),
+    ...['1.234.56', '1,234,56', '#.##0,00', '1234', '1.234,5', '500'].map((format): [unknown, string] => [
+      { spend: { atLeast: 500, format } },
+      `${AT}.spend.format is "${format}", expected how the file writes 1234.56, such as "1.234,56", "1,234.56" or "1 234,56"`,
+    ]),
+    ...['90 days', '-1 days ago', 'yesterday', '1.5 days ago', '90 hours ago'].map((after): [unknown, string] => [
+      { day: { after } },
+      `${AT}.day.after is "${after}", expected a date such as 2026-01-31 or 90 days ago, or a time with its offset, such as 2026-01-31T09:00:00+08:00`,
+    ]),
     [
       { day: { after: '2026-01-01T00:00Z', format: 'dd.MM.yyyy' } },
       `${AT}.day is a map, expected before and after as days: a format has no offset`,
