@@ -14,8 +14,10 @@ import { moveInputs } from '../run/move-inputs.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
+import { formatNextStep } from './account/account-lines.js';
 import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
 import { listLeftOut } from './account/left-out-lines.js';
+import { nextOfTakenBack } from './account/next-step.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
 import { meterCommand } from './metrics/meter-command.js';
@@ -275,10 +277,12 @@ export function formatIdle(
   const files = listLeftOut(leftOut)
     .map((line) => `  ${escapeText(line)}\n`)
     .join('');
+  const takenBack = [...new Set(leftOut.flatMap(({ takenBackFrom }) => takenBackFrom ?? []))];
+  const retries = takenBack.map((run) => formatNextStep(nextOfTakenBack(run, path, screen), screen)).join('');
   const again = path === undefined ? '--again' : showCommand(screen, 'run', showPath(screen, path), '--again');
   return (
     `Nothing new for job ${job.name}: nothing was sent.\n${files}` +
     `Results of earlier runs: ${escapeText(showPath(screen, jobDirectoryOf(job)))}\n` +
-    `To send the same files again: ${escapeText(again)}\n`
+    (retries === '' ? `To send the same files again: ${escapeText(again)}\n` : retries)
   );
 }

@@ -1,4 +1,5 @@
 import type { NotSent, RowOutcomes, RowStatus, Verdict } from '../domain/row.js';
+import type { NotSentCode } from '../domain/row-codes.js';
 import type {
   CloseEntry,
   IntentEntry,
@@ -60,6 +61,7 @@ export interface StateSnapshot {
   readonly lastSentAt: number | undefined;
   readonly leaseMs?: number | undefined;
   readonly lead?: string | undefined;
+  readonly takenBackAt?: number | undefined;
   readonly events: number;
 }
 
@@ -101,6 +103,8 @@ export class RunState {
   leaseMs: number | undefined;
   /** As in the last `OpenEntry`. */
   lead: string | undefined;
+  /** When a cancel last took rows back from the service. */
+  takenBackAt: number | undefined;
   #openParts = new Map<string, number>();
   #events = 0;
 
@@ -120,8 +124,8 @@ export class RunState {
     const steps = [...this.steps].map(([number, { begunAhead, open, ...progress }]) => {
       return { number, progress: structuredClone(progress), begunAhead: [...begunAhead], open: [...open.values()] };
     });
-    const { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead } = this;
-    const about = { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead };
+    const { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead, takenBackAt } = this;
+    const about = { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead, takenBackAt };
     return { version: SNAPSHOT_VERSION, steps, ...about, events: this.#events };
   }
 
@@ -198,6 +202,7 @@ export class RunState {
         return;
       case 'settle':
         settleRows(entry, this.step(entry.step).settledRows);
+        if (entry.verdicts.some(({ code }) => code === TAKEN_BACK_CODE)) this.takenBackAt = entry.at;
         return;
       case 'retry':
         for (const [step, , count] of entry.rows) this.step(step).retriedRows[entry.status] += count;
@@ -249,6 +254,8 @@ export class RunState {
     return count;
   }
 }
+
+const TAKEN_BACK_CODE: NotSentCode = 'cancelled';
 
 function endPreparing({ why }: ProvisionFailedEntry, progress: StepProgress): void {
   const { preparing } = progress;

@@ -170,7 +170,9 @@ function listRepeats(steps: readonly PlannedStep[], findTaken: FindTaken): Repea
       if (twin === undefined) seen.set(rowsSha256, file);
       const about = { step: number, index, file };
       if (run !== undefined)
-        return [{ ...about, reason: `has the rows of a file that run ${run}took, in another encoding or format` }];
+        return [
+          { ...about, run, reason: `has the rows of a file that run ${run} took, in another encoding or format` },
+        ];
       return twin === undefined
         ? []
         : [{ ...about, reason: `has the same rows as ${twin}, in another encoding or format` }];
@@ -182,7 +184,11 @@ function omitRepeats(selection: Selection, repeats: readonly Repeat[]): Selectio
   const steps = selection.steps.map((step) => {
     const own = repeats.filter((repeat) => repeat.step === step.number);
     const inputs = step.inputs.filter((_, index) => !own.some((repeat) => repeat.index === index));
-    return { ...step, inputs, leftOut: [...step.leftOut, ...own.map(({ file, reason }) => ({ file, reason }))] };
+    return {
+      ...step,
+      inputs,
+      leftOut: [...step.leftOut, ...own.map(({ file, reason, run }) => ({ file, reason, run }))],
+    };
   });
   return { ...selection, steps };
 }

@@ -135,7 +135,8 @@ function describeTest(testOf: TestOf | undefined): Pick<ListedRun, 'testOf'> {
   return testOf === undefined ? {} : { testOf: testOf.plan };
 }
 
-async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
+/** Of a run; undefined where it has none, or one that cannot be read. */
+export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
   const text = await files.readText(join(directory, SUMMARY_FILE));
   try {
     return text === undefined ? undefined : (JSON.parse(text) as Summary);

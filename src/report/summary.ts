@@ -64,6 +64,8 @@ export const summarySchema = z.strictObject({
   stop: z.strictObject({ reason: z.string(), detail: z.string() }).nullable(),
   startedAt: z.iso.datetime().nullable(),
   endedAt: z.iso.datetime().nullable(),
+  /** When a cancel last took messages back; absent where none did. */
+  takenBackAt: z.iso.datetime().optional(),
   exitCode: count,
   balance,
   /** Of `balance.inDoubt`: rows that are with workers of a database, until the same command finds out what came of them. Absent without any. */
@@ -194,6 +196,12 @@ export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | '
   const codes = steps.flatMap(({ rejections }) => Object.keys(rejections));
   const isOfNumbers = codes.length > 0 && codes.every((code) => Object.hasOwn(NUMBER_CODES, code) || code === '1002');
   return `${format(rejected)} of ${countOf(read - skipped, isOfNumbers ? 'number' : 'row')} could not be used`;
+}
+
+/** Rows that a cancel took back, and that no other plan has claimed since. */
+export function countTakenBack({ steps }: Pick<Summary, 'steps'>): number {
+  const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
+  return reasons.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 export function addBalances(balances: readonly Balance[]): Balance {

@@ -168,6 +168,7 @@ function summarizeRun(
         : { reason: lastClose.reason, detail: maskNumbers(lastClose.detail) },
     startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
+    ...(state.takenBackAt === undefined ? {} : { takenBackAt: new Date(state.takenBackAt).toISOString() }),
     exitCode: exitCodeOf({ reason: lastClose?.reason, balance, actions }, plan.job.failOn),
     balance,
     ...(withWorkers === 0 ? {} : { withWorkers }),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cancelRun } from '../../src/commands/cancel/cancel-run.js';
 import { nodeRuntime } from '../../src/commands/support/runtime.js';
@@ -47,6 +49,31 @@ test('a scheduled run is taken back: its rows are cancelled, and a retry under a
   expect([again.code, JSON.parse(again.stdout).batches]).toEqual([0, 0]);
 });
 
+test('after a cancel its account, a run and the page say when messages were taken back, and the whole command that sends them', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  const when = /30 (messages|messages of it were|rows) taken back on \d+ \w+ \d{4} at \d\d:\d\d UTC/;
+  const run = `out/sale/${basename(summary.directory)}`;
+  const retry = `retry ${run} --only not-sent --job job.yaml\n`;
+
+  const cancelled = await workspace.volley('cancel', 'job.yaml', '--no-json');
+  expect(cancelled.stdout).toMatch(when);
+  expect(cancelled.stdout).toContain(retry);
+
+  const idle = await workspace.volley('run', 'job.yaml', '--no-json');
+  expect([idle.code, idle.stdout.split('\n')[1]]).toEqual([0, expect.stringMatching(when)]);
+  expect(idle.stdout).toContain(retry);
+  expect(idle.stdout).not.toContain('--again');
+  expect(readFileSync(join(summary.directory, 'report.html'), 'utf8')).toMatch(
+    /30 rows not sent, taken back on \d+ \w+/,
+  );
+
+  // Once another plan has them, nothing is left to send.
+  workspace.writeJob(aJob(workspace), 'job.yaml');
+  await workspace.volley('retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml');
+  const retried = await workspace.volley('run', 'job.yaml', '--no-json');
+  expect(retried.stdout).not.toContain('taken back');
+});
+
 test('a cancel without an answer leaves its rows in doubt, and the others are taken back: exit 3', async () => {
   const { workspace, summary } = await aScheduledRun();
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 2 });
@@ -70,7 +97,7 @@ test('a batch that the service does not take back stays accepted, with the reaso
   const { code, stdout } = await workspace.volley('cancel', summary.directory, '--no-json');
 
   expect(code).toBe(1);
-  expect(stdout).toMatch(/20 messages taken back before they were sent/);
+  expect(stdout).toMatch(/20 messages taken back on .* before they were sent/);
   expect(stdout).toMatch(/10 messages not taken back[\s\S]*1 batch: Cannot cancel an SMS batch/);
   expect(readOutput(summary, 1, 'results').map(({ _destination, _umid }) => [_destination, _umid !== ''])).toEqual(
     numbersOf(10).map((number) => [number, true]),

@@ -106,7 +106,7 @@ describe('what a job already took', () => {
     const findTaken = (kind: string, sha256: string) =>
       kind === 'sms' && sha256 === taken?.sha256 ? 'the-first-run' : undefined;
     const { made, leftOut } = await makeAPlan({ files, job, findTaken });
-    expect(leftOut).toEqual([{ file: 'a.csv', reason: 'was already sent by run the-first-run' }]);
+    expect(leftOut).toEqual([{ file: 'a.csv', reason: 'was already sent by run the-first-run', run: 'the-first-run' }]);
     expect(made?.plan.steps[0]?.inputs.map(({ file }) => file)).toEqual(['b.csv']);
   });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { wordsOfStop } from '../../report/stop-words.js';
-import type { StepSummary, Summary } from '../../report/summary.js';
+import { countTakenBack, type StepSummary, type Summary } from '../../report/summary.js';
 import { type Screen, showCommand, showPath } from '../terminal/screen.js';
 
 /** What to do now: in words, and as a command to copy where one does it. */
@@ -49,6 +49,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
       command: showCommand(screen, 'retry', run, '--only', 'unprocessed'),
     };
   }
+  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
   if (balance.unprocessed > 0) {
     return {
       what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: make a plan to send them`,
@@ -57,6 +58,15 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   }
   if (balance.rejected > 0) return nextOfRejected(summary, view, screen);
   return undefined;
+}
+
+/** Of messages that a cancel took back; `job`: as the person named its file. */
+export function nextOfTakenBack(run: string, job: string | undefined, screen: Screen): NextStep {
+  const file = job === undefined ? 'JOB' : showPath(screen, job);
+  return {
+    what: 'to send them under a corrected text: correct the job, then',
+    command: showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', '--job', file),
+  };
 }
 
 function nextOfTest(

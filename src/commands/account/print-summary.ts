@@ -5,7 +5,7 @@ import { formatAhead } from '../../kinds/schedule.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { wordsOfStop } from '../../report/stop-words.js';
-import { describeRejected, type StepSummary, type Summary } from '../../report/summary.js';
+import { countTakenBack, describeRejected, type StepSummary, type Summary } from '../../report/summary.js';
 import { sandboxLedgerOf } from '../support/sandbox-directory.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -168,11 +168,13 @@ function describeState(summary: Summary): string {
 /** What a person must know of a run that ended as it should: its exit code alone looks like a failure. */
 function describeLosses(summary: Summary): string {
   const { inDoubt, unprocessed } = summary.balance;
+  const isTakenBack = unprocessed > 0 && countTakenBack(summary) === unprocessed;
+  const when = summary.takenBackAt === undefined ? '' : ` on ${formatTime({ at: summary.takenBackAt })}`;
   const rejected = describeRejected(summary);
   const losses = [
     ...(rejected === undefined ? [] : [rejected]),
     ...(inDoubt === 0 ? [] : [`${countOf(inDoubt, 'row')} in doubt`]),
-    ...(unprocessed === 0 ? [] : [`${countOf(unprocessed, 'row')} not sent`]),
+    ...(unprocessed === 0 ? [] : [`${countOf(unprocessed, 'row')} ${isTakenBack ? `taken back${when}` : 'not sent'}`]),
   ];
   return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;
 }

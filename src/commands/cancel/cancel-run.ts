@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import { formatTime, millisecondsOf, type StatedTime } from '../../domain/stated-time.js';
@@ -19,6 +19,7 @@ import type { CallService } from '../../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches } from '../../settle/cancel-batches.js';
 import { acquireLock, isLockLost, type Lock } from '../../storage/lock.js';
 import { formatNextStep } from '../account/account-lines.js';
+import { nextOfTakenBack } from '../account/next-step.js';
 import { openJobRegistry } from '../session/session.js';
 import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
@@ -30,7 +31,7 @@ import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
 import { printResult } from '../terminal/print.js';
 import { describeFailure } from '../terminal/print-error.js';
-import { type Screen, screenOf, showCommand, showPath } from '../terminal/screen.js';
+import { type Screen, screenOf } from '../terminal/screen.js';
 import { SecretKeeper } from '../terminal/terminal.js';
 
 export interface CancelFlags {
@@ -68,7 +69,9 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
   name({ cancelled, kept, inDoubt });
   const about = { job: plan.job.name, plan: plan.id, directory };
   const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
-  const text = formatCancelled(plan.id, counts, { screen: screenOf(host), directory });
+  const job = (await files.stat(resolve(flags.run)))?.isFile === true ? flags.run : undefined;
+  const { takenBackAt } = summary;
+  const text = formatCancelled(plan.id, counts, { screen: screenOf(host), directory, job, takenBackAt });
   if (failure !== undefined) {
     // What was taken back before is still reported. A closed stdout must not hide why it failed.
     const json = { ...about, ...describeFailure(failure), ...figures };
@@ -95,17 +98,25 @@ function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): LeftCou
   return { kept: sum('accepted'), inDoubt: sum('inDoubt') };
 }
 
+interface TakenBackView {
+  readonly screen: Screen;
+  readonly directory: string;
+  /** The job file, where the person named it. */
+  readonly job: string | undefined;
+  readonly takenBackAt: string | undefined;
+}
+
 function formatCancelled(
   id: string,
   { batches, cancelled, kept, inDoubt, refusals }: CancelCounts & LeftCounts,
-  { screen, directory }: { screen: Screen; directory: string },
+  { screen, directory, job, takenBackAt }: TakenBackView,
 ): string {
   if (batches + kept + inDoubt === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
   const why = Object.entries(refusals).map(
     ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
   );
   return [
-    `Run ${id}: ${countOf(cancelled, 'message')} taken back before they were sent.\n`,
+    `Run ${id}: ${countOf(cancelled, 'message')} taken back${cancelled > 0 && takenBackAt !== undefined ? ` on ${formatTime({ at: takenBackAt })}` : ''} before they were sent.\n`,
     ...(kept > 0
       ? [`  ${countOf(kept, 'message')} not taken back: the service has sent them, refused, or was not asked.\n`]
       : []),
@@ -115,17 +126,7 @@ function formatCancelled(
           `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
         ]
       : []),
-    ...(cancelled > 0
-      ? [
-          formatNextStep(
-            {
-              what: 'to send them after all; --job JOB does so under a corrected job',
-              command: showCommand(screen, 'retry', showPath(screen, directory), '--only', 'not-sent'),
-            },
-            screen,
-          ),
-        ]
-      : []),
+    ...(cancelled > 0 ? [formatNextStep(nextOfTakenBack(directory, job, screen), screen)] : []),
   ].join('');
 }
 

@@ -44,6 +44,10 @@ export interface SuppressionFile extends DigestedInput {
 export interface LeftOut {
   readonly file: string;
   readonly reason: string;
+  /** That has sent it, or its rows; absent where none has. */
+  readonly run?: string | undefined;
+  /** Its directory, where a cancel took messages back that no other plan has since. */
+  readonly takenBackFrom?: string;
 }
 
 /** The run of this job that already took a file with this content for a step of this kind, if there is one. */
@@ -137,7 +141,7 @@ function leaveOut(
     const twin = seen.get(input.contentSha256);
     const run = findTaken(kind, input.contentSha256);
     if (twin !== undefined) leftOut.push({ file: shown, reason: `has the same content as ${twin}` });
-    else if (run !== undefined) leftOut.push({ file: shown, reason: `was already sent by run ${run}` });
+    else if (run !== undefined) leftOut.push({ file: shown, reason: `was already sent by run ${run}`, run });
     else inputs.push(input);
     seen.set(input.contentSha256, twin ?? shown);
   }

@@ -3,7 +3,7 @@ import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated
 import { isRowStep, type RowStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';
-import { describeRejected, type Summary } from '../summary.js';
+import { countTakenBack, describeRejected, type Summary } from '../summary.js';
 import { formatSpan } from './times.js';
 
 /** What one accepted row of a step is. */
@@ -48,11 +48,12 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   ];
 }
 
-function describeNotSent({ balance, steps }: Summary): string {
-  const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
-  const cancelled = reasons.reduce((sum, { rows }) => sum + rows, 0);
+function describeNotSent(summary: Summary): string {
+  const { balance, takenBackAt } = summary;
+  const cancelled = countTakenBack(summary);
   const which = cancelled === balance.unprocessed ? '' : `${format(cancelled)} of them `;
-  const before = cancelled === 0 ? '' : `, ${which}taken back before the service sent them`;
+  const when = takenBackAt === undefined ? '' : ` on ${formatTime({ at: takenBackAt })}`;
+  const before = cancelled === 0 ? '' : `, ${which}taken back${when} before the service sent them`;
   return `${countOf(balance.unprocessed, 'row')} not sent${before}.`;
 }
 
