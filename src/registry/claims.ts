@@ -1,7 +1,7 @@
 import { RowRanges } from '../journal/row-status/row-ranges.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { RowName } from '../plan/reimport/refused-rows.js';
-import type { ClaimedEntry } from './registry-entry.js';
+import type { ClaimedEntry, ClaimedRows } from './registry-entry.js';
 
 /** Whose claims count. */
 export interface ClaimScope {
@@ -13,12 +13,14 @@ export interface ClaimScope {
 /** What one plan claimed of the rows of one step of a run. */
 export class Claim {
   readonly entry: ClaimedEntry;
+  readonly account: string;
   readonly #text: string;
   #rows: RowRanges<true> | undefined;
 
-  constructor(entry: ClaimedEntry, text: string) {
+  constructor(entry: ClaimedEntry, { account, rows }: ClaimedRows) {
     this.entry = entry;
-    this.#text = text;
+    this.account = account;
+    this.#text = rows;
   }
 
   /** As they were claimed. Read when they are first asked for: most jobs never ask. */
@@ -53,8 +55,9 @@ export class Claims {
 
   apply(entry: ClaimedEntry): void {
     this.#entries.set(entry.plan, [...this.entriesOf(entry.plan), entry]);
-    for (const { kind, from, rows } of entry.rows) {
-      this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(entry, rows)]);
+    for (const claimed of entry.rows) {
+      const { kind, from } = claimed;
+      this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(entry, claimed)]);
     }
   }
 
@@ -96,9 +99,8 @@ export class Claims {
   ownerOf(kind: string, names: readonly RowName[], { account, occurrence }: ClaimScope): string | undefined {
     for (const { from, row } of names) {
       const owner = this.listOf(kind, from).findLast((claim) => {
-        const { entry } = claim;
-        const isOfTime = occurrence === '' || isSameOccurrence(entry.occurrence, occurrence);
-        return isOfTime && entry.account === account && claim.has(row);
+        const isOfTime = occurrence === '' || isSameOccurrence(claim.entry.occurrence, occurrence);
+        return isOfTime && claim.account === account && claim.has(row);
       });
       if (owner !== undefined) return owner.entry.plan;
     }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RowRange } from '../journal/entry-format.js';
 import { readJournal } from '../journal/reader.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
-import { accountOf } from '../plan/format/account-of.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/format/plan-file.js';
 import { idStartOf, isRefusedRow, RefusedRows, type RowName } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
@@ -33,8 +33,10 @@ class RowsToClaim {
   /** None where there is nothing to claim. */
   describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): ClaimedEntry[] {
     if (this.count === 0) return [];
-    const rows = [...this.#rows.values()].map(({ kind, from, numbers }) => ({ kind, from, rows: numbers.join() }));
-    const who = { plan: id, by, account: accountOf(job), occurrence, retryOf: retryOf ?? null };
+    const rows = [...this.#rows.values()].map(({ kind, from, numbers }) => {
+      return { kind, account: accountOfKind(job, kind), from, rows: numbers.join() };
+    });
+    const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
     return [{ type: 'claimed', at, ...who, count: this.count, rows }];
   }
 }
@@ -65,7 +67,7 @@ export async function describeReimport(
   { claims, history, at }: { claims: Claims; history: readonly PastRun[]; at: number },
 ): Promise<ClaimedEntry[]> {
   const { plan } = run;
-  const { account, occurrence } = { account: accountOf(plan.job), occurrence: plan.occurrence };
+  const { job, occurrence } = plan;
   const rows = new RowsToClaim();
   const refused = new RefusedRows(files, history);
   for await (const { kind, id } of readRowsOfOthers(files, run)) {
@@ -73,7 +75,7 @@ export async function describeReimport(
     if (row === undefined) continue;
     if (isRefusedRow(row)) await refused.load(row.run);
     const names = refused.namesOf(row);
-    if (claims.ownerOf(kind, names, { account, occurrence }) === plan.id) continue;
+    if (claims.ownerOf(kind, names, { account: accountOfKind(job, kind), occurrence }) === plan.id) continue;
     for (const name of names) rows.add(kind, name);
     rows.count += 1;
   }

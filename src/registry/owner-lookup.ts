@@ -1,7 +1,7 @@
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
-import { accountOf } from '../plan/format/account-of.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { countFiltered } from '../plan/format/planned-rows.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
@@ -21,10 +21,9 @@ type Step = Parameters<RowOwners['find']>[0];
  */
 export class OwnerLookup implements RowOwners {
   readonly #sources: OwnerSources;
-  readonly #plan: Pick<Plan, 'id' | 'retryOf'>;
-  readonly #scope: ClaimScope;
+  readonly #plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
   readonly #known: ReadonlySet<string>;
-  /** Of the account, the plan itself aside. */
+  /** The plan itself aside. */
   readonly #runs: ReadonlyMap<string, PastRun>;
   readonly #refused: RefusedRows;
   readonly #twins: Twins;
@@ -35,13 +34,9 @@ export class OwnerLookup implements RowOwners {
     sources: OwnerSources,
     { plan, directory }: { plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>; directory?: string },
   ) {
-    const account = accountOf(plan.job);
-    const runs = sources.history.filter(
-      (run) => run.plan.id !== plan.id && run.plan.testOf === undefined && accountOf(run.plan.job) === account,
-    );
+    const runs = sources.history.filter((run) => run.plan.id !== plan.id && run.plan.testOf === undefined);
     this.#sources = sources;
     this.#plan = plan;
-    this.#scope = { account, occurrence: plan.occurrence };
     this.#known = new Set(sources.history.map((run) => run.plan.id));
     this.#runs = new Map(runs.map((run) => [run.plan.id, run]));
     const own = directory === undefined ? [] : [{ plan: plan as Plan, directory }];
@@ -54,7 +49,7 @@ export class OwnerLookup implements RowOwners {
     if (row === undefined) return { name: id, refusal: undefined };
     if (isRefusedRow(row)) for (const run of await this.#refused.load(row.run)) await this.#refused.load(run);
     const names = this.#refused.namesOf(row);
-    const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scope);
+    const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scopeOf(step.kind));
     const { from, row: number } = names.at(-1) ?? { from: id, row: 0 };
     const refusal =
       owner === undefined || owner === this.#plan.id
@@ -90,15 +85,17 @@ export class OwnerLookup implements RowOwners {
   #findReader(kind: string, { run }: RowId, id: string): RowRefusal | undefined {
     const content = this.#refused.contentOf(id);
     if (content === undefined) return undefined;
-    const { occurrence } = this.#scope;
+    const scope = this.#scopeOf(kind);
+    const { occurrence } = scope;
     const givers = this.#listGivers(run);
     const reader = [...this.#runs.values()].find(({ plan, state }) => {
+      if (!this.#isOfAccount(plan, kind)) return false;
       if (state === 'planned' || plan.id === run || plan.retryOf !== undefined || givers.has(plan.id)) return false;
       if (occurrence !== '' && !isSameOccurrence(plan.occurrence, occurrence)) return false;
       const read = this.#refused.stateIn(plan, kind, id)?.state;
       return read !== undefined && read !== 'rejected';
     });
-    const takers = this.#sources.registry.listTakers(kind, content, this.#scope);
+    const takers = this.#sources.registry.listTakers(kind, content, scope);
     const gone = takers.find((each) => each !== run && !this.#known.has(each));
     const owner = reader?.plan.id ?? gone;
     return owner === undefined ? undefined : this.#explainOwner(owner, 'took the file in which the row stands');
@@ -112,6 +109,15 @@ export class OwnerLookup implements RowOwners {
       from = this.#runs.get(from)?.plan.retryOf?.run;
     }
     return givers;
+  }
+
+  /** Whose claims, and whose files, count for a kind of step. */
+  #scopeOf(kind: string): ClaimScope {
+    return { account: accountOfKind(this.#plan.job, kind), occurrence: this.#plan.occurrence };
+  }
+
+  #isOfAccount({ job }: Plan, kind: string): boolean {
+    return accountOfKind(job, kind) === accountOfKind(this.#plan.job, kind);
   }
 
   /** How many rows of its step are as a row says to be; none of those that `where` left out are input. */
@@ -139,6 +145,7 @@ export class OwnerLookup implements RowOwners {
     if (run === undefined) return undefined;
     const { plan, state } = run;
     const source = plan.steps.find(({ number }) => number === row.step);
+    if (source !== undefined && !this.#isOfAccount(plan, source.kind)) return undefined;
     const count = source === undefined ? 0 : this.#countLike(row, source);
     if (source === undefined || row.index >= count || (row.isPlanned && state === 'planned')) {
       return rejectUnknown(`run ${row.run} has no rejected row with its _rowId, expected the _rowId unchanged`);

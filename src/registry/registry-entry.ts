@@ -48,8 +48,6 @@ export interface BegunEntry {
   /** Its id, and the SHA-256 of its plan.json. */
   readonly plan: string;
   readonly planSha256: string;
-  /** Sandbox, account and subaccount, as one text. */
-  readonly account: string;
   readonly occurrence: string;
   /** The run whose rows it retries; it takes no file. */
   readonly retryOf: string | null;
@@ -65,6 +63,8 @@ export interface TakenFile {
   /** Of the step that takes it. */
   readonly kind: string;
   readonly step: number;
+  /** Of the step, as its requests name it (account-of.ts). */
+  readonly account: string;
   /** SHA-256 of its bytes, unpacked. */
   readonly content: string;
   /** SHA-256 of its names and cells, in their order, however they are written; null in runs of older versions. */
@@ -79,7 +79,6 @@ export interface ClaimedEntry {
   readonly plan: string;
   /** Who had them claimed: a person, by `volley retry`; else `re-import`. */
   readonly by: string;
-  readonly account: string;
   readonly occurrence: string;
   /** What was retried; null for a re-import. */
   readonly retryOf: RetryOf | null;
@@ -91,6 +90,8 @@ export interface ClaimedEntry {
 export interface ClaimedRows {
   /** Of the step that claims them. */
   readonly kind: string;
+  /** Of that step, as its requests name it (account-of.ts). */
+  readonly account: string;
   /**
    * What stands before the numbers of the rows: for rows of a run how their ids begin, such as `k3v9q2m8x4aa-1-`, and `k3v9q2m8x4aa-1-r`
    * for those that its plan refused; for these once more their file (refused-rows.ts), by which every plan that read it knows them.

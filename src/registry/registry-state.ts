@@ -114,10 +114,10 @@ export class RegistryState {
   /** Ids of the runs that took a file, by its bytes or by its rows, in the order in which they began. */
   listTakers(kind: string, digest: string, { account, occurrence }: ClaimScope): string[] {
     return [...this.#runs.values()].flatMap(({ begun }) => {
-      if (begun.retryOf !== null || begun.account !== account) return [];
+      if (begun.retryOf !== null) return [];
       if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) return [];
       const isTaken = begun.files.some(
-        (file) => file.kind === kind && (file.content === digest || file.rows === digest),
+        (file) => file.kind === kind && file.account === account && (file.content === digest || file.rows === digest),
       );
       return isTaken ? [begun.plan] : [];
     });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { journalKeyOf } from '../journal/writer.js';
-import { accountOf } from '../plan/format/account-of.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { Clock } from '../ports/clock.js';
@@ -81,7 +81,7 @@ export class Registry {
     { job, occurrence }: Pick<Plan, 'job' | 'occurrence'>,
     { kind, digest }: { kind: string; digest: string },
   ): string | undefined {
-    return this.state.listTakers(kind, digest, { account: accountOf(job), occurrence }).at(-1);
+    return this.state.listTakers(kind, digest, { account: accountOfKind(job, kind), occurrence }).at(-1);
   }
 
   /** Of all runs that were begun, tests aside. */
@@ -250,15 +250,15 @@ export async function describeBegun(
     at,
     plan: plan.id,
     planSha256: digestPlan(planText),
-    account: accountOf(plan.job),
     occurrence: plan.occurrence,
     retryOf: plan.retryOf?.run ?? null,
     ...(plan.testOf === undefined ? {} : { testOf: plan.testOf }),
-    files: (plan.testOf === undefined ? plan.steps : []).flatMap(({ kind, number, inputs }) =>
-      inputs.map(({ file, contentSha256, rowsSha256 }) => {
-        return { file, kind, step: number, content: contentSha256, rows: rowsSha256 ?? null };
-      }),
-    ),
+    files: (plan.testOf === undefined ? plan.steps : []).flatMap(({ kind, number, inputs }) => {
+      const account = accountOfKind(plan.job, kind);
+      return inputs.map(({ file, contentSha256, rowsSha256 }) => {
+        return { file, kind, step: number, account, content: contentSha256, rows: rowsSha256 ?? null };
+      });
+    }),
     directory: await identify(files, directory),
     journal: await identify(files, join(directory, JOURNAL_FILE)),
   };

@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/errors.js';
-import { accountOf } from '../plan/format/account-of.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RegistryState } from './registry-state.js';
 
@@ -12,12 +12,12 @@ export function listTakenFiles(
   { id, job, occurrence, steps, retryOf, testOf }: Plan,
 ): Problem[] {
   if (retryOf !== undefined || testOf !== undefined || registry.runs.has(id)) return [];
-  const scope = { account: accountOf(job), occurrence };
-  return steps.flatMap(({ kind, inputs }) =>
-    inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {
+  return steps.flatMap(({ kind, inputs }) => {
+    const scope = { account: accountOfKind(job, kind), occurrence };
+    return inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {
       const digests = rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
       const [run] = digests.flatMap((digest) => registry.listTakers(kind, digest, scope).slice(-1));
       return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
-    }),
-  );
+    });
+  });
 }

@@ -4,7 +4,7 @@ import { formatRowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { createNumberSet } from '../normalize/number/number-set.js';
-import { accountOf } from '../plan/format/account-of.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
@@ -49,13 +49,13 @@ interface Family {
  */
 export class Twins {
   readonly #sources: OwnerSources;
-  readonly #planId: string | undefined;
+  readonly #plan: { readonly id: string | undefined } & Pick<Plan, 'job'>;
   /** Of the steps of its job. */
   readonly #names: readonly string[];
   /** What the rows of a step are compared by; steps that are not compared are absent. */
   readonly #compared = new Map<string, 'number' | 'session'>();
   readonly #history: ReadonlyMap<string, PastRun>;
-  /** Of the same account and time, the plan itself aside. */
+  /** Of the same time, the plan itself aside. */
   readonly #runs: readonly PastRun[];
   /** By run: the ids that its rows have from other runs, by their own ids. */
   readonly #idsBefore = new Map<string, ReadonlyMap<string, string>>();
@@ -66,9 +66,8 @@ export class Twins {
   /** `plan`: that would send the rows; without an id there is none yet. */
   constructor(sources: OwnerSources, plan: { readonly id: string | undefined } & Pick<Plan, 'job' | 'occurrence'>) {
     const { history, registry } = sources;
-    const account = accountOf(plan.job);
     this.#sources = sources;
-    this.#planId = plan.id;
+    this.#plan = plan;
     const steps = plan.job.steps.map(({ kind }, at) => ({ kind, number: at + 1 }));
     this.#names = steps.map(({ number }) => nameStep(steps, number));
     for (const [at, step] of plan.job.steps.entries()) {
@@ -77,7 +76,7 @@ export class Twins {
     }
     this.#history = new Map(history.map((run) => [run.plan.id, run]));
     this.#runs = history.filter(({ plan: other, state }) => {
-      if (other.id === plan.id || other.testOf !== undefined || accountOf(other.job) !== account) return false;
+      if (other.id === plan.id || other.testOf !== undefined) return false;
       if (plan.occurrence !== '' && !isSameOccurrence(other.occurrence, plan.occurrence)) return false;
       return state !== 'planned' || registry.claims.countOf(other.id) > 0;
     });
@@ -164,7 +163,10 @@ export class Twins {
       const found = waiting.filter(({ plan }) => [plan.id, ...listRunsBefore(plan)].some((id) => members.has(id)));
       if (found.length === 0) return { gone: this.#findGone(members), keys, spans };
       for (const run of found) {
-        const steps = run.plan.steps.filter(({ number }) => this.#compared.has(nameStep(run.plan.steps, number)));
+        const steps = run.plan.steps.filter(({ number, kind }) => {
+          const isOfAccount = accountOfKind(run.plan.job, kind) === accountOfKind(this.#plan.job, kind);
+          return isOfAccount && this.#compared.has(nameStep(run.plan.steps, number));
+        });
         for (const step of steps) await addRows(run, step);
       }
       waiting = waiting.filter((run) => !found.includes(run));
@@ -196,7 +198,7 @@ export class Twins {
   }
 
   #isKnown(run: string): boolean {
-    return run === this.#planId || this.#history.has(run);
+    return run === this.#plan.id || this.#history.has(run);
   }
 
   /** One that read the files, or had rows whose numbers no other plan knows: they were wrong, or `where` left them out. */

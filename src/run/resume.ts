@@ -1,6 +1,7 @@
 import { type Problem, UserError } from '../domain/errors.js';
-import type { Job, ServiceSettings, Step } from '../job/job.js';
+import type { Job, Step } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
+import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
@@ -15,9 +16,7 @@ export function joinSettings(plan: Plan, job: Job): RunSettings {
   const planned = plan.job.service;
   const now = job.service;
   const areas = areasOf(plan.job.steps);
-  const identity = ({ account, subAccountId, bases, sandbox }: ServiceSettings) =>
-    JSON.stringify([account, subAccountId, areas.map((area) => bases[area]), sandbox]);
-  if (identity(planned) !== identity(now)) {
+  if (areas.some((area) => accountOf(planned, area) !== accountOf(now, area))) {
     throw new UserError(
       'plan-mismatch',
       `Cannot resume run ${plan.id}: it was planned for account ${planned.account} (${planned.subAccountId}), the job now names another account or address`,

@@ -121,7 +121,7 @@ test('status marks the leader among the workers, and shows the lane that is used
   expect(stdout).toMatch(
     new RegExp(`${id} {2}sale: step 1; requests: \\d+ open, \\d+ claimed, \\d+ under way; numbers`),
   );
-  expect(stdout).toMatch(/ {2}sms acme acme_hq \S+: used now, not slowed down\n/);
+  expect(stdout).toMatch(/ {2}sms \S+ acme_hq: used now, not slowed down\n/);
   expect(await ended).toBe(0);
 });
 

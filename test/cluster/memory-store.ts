@@ -58,6 +58,11 @@ export class MemoryCluster {
     };
   }
 
+  /** The names of its lanes. */
+  get lanes(): readonly string[] {
+    return [...this.#memory.lanes.keys()];
+  }
+
   /** The process that leads a run. */
   leaderOf(run: string): string {
     return this.#memory.runs.get(run)?.leader ?? '';

@@ -3,6 +3,18 @@ import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
 
+test('jobs that name the account otherwise share one lane where their requests are the same', async () => {
+  const workspace = await aWorkspace();
+  const { run, cluster } = aClusterInMemory(workspace);
+  for (const account of ['acme', 'acmee']) {
+    workspace.write('people.csv', people(3, account.length));
+    const cluster = { ...CLUSTER, share: 'lane' };
+    workspace.writeJob(aJob(workspace, { cluster, service: { account, subAccountId: 'acme_hq' } }));
+    expect(await run()).toBe(0);
+  }
+  expect(cluster.lanes).toEqual([`sms ${workspace.sandbox.origin} acme_hq`]);
+});
+
 test('a job that shares only its lane sends by itself, in turns that the database gives', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(100));

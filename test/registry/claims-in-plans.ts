@@ -1,5 +1,5 @@
 import { readRowId } from '../../src/kinds/ids.js';
-import { accountOf } from '../../src/plan/format/account-of.js';
+import { accountOfKind } from '../../src/plan/format/account-of.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
 import { isSameOccurrence } from '../../src/plan/occurrence.js';
 import { RefusedRows } from '../../src/plan/reimport/refused-rows.js';
@@ -14,7 +14,8 @@ import type { Files } from '../../src/storage/files.js';
 export class ClaimsInPlans {
   readonly #files: Files;
   readonly #plans: readonly PastRun[];
-  readonly #ofAccount: readonly PastRun[];
+  readonly #others: readonly PastRun[];
+  readonly #job: Plan['job'];
   readonly #refused: RefusedRows;
   /** Of any account: a plan may have rows that runs of another one refused, and claims them by their file too. */
   readonly #refusedAnywhere: RefusedRows;
@@ -24,14 +25,13 @@ export class ClaimsInPlans {
     files: Files,
     { history, plan }: { history: readonly PastRun[]; plan: Pick<Plan, 'id' | 'occurrence' | 'job'> },
   ) {
-    const ofAccount = history.filter(
-      (run) => accountOf(run.plan.job) === accountOf(plan.job) && run.plan.id !== plan.id,
-    );
+    const others = history.filter((run) => run.plan.id !== plan.id);
     this.#files = files;
-    this.#ofAccount = ofAccount;
-    this.#refused = new RefusedRows(files, ofAccount);
+    this.#others = others;
+    this.#job = plan.job;
+    this.#refused = new RefusedRows(files, others);
     this.#refusedAnywhere = new RefusedRows(files, history);
-    this.#plans = ofAccount.filter((run) => {
+    this.#plans = others.filter((run) => {
       const isOfTime = plan.occurrence === '' || isSameOccurrence(run.plan.occurrence, plan.occurrence);
       return isOfTime && (run.state !== 'planned' || run.plan.retryOf !== undefined);
     });
@@ -41,6 +41,7 @@ export class ClaimsInPlans {
     for (const { plan } of this.#plans) await this.#refused.load(plan.id);
     for (const run of this.#plans) {
       for await (const { kind, id } of readRowsOfOthers(this.#files, run)) {
+        if (!this.#isOfAccount(run.plan, kind)) continue;
         await this.#refusedAnywhere.load(readRowId(id)?.run ?? '');
         for (const key of keysOf(kind, id, this.#refusedAnywhere)) this.#claimed.set(key, run.plan.id);
       }
@@ -54,8 +55,12 @@ export class ClaimsInPlans {
     return owner ?? this.#findReader(kind, id);
   }
 
+  #isOfAccount({ job }: Plan, kind: string): boolean {
+    return accountOfKind(job, kind) === accountOfKind(this.#job, kind);
+  }
+
   #hasRowsOf(run: string | undefined, source: string): boolean {
-    const from = this.#ofAccount.find(({ plan }) => plan.id === run)?.plan.retryOf?.run;
+    const from = this.#others.find(({ plan }) => plan.id === run)?.plan.retryOf?.run;
     return from !== undefined && (from === source || this.#hasRowsOf(from, source));
   }
 
@@ -64,6 +69,7 @@ export class ClaimsInPlans {
     const run = readRowId(id)?.run;
     return this.#plans.find(({ plan }) => {
       // A plan that retries rows reads no file; what it refuses, the run that gave it the row does not have any more.
+      if (!this.#isOfAccount(plan, kind)) return false;
       if (plan.id === run || plan.retryOf !== undefined || this.#hasRowsOf(run, plan.id)) return false;
       const state = this.#refused.stateIn(plan, kind, id)?.state;
       return state !== undefined && state !== 'rejected';

@@ -15,17 +15,24 @@ export function createFindTaken(
   const taken = new Map<string, string>();
   for (const { plan, state } of history) {
     // A plan that retries rows takes no file: the run that it has them from did.
-    if (state === 'planned' || plan.retryOf !== undefined || !isSameAccount(plan.job.service, service)) continue;
+    if (state === 'planned' || plan.retryOf !== undefined) continue;
     if (occurrence !== '' && plan.occurrence !== occurrence) continue;
     for (const step of plan.steps) {
+      if (!isSameAccount(step.kind, plan.job.service, service)) continue;
       for (const input of step.inputs) taken.set(`${step.kind}\n${input.contentSha256}`, plan.id);
     }
   }
   return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
 }
 
-type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'subAccountId'>;
+type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'accountId' | 'subAccountId'> & {
+  readonly bases: Readonly<Record<'sms' | 'contacts', string>>;
+};
 
-function isSameAccount(one: AccountOfJob, other: AccountOfJob): boolean {
-  return one.sandbox === other.sandbox && one.account === other.account && one.subAccountId === other.subAccountId;
+/** By what the requests of a kind name. */
+function isSameAccount(kind: string, one: AccountOfJob, other: AccountOfJob): boolean {
+  const addressOf = ({ sandbox, bases }: AccountOfJob) => (sandbox ? '' : bases[kind === 'sms' ? 'sms' : 'contacts']);
+  const nameOf = ({ account, accountId, subAccountId }: AccountOfJob) =>
+    kind === 'sms' ? subAccountId : (accountId ?? account);
+  return addressOf(one) === addressOf(other) && nameOf(one) === nameOf(other);
 }

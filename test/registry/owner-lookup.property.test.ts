@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatRowId } from '../../src/kinds/ids.js';
-import { accountOf } from '../../src/plan/format/account-of.js';
+import { accountOfKind } from '../../src/plan/format/account-of.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
 import { encodeRowLine } from '../../src/plan/format/row-line.js';
 import { describeReimport } from '../../src/registry/describe-claims.js';
@@ -18,6 +18,7 @@ const service = fc.record({
   sandbox: fc.boolean(),
   account: fc.constant('acme'),
   subAccountId: fc.constant('acme_hq'),
+  bases: fc.constant({ sms: 'https://sms', contacts: 'https://contacts' }),
 });
 /** Of a run by its number, and of a step by its number, from 0. */
 const anId = fc.record({ run: fc.nat(2), step: fc.nat(1), isPlanned: fc.boolean(), index: fc.nat(3) });
@@ -105,13 +106,14 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
     for (const entry of await describeReimport(disk.files, run, about)) registry.apply(entry);
     if (run.state === 'planned') continue;
     registry.apply({
-      ...{ type: 'begun', at: 0, plan: id, planSha256: '', account: accountOf(job), occurrence },
+      ...{ type: 'begun', at: 0, plan: id, planSha256: '', occurrence },
       ...{ retryOf: retryOf?.run ?? null, directory: NOWHERE, journal: NOWHERE },
       files: steps.flatMap(({ kind, number, inputs }) => {
         return inputs.map(({ file, contentSha256 }) => ({
           file,
           kind,
           step: number,
+          account: accountOfKind(job, kind),
           content: contentSha256,
           rows: null,
         }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { accountOf } from '../../src/plan/format/account-of.js';
+import { accountOfKind } from '../../src/plan/format/account-of.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
 import type { PastRun } from '../../src/registry/history.js';
 import type { BegunEntry } from '../../src/registry/registry-entry.js';
@@ -13,8 +13,11 @@ const occurrence = fc.constantFrom('', '2026-11-21', '2026-11-22', 'again-2', 'a
 const service = fc.record({
   sandbox: fc.boolean(),
   account: fc.constantFrom('acme', 'umbrella'),
+  accountId: fc.constantFrom(undefined, 'a1'),
   subAccountId: fc.constantFrom('acme_hq', 'acme_sg'),
+  bases: fc.record({ sms: fc.constantFrom('https://sms', 'https://sms-2'), contacts: fc.constant('https://contacts') }),
 });
+const BASES = { sms: 'https://sms', contacts: 'https://contacts' };
 const aRun = fc.record({
   state: fc.constantFrom<PastRun['state']>('planned', 'unfinished', 'finished'),
   occurrence,
@@ -52,11 +55,13 @@ function begunOf({ id, occurrence, job, retryOf, steps }: Plan): BegunEntry {
     at: 0,
     plan: id,
     planSha256: '',
-    account: accountOf(job),
     occurrence,
     retryOf: retryOf?.run ?? null,
     files: steps.flatMap(({ kind, number, inputs }) =>
-      inputs.map(({ file, contentSha256 }) => ({ file, kind, step: number, content: contentSha256, rows: null })),
+      inputs.map(({ file, contentSha256 }) => {
+        const account = accountOfKind(job, kind);
+        return { file, kind, step: number, account, content: contentSha256, rows: null };
+      }),
     ),
     directory: NOWHERE,
     journal: NOWHERE,
@@ -78,7 +83,7 @@ test('the registry answers who took a file as a look at every plan of the job do
         });
         const state = new RegistryState();
         for (const { plan, state: reached } of history) if (reached !== 'planned') state.apply(begunOf(plan));
-        const account = accountOf({ service } as Plan['job']);
+        const account = accountOfKind({ service } as Plan['job'], kind);
         expect(state.listTakers(kind, content, { account, occurrence }).at(-1)).toBe(
           createFindTaken(history, { occurrence, service })(kind, content),
         );
@@ -93,9 +98,11 @@ test.each([
   ['again-1', ''],
   ['again-1', 'again-1'],
 ])('a run of %j has taken its files for %j: both are the first time', (taken, asked) => {
-  const service = { sandbox: false, account: 'acme', subAccountId: 'acme_hq' };
+  const service = { sandbox: false, account: 'acme', subAccountId: 'acme_hq', bases: BASES };
   const plan = planOf('run1', { occurrence: taken, service, isRetry: false, files: [{ kind: 'sms', content: 'c1' }] });
   const state = new RegistryState();
   state.apply(begunOf(plan));
-  expect(state.listTakers('sms', 'c1', { account: accountOf(plan.job), occurrence: asked })).toEqual(['run1']);
+  expect(state.listTakers('sms', 'c1', { account: accountOfKind(plan.job, 'sms'), occurrence: asked })).toEqual([
+    'run1',
+  ]);
 });

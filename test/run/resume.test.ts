@@ -37,7 +37,8 @@ describe('an unfinished run under a job that was fixed', () => {
   });
 
   it.each([
-    ['account', { account: 'other' }],
+    ['account in the address of contacts', { account: 'other' }],
+    ['id of it', { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' }],
     ['subaccount', { subAccountId: 'other_hq' }],
     ['address', { bases: { ...aService().bases, sms: 'https://elsewhere.test' } }],
     ['sandbox', { sandbox: true }],
@@ -48,6 +49,11 @@ describe('an unfinished run under a job that was fixed', () => {
         message: expect.stringContaining(`Cannot resume run ${plan.id}`),
       }),
     );
+  });
+
+  it('is not refused where a name of the account is fixed that no request holds', async () => {
+    const { plan: ofMessages, job: sms } = await aPlan({ job: { steps: [anSmsStep()] } });
+    expect(() => joinSettings(ofMessages, { ...sms, service: aService({ account: 'other' }) })).not.toThrow();
   });
 
   it('is not refused where the job now sends elsewhere than its own directory', () => {

@@ -5,6 +5,7 @@ import { createSharedLane } from '../../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../../cluster/store.js';
 import { ServiceError } from '../../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
+import { accountOf } from '../../plan/format/account-of.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import type { Log } from '../../ports/log.js';
 import type { RunSettings } from '../../run/resume.js';
@@ -78,7 +79,14 @@ export async function openCluster(
       const { area, limits, signal } = options;
       // By the lane's own signal: a step that runs once more while the run stops waits for a database that comes back.
       const turns: LaneStore = { book: (...asked) => repeat(() => direct.book(...asked), signal) };
-      const lane = createSharedLane({ store: turns, name: nameLane(service, area), limits, clock, random, signal });
+      const lane = createSharedLane({
+        store: turns,
+        name: `${area} ${accountOf(service, area)}`,
+        limits,
+        clock,
+        random,
+        signal,
+      });
       onLane?.(options, lane);
       return lane;
     };
@@ -100,9 +108,4 @@ export async function openCluster(
       return direct.close();
     },
   };
-}
-
-/** One limit: an account and subaccount at one address of an area. */
-function nameLane({ account, subAccountId, bases }: ServiceSettings, area: keyof ServiceSettings['bases']): string {
-  return `${area} ${account} ${subAccountId} ${bases[area]}`;
 }

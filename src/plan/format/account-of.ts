@@ -1,6 +1,28 @@
+import { AREA_OF_KIND, type Area } from '../../domain/areas.js';
+import type { ServiceSettings } from '../../job/job.js';
 import type { Plan } from './plan-file.js';
 
-/** Sandbox, account and subaccount, as one text: what only the sandbox took, or another account, has reached nobody of this one. */
-export function accountOf({ service: { sandbox, account, subAccountId } }: Pick<Plan['job'], 'service'>): string {
-  return JSON.stringify([sandbox, account, subAccountId]);
+type Addressed = Pick<ServiceSettings, 'sandbox' | 'account' | 'accountId' | 'subAccountId' | 'bases'>;
+
+/**
+ * The account of an area as its requests name it, as one text: the address, and the account or subaccount in the path. By it who has had
+ * a message is known, and who shares a limit: a name that is not sent makes no other account, nor does a key, which changes. What only the
+ * sandbox took has reached nobody.
+ */
+export function accountOf({ sandbox, account, accountId, subAccountId, bases }: Addressed, area: Area): string {
+  const address = sandbox ? 'sandbox' : bases[area];
+  const named = {
+    sms: subAccountId,
+    verification: subAccountId,
+    contacts: accountId ?? account,
+    gateway: undefined,
+    campaign: undefined,
+    chat: undefined,
+  }[area];
+  return named === undefined ? address : `${address} ${named}`;
+}
+
+/** The same for a kind of step. */
+export function accountOfKind({ service }: Pick<Plan['job'], 'service'>, kind: string): string {
+  return accountOf(service, AREA_OF_KIND[kind as keyof typeof AREA_OF_KIND]);
 }

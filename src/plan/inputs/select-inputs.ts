@@ -4,6 +4,7 @@ import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job
 import { boundBatch } from '../../kinds/batch-bounds.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
+import { accountOf } from '../format/account-of.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 
@@ -26,7 +27,7 @@ export interface StepSelection {
 }
 
 /** Part of the plan id, and independent of the format of plan.json. */
-const ID_FORMAT = 2;
+const ID_FORMAT = 3;
 
 export interface DigestedInput {
   readonly file: InputFile;
@@ -150,11 +151,10 @@ function leaveOut(
 
 /**
  * The plan's id: a digest of what determines the requests. Guards, credentials, output, the directory of the job, and
- * limits where they bound no request are not in it; the account and its addresses are.
+ * limits where they bound no request are not in it; the account is, as the requests name it.
  */
 export function identifyPlan(job: Job, selection: Selection, occurrence: string): string {
-  const { account, subAccountId, sandbox } = job.service;
-  const bases = areasOf(job.steps).map((area) => [area, job.service.bases[area]]);
+  const accounts = areasOf(job.steps).map((area) => [area, accountOf(job.service, area)]);
   const steps = selection.steps.map(({ step, inputs, suppression }) => {
     if (!isRowStep(step)) {
       const { limits: _limits, ...content } = step;
@@ -175,7 +175,5 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
     const bounds = step.kind === 'sms' ? boundBatch(step) : undefined;
     return { ...rest, bounds, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
   });
-  return planIdOf(
-    JSON.stringify({ format: ID_FORMAT, name: job.name, occurrence, account, subAccountId, bases, sandbox, steps }),
-  );
+  return planIdOf(JSON.stringify({ format: ID_FORMAT, name: job.name, occurrence, accounts, steps }));
 }

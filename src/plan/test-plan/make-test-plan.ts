@@ -55,7 +55,7 @@ export function nameTest({ job, testOf, steps, numbers }: TestSource, nth: numbe
   const messages = steps.map((step) =>
     step.messages.map(({ row: { file, line, row }, text }) => [step.inputs[file]?.file, line, row, text]),
   );
-  const content = { account: accountOf(job), name: job.name, testOf, templates, messages };
+  const content = { account: accountOf(job.service, 'sms'), name: job.name, testOf, templates, messages };
   const to = numbers.map(({ e164 }) => e164);
   return planIdOf(JSON.stringify({ test: TEST_ID_FORMAT, ...content, to, nth }));
 }

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { AREA_OF_KIND } from '../../../src/domain/areas.js';
+import type { RowStep, ServiceSettings } from '../../../src/job/job.js';
+import { kindOf } from '../../../src/kinds/kinds.js';
+import { accountOf, accountOfKind } from '../../../src/plan/format/account-of.js';
+
+const SERVICE = {
+  sandbox: false,
+  account: 'acme',
+  accountId: undefined,
+  subAccountId: 'acme_hq',
+  bases: {
+    sms: 'https://sms.example.com',
+    contacts: 'https://contacts.example.com',
+    verification: 'https://verify.example.com',
+    gateway: 'https://gateway.example.com',
+    campaign: 'https://campaign.example.com',
+    chat: 'https://chat.example.com',
+  },
+} as unknown as ServiceSettings;
+
+const CHANGES: readonly Partial<ServiceSettings>[] = [
+  { account: 'acmee' },
+  { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' },
+  { account: 'acmee', accountId: 'acme' },
+  { subAccountId: 'acme_sg' },
+  ...Object.keys(SERVICE.bases).map((area) => ({
+    bases: { ...SERVICE.bases, [area]: 'https://other.example.com/prefix' },
+  })),
+];
+const ROW_KINDS = ['contacts', 'sms', 'verification.start', 'conversations'] as const;
+const BODY = Buffer.from('{"destination":"+6591000001","sessionId":"s","code":"1234"}');
+
+/** Where the first request of a kind goes. */
+function addressOf(kind: RowStep['kind'], service: ServiceSettings): string {
+  const { base, path } = kindOf({ kind }).call(service, BODY, []);
+  return `${base}${path}`;
+}
+
+describe('the account of a kind', () => {
+  it.each(ROW_KINDS)('of %s is another one where its requests go elsewhere, and only there', (kind) => {
+    for (const change of CHANGES) {
+      const changed = { ...SERVICE, ...change };
+      const isOther = accountOfKind({ service: changed }, kind) !== accountOfKind({ service: SERVICE }, kind);
+      expect(isOther, JSON.stringify(change)).toBe(addressOf(kind, changed) !== addressOf(kind, SERVICE));
+    }
+  });
+
+  it.each(Object.values(AREA_OF_KIND))('of the sandbox is none of the service: %s', (area) => {
+    expect(accountOf({ ...SERVICE, sandbox: true }, area)).not.toBe(accountOf(SERVICE, area));
+  });
+});
