@@ -1,9 +1,10 @@
-import { Agent, buildConnector, Client, type Dispatcher } from 'undici';
+import { Agent, Client, type Dispatcher } from 'undici';
 import type { Area } from '../domain/areas.js';
 import type { Timeouts } from '../job/job.js';
-import { startTimer, systemClock } from '../ports/clock.js';
+import { startTimer } from '../ports/clock.js';
 import type { Answer, Response, TransportFailure } from './answer.js';
-import { EARLY_ANSWER, earlyAnswer, filterAnswers } from './continue-filter.js';
+import { Connector } from './connector.js';
+import { EARLY_ANSWER } from './continue-filter.js';
 import type { WireRequest } from './endpoint.js';
 
 /** One HTTP call, ready to go: its authentication is among the headers. */
@@ -39,43 +40,21 @@ export function createTransport(timeouts: Timeouts): Transport {
   // Whole milliseconds: undici refuses any other.
   const connectMs = Math.ceil(timeouts.connectSeconds * 1000);
   const answerMs = Math.ceil(timeouts.answerSeconds * 1000);
-  // Errors before a connection was established, TLS handshake included: no request can have used it.
-  const neverConnected = new WeakSet<Error>();
-  const connect = buildConnector({ timeout: connectMs });
+  const connector = new Connector(connectMs);
   // undici begins to connect before `request` returns, and each connection it makes is for the request that asks for it.
   let asking: Call | undefined;
   const options: Client.Options = {
-    connect: (options, callback) => {
-      const reportConnectDelay = asking?.reportConnectDelay;
-      const askedMs = systemClock.monotonicMs();
-      const refuse = (error: Error) => {
-        neverConnected.add(error);
-        callback(error, null);
-      };
-      connect(options, (error, socket) => {
-        if (error !== null) return refuse(error);
-        // A server that speaks or closes before it is asked has mostly done so by the next turn: nothing was sent yet.
-        let isEarly = false;
-        const note = () => {
-          isEarly = true;
-        };
-        socket.once('readable', note);
-        setImmediate(() => {
-          socket.off('readable', note);
-          if (isEarly || socket.destroyed) {
-            socket.destroy();
-            return refuse(socket.errored ?? earlyAnswer());
-          }
-          filterAnswers(socket);
-          reportConnectDelay?.(systemClock.monotonicMs() - askedMs);
-          callback(null, socket);
-        });
-      });
-    },
+    connect: (address, callback) => connector.connect(address, asking?.reportConnectDelay, callback),
     headersTimeout: answerMs,
     bodyTimeout: answerMs,
     maxResponseSize: MAX_ANSWER_BYTES,
     maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  // Pipelining 0 is undici's word for a connection that is closed behind its request.
+  const ownOptions: Client.Options = {
+    ...options,
+    connect: (address, callback) => connector.connectOwn(address, asking?.reportConnectDelay, callback),
+    pipelining: 0,
   };
   const createAgent = () => new Agent({ ...options, pipelining: 1 });
   let agent = createAgent();
@@ -90,8 +69,7 @@ export function createTransport(timeouts: Timeouts): Transport {
     const { method, headers, body } = call;
     const path = `${url.pathname}${url.search}`;
     asking = call;
-    // Pipelining 0 is undici's word for a connection that is closed behind its request.
-    const own = call.hasOwnConnection === true ? new Client(url.origin, { ...options, pipelining: 0 }) : undefined;
+    const own = call.hasOwnConnection === true ? new Client(url.origin, ownOptions) : undefined;
     (own ?? agent).dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, exchange);
     asking = undefined;
     if (own !== undefined) retire(own);
@@ -112,8 +90,7 @@ export function createTransport(timeouts: Timeouts): Transport {
         return await exchange.answer;
       } catch (error) {
         const failure = readFailure(error);
-        const mayHaveBeenProcessed =
-          failure.mayHaveBeenProcessed && !(error instanceof Error && neverConnected.has(error));
+        const mayHaveBeenProcessed = failure.mayHaveBeenProcessed && !connector.isNeverConnected(error);
         return {
           ...failure,
           mayHaveBeenProcessed,
@@ -127,8 +104,10 @@ export function createTransport(timeouts: Timeouts): Transport {
     dropConnections: () => {
       retire(agent);
       agent = createAgent();
+      connector.drop();
     },
     close: async () => {
+      connector.close();
       await Promise.all([agent.close(), ...closing]);
     },
   };

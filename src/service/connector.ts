@@ -1,0 +1,149 @@
+import type { Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { startTimer, systemClock } from '../ports/clock.js';
+import { earlyAnswer, filterAnswers } from './continue-filter.js';
+
+type Connect = buildConnector.connector;
+type Address = buildConnector.Options;
+
+/** A connection that waits for its request. */
+interface Ahead {
+  readonly socket: Socket;
+  /** Takes it out of those that wait. */
+  readonly release: () => void;
+  readonly discard: () => void;
+}
+
+interface Origin {
+  readonly ahead: Ahead[];
+  usedAtMs: number;
+}
+
+/** Servers close connections on which nothing is asked, few of them so soon. */
+const MAX_AHEAD_MS = 2000;
+
+/**
+ * Makes connections for undici, on each of which nothing was asked yet.
+ *
+ * A request with a connection of its own gets one that was made ahead, if there is one, so that it leaves at once and at its
+ * turn. Another is then made for the next request, unless the one before came long ago. One that the server speaks on, or
+ * closes, before it is asked is never used.
+ */
+export class Connector {
+  readonly #connect: Connect;
+  /** Errors before a connection was established, TLS handshake included: no request can have used it. */
+  readonly #neverConnected = new WeakSet<Error>();
+  readonly #origins = new Map<string, Origin>();
+  #isClosed = false;
+
+  constructor(connectMs: number) {
+    this.#connect = buildConnector({ timeout: connectMs });
+  }
+
+  isNeverConnected(error: unknown): boolean {
+    return error instanceof Error && this.#neverConnected.has(error);
+  }
+
+  /** `report` is called with the time that it took. */
+  connect(address: Address, report: ((delayMs: number) => void) | undefined, callback: buildConnector.Callback): void {
+    const askedMs = systemClock.monotonicMs();
+    this.#open(address, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      filterAnswers(socket);
+      report?.(systemClock.monotonicMs() - askedMs);
+      callback(null, socket);
+    });
+  }
+
+  /** `report` is not called if it was made ahead. */
+  connectOwn(
+    address: Address,
+    report: ((delayMs: number) => void) | undefined,
+    callback: buildConnector.Callback,
+  ): void {
+    const origin = this.#originOf(address);
+    const hand: buildConnector.Callback = (...result) => {
+      if (result[0] === null) this.#connectAhead(address);
+      callback(...result);
+    };
+    const ahead = origin.ahead.at(-1);
+    if (ahead === undefined) {
+      this.connect(address, report, hand);
+      return;
+    }
+    ahead.release();
+    filterAnswers(ahead.socket);
+    // undici does not expect it before this function has returned.
+    process.nextTick(hand, null, ahead.socket);
+  }
+
+  /** Ends those that were made ahead. */
+  drop(): void {
+    for (const { ahead } of this.#origins.values()) for (const { discard } of [...ahead]) discard();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.drop();
+  }
+
+  #originOf({ protocol, host, hostname }: Address): Origin {
+    const name = `${protocol}//${host ?? hostname}`;
+    const origin = this.#origins.get(name) ?? { ahead: [], usedAtMs: Number.NEGATIVE_INFINITY };
+    this.#origins.set(name, origin);
+    return origin;
+  }
+
+  #connectAhead(address: Address): void {
+    const origin = this.#originOf(address);
+    const nowMs = systemClock.monotonicMs();
+    const isBusy = nowMs - origin.usedAtMs < MAX_AHEAD_MS;
+    origin.usedAtMs = nowMs;
+    if (!isBusy) return;
+    this.#open(address, (error, socket) => {
+      if (error !== null) return;
+      if (this.#isClosed) socket.destroy();
+      else hold(socket, origin.ahead);
+    });
+  }
+
+  #open(address: Address, callback: buildConnector.Callback): void {
+    this.#connect(address, (error, socket) => {
+      if (error !== null) {
+        this.#neverConnected.add(error);
+        return callback(error, null);
+      }
+      // A server that speaks or closes before it is asked has mostly done so by the next turn: nothing was sent yet.
+      let isEarly = false;
+      const note = () => {
+        isEarly = true;
+      };
+      socket.once('readable', note);
+      setImmediate(() => {
+        socket.off('readable', note);
+        if (!isEarly && !socket.destroyed) return callback(null, socket);
+        socket.destroy();
+        const reason = socket.errored ?? earlyAnswer();
+        this.#neverConnected.add(reason);
+        callback(reason, null);
+      });
+    });
+  }
+}
+
+/** Until its request comes, or the server speaks or closes, or it has waited too long. */
+function hold(socket: Socket, ahead: Ahead[]): void {
+  const discard = () => {
+    held.release();
+    socket.destroy();
+  };
+  const stopTimer = startTimer(MAX_AHEAD_MS, discard);
+  const release = () => {
+    stopTimer();
+    socket.off('readable', discard).off('close', discard);
+    ahead.splice(ahead.indexOf(held), 1);
+  };
+  const held: Ahead = { socket, release, discard };
+  ahead.push(held);
+  socket.on('readable', discard).on('close', discard);
+}
