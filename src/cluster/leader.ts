@@ -27,28 +27,52 @@ export interface LeaderOptions {
   readonly id: string;
 }
 
+const BEATS_PER_LEASE = 6;
+
 /** Lets the workers of a store send a run; plan, journal and outputs stay with this process. */
 export function createLeader(
   options: LeaderOptions,
   deps: Pick<RunDeps, 'clock' | 'createLane'> & { readonly store: Store },
-): StepSender & { end(isFinished: boolean): Promise<void> } {
+): StepSender & { end(isFinished: boolean): Promise<void>; leave(isOrderly: boolean): Promise<void> } {
   const { plan, settings, lock, sendHere, leaseMs } = options;
   const { store, clock } = deps;
   const key = { run: plan.id, epoch: lock.epoch };
   let led: LedRun | undefined;
   let isKnown = false;
   let isEmpty = false;
+  let isAway = false;
   const newLead = { job: encodeWorkerJob(plan.job.name, settings), leader: options.id };
   const explained = <T>(task: Promise<T>): Promise<T> =>
     task.catch(async (error: unknown) => {
-      if (error instanceof StoreLost) throw explainAway(error);
+      isAway = error instanceof StoreLost;
+      if (isAway) throw explainAway(error);
       if (!(error instanceof LeadLost)) throw error;
       // By a process that has taken the lock, as a rule.
       await lock.assertHeld();
       throw refuseOtherLead(plan.id);
     });
+  // While a step is sent, its own news say that its leader lives.
+  let resting: { readonly end: AbortController; readonly beats: Promise<void> } | undefined;
+  const rest = () => {
+    const end = new AbortController();
+    resting ??= { end, beats: beat(end.signal).catch(() => {}) };
+  };
+  const wake = async () => {
+    resting?.end.abort();
+    await resting?.beats;
+    resting = undefined;
+  };
+  const beat = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await lock.assertHeld();
+      const { atMs: seenAtMs } = await store.readServer();
+      await store.keepLead(key, { leaseMs, seenAtMs });
+      await clock.sleep(leaseMs / BEATS_PER_LEASE, signal);
+    }
+  };
   const lead = async () => {
     led ??= await explained(store.lead(key, newLead));
+    rest();
     return led;
   };
   return {
@@ -61,6 +85,7 @@ export function createLeader(
     },
     sendStep: async (context) => {
       isEmpty = false;
+      await wake();
       const local = new StopSwitch();
       let gaveUp: string | undefined;
       const onGivenUp = (why: string) => {
@@ -79,7 +104,14 @@ export function createLeader(
         await sending?.catch((error: unknown) => {
           if (!(error instanceof StoreLost)) throw error;
         });
+        rest();
       }
+    },
+    /** In good order: what it left in the database may be dropped at once. Else it is as one that died. */
+    leave: async (isOrderly) => {
+      await wake();
+      if (!isOrderly || led === undefined || isAway) return;
+      await store.keepLead(key, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
     },
     /** Also of a run that another process finished. What is still under way stays with the store, for the next process that leads it. */
     end: async (isFinished) => {

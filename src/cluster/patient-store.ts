@@ -8,7 +8,7 @@ export interface PatientOptions {
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
   readonly signal: AbortSignal;
-  /** Once, when the store is lost; and when it answers again. */
+  /** When the store is lost, and when another reason keeps it so; and when it answers again. */
   readonly onLost: (why: string) => void;
   readonly onBack: () => void;
 }
@@ -25,10 +25,12 @@ export type Repeat = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promis
  */
 export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
   let lostSinceMs: number | undefined;
+  let said: string | undefined;
   /** Throws where the waiting is over. */
   const wait = async (lost: StoreLost, pauseMs: number, until: AbortSignal) => {
     if (until.aborted) throw lost;
-    if (lostSinceMs === undefined) onLost(lost.message);
+    if (said !== lost.message) onLost(lost.message);
+    said = lost.message;
     lostSinceMs ??= clock.monotonicMs();
     if (clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
     await clock.sleep(pauseMs * (0.5 + random() / 2), until);
@@ -39,6 +41,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
         const result = await call();
         if (lostSinceMs !== undefined) onBack();
         lostSinceMs = undefined;
+        said = undefined;
         return result;
       } catch (error) {
         if (!(error instanceof StoreLost)) throw error;
@@ -64,6 +67,7 @@ export function bePatient(store: Store, repeat: Repeat): Store {
     closeStep: repeated(store.closeStep),
     withdraw: repeated(store.withdraw),
     confirmLife: repeated(store.confirmLife),
+    keepLead: repeated(store.keepLead),
     drop: repeated(store.drop),
     beat: repeated(store.beat),
     findRun: repeated(store.findRun),

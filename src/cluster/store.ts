@@ -158,6 +158,8 @@ export interface LeaderStore {
    * leader last saw it; undefined where it has seen none.
    */
   confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
+  /** Of a leader whose step is not sending: it is there, from `seenAtMs` on as in `openStep`. With 0 it leaves. */
+  keepLead(key: LeadKey, lease: Pick<OpenStep, 'leaseMs' | 'seenAtMs'>): Promise<void>;
   /** Deletes all that belongs to the run. */
   drop(key: LeadKey): Promise<void>;
 }

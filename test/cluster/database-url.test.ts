@@ -89,12 +89,19 @@ test.each([
   ['42601', InternalError],
   ['23505', InternalError],
   ['22P02', InternalError],
-])('a failure %s is %o', (code, kind) => {
-  const database = { name: 'd at h:1 as worker', user: 'worker', wasReached: true };
-  const explained = explainFailure(Object.assign(new Error('of pg'), { code }), database);
-  expect(explained).toBeInstanceOf(kind);
-  if (explained instanceof StoreLost)
-    expect(explained.message).toMatch(/^Lost the database d at h:1 as worker: [a-z]/i);
-  if (code === '42501') expect(explained).toMatchObject({ hint: expect.stringContaining('init --role worker`') });
-  expect(explained.cause).toBeUndefined();
-});
+])(
+  'a failure %s is %o; of a server that let this process in before, a refused password or certificate is an outage',
+  (code, kind) => {
+    const database = { name: 'd at h:1 as worker', user: 'worker', wasReached: false };
+    const explained = explainFailure(Object.assign(new Error('of pg'), { code }), database);
+    expect(explained).toBeInstanceOf(kind);
+    if (explained instanceof StoreLost)
+      expect(explained.message).toMatch(/^Cannot reach the database d at h:1 as worker: [a-z]/i);
+    if (code === '42501') expect(explained).toMatchObject({ hint: expect.stringContaining('init --role worker`') });
+    expect(explained.cause).toBeUndefined();
+    const meanwhile = explainFailure(Object.assign(new Error('of pg'), { code }), { ...database, wasReached: true });
+    expect(meanwhile).toBeInstanceOf(kind === UserError && code !== '42501' ? StoreLost : kind);
+    if (meanwhile instanceof StoreLost)
+      expect(meanwhile.message).toMatch(/^Lost the database d at h:1 as worker: [a-z]/i);
+  },
+);

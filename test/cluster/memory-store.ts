@@ -2,7 +2,17 @@ import { deserialize, serialize } from 'node:v8';
 import { bookTurns } from '../../src/cluster/lane-rule.js';
 import { type AttemptKey, type Store, StoreLost } from '../../src/cluster/store.js';
 import type { Clock } from '../../src/ports/clock.js';
-import { confirmLife, drop, handOver, lead, noteTaken, openStep, readNews, withdraw } from './memory/leader-calls.js';
+import {
+  confirmLife,
+  drop,
+  handOver,
+  keepLead,
+  lead,
+  noteTaken,
+  openStep,
+  readNews,
+  withdraw,
+} from './memory/leader-calls.js';
 import { forgetAttempt, putBack, recover } from './memory/losing-calls.js';
 import { type Attempt, MemoryState, partName, REMEMBERED_MS } from './memory/memory-state.js';
 import { append, beat, claim, findRun, leave } from './memory/worker-calls.js';
@@ -66,6 +76,12 @@ export class MemoryCluster {
   /** The process that leads a run. */
   leaderOf(run: string): string {
     return this.#memory.runs.get(run)?.leader ?? '';
+  }
+
+  /** Whether a process is known to lead it now. */
+  isLed(run: string): boolean {
+    const { runs, clock } = this.#memory;
+    return (runs.get(run)?.leaseUntil ?? 0) > clock.now();
   }
 
   /** Attempts of all runs, in the order of their begins; `isQueried`: the service is to be asked about it. */
@@ -140,6 +156,7 @@ export class MemoryCluster {
       }),
       withdraw: call('withdraw', (key) => withdraw(memory, key)),
       confirmLife: call('confirmLife', (key) => confirmLife(memory, key)),
+      keepLead: call('keepLead', (key, lease) => keepLead(memory, key, lease)),
       drop: call('drop', async (key) => {
         if (memory.runs.get(key.run)?.isDropped === false) memory.led(key);
         await this.#dropWhole(key.run);

@@ -30,7 +30,7 @@ export async function dropNamedRun(
   onWaiting: (underWay: number) => void,
 ): Promise<boolean> {
   const [led] = await database.query(
-    `select epoch, is_open and not has_lost and volley.is_led(run) as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
+    `select epoch, not is_dropped and not has_lost and volley.is_led(run) as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
        from volley.run where id = $1`,
     [run],
   );

@@ -18,11 +18,13 @@ const LOST: Readonly<Record<string, string>> = {
   '58': 'the disk of the server fails',
 };
 
+const NO_RIGHT = '42501';
+
 /** Those that a person must see to. */
 const REFUSED: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   '28': ['it refuses user or password', "Check the URL, and the server's pg_hba.conf."],
   '3D000': ['it does not exist', 'Create it, then run `volley cluster init`.'],
-  '42501': ['the role may not do this', 'As the owner of the database run `volley cluster init --role ROLE`.'],
+  [NO_RIGHT]: ['the role may not do this', 'As the owner of the database run `volley cluster init --role ROLE`.'],
 };
 
 /** Of Node, on the way to the server. */
@@ -59,42 +61,50 @@ export function explainFailure(error: unknown, { name, user, wasReached }: Faile
   if (error instanceof UserError || error instanceof StoreLost) return error;
   const code = codeOf(error);
   if (code === LEAD_LOST) return new LeadLost('Another leader has taken over the run');
-  const refused = find(REFUSED, code);
-  if (refused !== undefined) {
-    const hint = user === undefined ? refused[1] : refused[1].replace('ROLE', user);
-    return new UserError('bad-credentials', `Cannot use the database ${name}: ${refused[0]}`, { hint });
-  }
-  if (OTHER_SCHEMA.has(code)) {
-    return new UserError(
-      'bad-flag',
-      `Cannot use the database ${name}: its schema \`volley\` is that of another build (${code})`,
-      {
-        hint:
-          'Stop leaders and workers, and run `volley cluster init`. If it says the same: when no run is in the database, ' +
-          '`drop schema volley cascade`, then init again.',
-      },
-    );
-  }
-  if (messageOf(error) === NO_TLS) {
-    return new UserError('bad-credentials', `Cannot use the database ${name}: it has no TLS`, {
-      hint: 'Beyond this machine a connection must be encrypted: turn on `ssl` in the server.',
-    });
-  }
-  if (TLS_CODES.test(code)) {
-    return new UserError(
-      'bad-credentials',
-      `Cannot use the database ${name}: its TLS certificate is not accepted (${code})`,
-      {
-        hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
-      },
-    );
+  const lose = (why: string) => new StoreLost(`${wasReached ? 'Lost' : 'Cannot reach'} the database ${name}: ${why}`);
+  const refusal = explainRefusal(error, code);
+  if (refusal !== undefined) {
+    // It let this process in before: a secret may be changed, a server replaced. That is waited for.
+    if (wasReached && refusal.code === 'bad-credentials' && code !== NO_RIGHT) return lose(refusal.what);
+    const hint = user === undefined ? refusal.hint : refusal.hint.replace('ROLE', user);
+    return new UserError(refusal.code, `Cannot use the database ${name}: ${refusal.what}`, { hint });
   }
   const lost = find(LOST, code);
   if (lost === undefined && isSqlState(code)) {
     return new InternalError('unexpected', `The database refused a statement of Volley (${code}): ${messageOf(error)}`);
   }
-  const why = lost ?? ON_THE_WAY[code] ?? (code === '' ? 'the connection broke or took too long' : code);
-  return new StoreLost(`${wasReached ? 'Lost' : 'Cannot reach'} the database ${name}: ${why}`);
+  return lose(lost ?? ON_THE_WAY[code] ?? (code === '' ? 'the connection broke or took too long' : code));
+}
+
+/** What a person must see to before it works. */
+function explainRefusal(
+  error: unknown,
+  code: string,
+): { code: 'bad-credentials' | 'bad-flag'; what: string; hint: string } | undefined {
+  const refused = find(REFUSED, code);
+  if (refused !== undefined) return { code: 'bad-credentials', what: refused[0], hint: refused[1] };
+  if (OTHER_SCHEMA.has(code)) {
+    return {
+      code: 'bad-flag',
+      what: `its schema \`volley\` is that of another build (${code})`,
+      hint:
+        'Stop leaders and workers, and run `volley cluster init`. If it says the same: when no run is in the database, ' +
+        '`drop schema volley cascade`, then init again.',
+    };
+  }
+  if (messageOf(error) === NO_TLS) {
+    return {
+      code: 'bad-credentials',
+      what: 'it has no TLS',
+      hint: 'Beyond this machine a connection must be encrypted: turn on `ssl` in the server.',
+    };
+  }
+  if (!TLS_CODES.test(code)) return undefined;
+  return {
+    code: 'bad-credentials',
+    what: `its TLS certificate is not accepted (${code})`,
+    hint: 'Its certificate must be for the host in the URL; name its authority with `sslrootcert=/path/to/ca.crt`.',
+  };
 }
 
 function find<T>(table: Readonly<Record<string, T>>, code: string): T | undefined {

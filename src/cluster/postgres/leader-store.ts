@@ -95,6 +95,9 @@ export function createLeaderStore(database: Database): LeaderStore {
       const [row] = await call('confirm_life', key, [sawSynchronous ?? null]);
       return row?.confirm_life as 'same' | 'waiting' | 'lost';
     },
+    keepLead: async (key, { leaseMs, seenAtMs }) => {
+      await call('keep_lead', key, [leaseMs, seenAtMs]);
+    },
     drop: (key) => dropRun(database, key),
   };
 }

@@ -8,6 +8,8 @@ import { createWorkerStore } from './worker-store.js';
 
 export interface StoreOptions {
   readonly url: string;
+  /** Gives it again for each connection, with the password that it has by then. */
+  readonly readUrl?: () => Promise<string>;
   /** What a person should know of the database. */
   readonly onNotice?: (text: string) => void;
   /** For tests that are not about crashes: does not refuse `fsync=off`. */
@@ -15,8 +17,15 @@ export interface StoreOptions {
 }
 
 /** Connects, and refuses a database without the schema of this build (`volley cluster init`), or that forgets. */
-export async function createPostgresStore({ url, onNotice, mayForget = false }: StoreOptions): Promise<Store> {
-  const database = openDatabase(await parseDatabaseUrl(url));
+export async function createPostgresStore({
+  url,
+  readUrl = async () => url,
+  onNotice,
+  mayForget = false,
+}: StoreOptions): Promise<Store> {
+  const config = await parseDatabaseUrl(url);
+  const readPassword = async () => (await parseDatabaseUrl(await readUrl())).password as string;
+  const database = openDatabase({ ...config, password: () => readPassword().catch(() => config.password as string) });
   try {
     await checkSchema(database);
     if (!mayForget) for (const notice of await checkDurability(database)) onNotice?.(notice);

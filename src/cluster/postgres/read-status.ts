@@ -8,7 +8,7 @@ export interface ClusterStatus {
     readonly step: number | undefined;
     /** Its leader has opened the step. */
     readonly isOpen: boolean;
-    /** When its leader was last there (ISO 8601), where requests of an open step wait for it; a leader between two steps has no lease. */
+    /** When its leader was last there (ISO 8601); undefined while it is there. */
     readonly noLeaderSince: string | undefined;
     /** Requests by state: of them, or of their parts. */
     readonly open: number;
@@ -36,8 +36,7 @@ export interface ClusterStatus {
 export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
   const runs = await database.query(`
     select r.id as run, r.job::json #>> '{job,name}' as job, r.step, r.is_open, r.stop_detail as stop,
-        case when r.is_open and not volley.is_led(r)
-            and exists (select from volley.part p where p.run = r.id and p.state in ('open', 'claimed'))
+        case when isfinite(r.lease_until) and not volley.is_led(r)
           then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as no_leader_since_ms,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'open') as open,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'claimed') as claimed,

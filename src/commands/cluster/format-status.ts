@@ -24,7 +24,9 @@ export function formatStatus({ runs, workers, processes, lanes, standbys }: Clus
 }
 
 function describeState({ step, isOpen, noLeaderSince, stop }: Run): string {
-  if (noLeaderSince !== undefined) return `no leader since ${noLeaderSince}, nothing of it begins: run its job again`;
+  const why = stop === undefined ? '' : `, since it was to stop (${stop})`;
+  if (noLeaderSince !== undefined)
+    return `no leader since ${noLeaderSince}, nothing of it begins${why}: run its job again`;
   if (stop !== undefined) return `stops: ${stop}`;
   return isOpen ? `step ${step}` : 'waits for its leader';
 }

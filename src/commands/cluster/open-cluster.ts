@@ -53,8 +53,8 @@ export async function openCluster(
 ): Promise<OpenCluster> {
   const runtime = runtimeOf(host);
   const { clock, random, owner } = runtime;
-  const url = await readAddress(settings.database, host, flags);
-  secrets.keep(url);
+  const readUrl = async () => secrets.keep(await readAddress(settings.database, host, flags));
+  const url = await readUrl();
   const id = randomUUID();
   const closed = new AbortController();
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
@@ -66,7 +66,8 @@ export async function openCluster(
     onLost: (why) => log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' }),
     onBack: () => log.info('the database answers again', { event: 'database-back' }),
   });
-  const direct = await repeat(() => runtime.loadStore(url, (notice) => log.warn(notice))).catch((error: unknown) => {
+  const loading = () => runtime.loadStore(url, (notice) => log.warn(notice), readUrl);
+  const direct = await repeat(loading).catch((error: unknown) => {
     if (!(error instanceof StoreLost)) throw error;
     throw new ServiceError('unavailable', `${error.message}, for ${giveUpAfterSeconds} s`, {
       hint: 'Nothing was sent. Once it answers, run the same command again.',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { explainAway } from '../../cluster/explain-away.js';
+import { UserError } from '../../domain/errors.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import { PlanPacker } from '../../plan/format/plan-packer.js';
 import type { Log } from '../../ports/log.js';
@@ -73,6 +74,7 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
     const about = { files: whileHeld, directory, plan, journal, monotonicMs: () => clock.monotonicMs() };
     if (busyShare !== undefined) early = new EarlyOutputs({ ...about, spare: { busyShare, freeBytes } });
   };
+  let isOrderly = false;
   try {
     await apply({ ...context, settings, lock }, { sender: leader, onBegun, onProgress: () => void early?.advance() });
     await lock.assertHeld();
@@ -81,8 +83,13 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
     host.observer?.onReport(summary);
+    isOrderly = true;
     return summary;
+  } catch (error) {
+    isOrderly = error instanceof UserError;
+    throw error;
   } finally {
+    await leader?.leave(isOrderly);
     await early?.close();
   }
 }

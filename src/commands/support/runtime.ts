@@ -30,8 +30,8 @@ export interface Runtime {
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;
   loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
-  /** Connects to the database of a job with `cluster`. */
-  loadStore(url: string, onNotice: (notice: string) => void): Promise<Store>;
+  /** Connects to the database of a job with `cluster`; `readUrl` gives its address again, with the password that it has by then. */
+  loadStore(url: string, onNotice: (notice: string) => void, readUrl?: () => Promise<string>): Promise<Store>;
 }
 
 /** `log`: of what takes a lock. A disk that fails only as it is released is a warning: what was to be done is done. */
@@ -85,9 +85,9 @@ export const nodeRuntime: Runtime = {
     return (options) => createLane({ ...options, clock: systemClock, random: Math.random });
   },
   loadTransport: async () => (await import('../../service/transport.js')).createTransport,
-  loadStore: async (url, onNotice) => {
+  loadStore: async (url, onNotice, readUrl) => {
     const { createPostgresStore } = await import('../../cluster/postgres/postgres-store.js');
-    return createPostgresStore({ url, onNotice });
+    return createPostgresStore({ url, onNotice, ...(readUrl && { readUrl }) });
   },
 };
 

@@ -41,7 +41,10 @@ export class SecretKeeper {
   readonly #values: string[] = [];
 
   keep(secret: string): string {
-    this.#values.push(secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64'));
+    // One may be read again and again.
+    if (!this.#values.includes(secret)) {
+      this.#values.push(secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64'));
+    }
     return secret;
   }
 

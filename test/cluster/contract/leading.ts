@@ -236,6 +236,7 @@ async function expectLeadLost(store: Store, lead: { run: string; epoch: number }
     () => readNews(store, lead, 1),
     () => store.noteTaken(lead, []),
     () => store.closeStep(lead),
+    () => store.keepLead(lead, { leaseMs: 30_000, seenAtMs: Date.now() }),
     () => store.withdraw(lead),
     () => store.confirmLife(lead),
   ];

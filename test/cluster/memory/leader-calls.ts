@@ -63,6 +63,12 @@ export function openStep(memory: MemoryState, key: LeadKey, step: OpenStep): voi
   Object.assign(memory.led(key), { step, isOpen: true, leaseUntil, withdrawn: [] });
 }
 
+export function keepLead(memory: MemoryState, key: LeadKey, lease: Pick<OpenStep, 'leaseMs' | 'seenAtMs'>): void {
+  const run = memory.led(key);
+  const leaseUntil = memory.leaseEnd(lease);
+  run.leaseUntil = lease.leaseMs === 0 ? leaseUntil : Math.max(run.leaseUntil, leaseUntil);
+}
+
 export function handOver(memory: MemoryState, key: LeadKey, parts: readonly HandedPart[]): void {
   const run = memory.led(key);
   for (const { isInFlight, ...part } of parts) {

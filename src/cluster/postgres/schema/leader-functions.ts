@@ -71,6 +71,20 @@ create or replace function volley.lease_end(seen_at_ms float8, its_lease interva
   select to_timestamp(least(seen_at_ms, volley.now_ms()) / 1000) + its_lease
 $$;
 
+-- Between two steps, where no news renew it. A lease of 0 ends it.
+create or replace function volley.keep_lead(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8) returns void
+language plpgsql as $$
+declare
+  its_lease interval := lease_ms * interval '1 millisecond';
+  its_end timestamptz := volley.lease_end(seen_at_ms, its_lease);
+begin
+  perform volley.present_life();
+  perform volley.check_lead(of_run, its_epoch);
+  update volley.run r set lease = its_lease, lease_until = its_end
+    where r.id = of_run and r.epoch = its_epoch
+      and (lease_ms = 0 or r.lease_until < its_end or r.lease_until > clock_timestamp() + its_lease);
+end $$;
+
 create or replace function volley.close_step(of_run text, its_epoch bigint) returns void language plpgsql as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));

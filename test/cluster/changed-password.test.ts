@@ -1,0 +1,79 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { grantStatements } from '../../src/cluster/postgres/schema/database-schema.js';
+import { runJob } from '../../src/commands/run-job.js';
+import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
+import { createTransport } from '../../src/service/transport.js';
+import { aTerminal } from '../commands/a-terminal.js';
+import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from '../e2e/a-job.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
+import { tick } from './a-hand.js';
+import { openTestDatabase, startPostgres } from './postgres-server.js';
+
+const ROWS = 20;
+
+/** A run over a database whose password is changed, and whose connections end, after the first requests. */
+async function aRunWhosePasswordChanges(service: { giveUpAfterSeconds: number }) {
+  const server = await startPostgres();
+  const hba = join(server.directory, 'data', 'pg_hba.conf');
+  writeFileSync(hba, `local all worker scram-sha-256\n${readFileSync(hba, 'utf8')}`);
+  const url = server.url(await server.createVolleyDatabase());
+  const owner = openTestDatabase(url);
+  const workspace = await aWorkspace();
+  const change = async (password: string) => {
+    await owner.query(`alter role worker password '${password}'`);
+    await owner.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'worker'");
+  };
+  const tell = (password: string) => workspace.write('address', url.replace('postgres@', `worker:${password}@`));
+  await owner.query('create role worker login');
+  await owner.query(grantStatements('worker'));
+  await owner.query('select pg_reload_conf()');
+  await change('pass-1');
+  tell('pass-1');
+  workspace.write('people.csv', people(ROWS));
+  const steps = [anSmsStep({ batchSize: 1, limits: { ...ONE_BY_ONE, concurrency: 2 } })];
+  workspace.writeJob(aJob(workspace, { cluster: { database: { file: 'address' } }, service, steps }));
+  const { terminal, said } = aTerminal({ env: workspace.env, isStderrTerminal: false });
+  let sent = 0;
+  let letPass: () => void = () => {};
+  const isRefused = new Promise<void>((resolve) => {
+    letPass = resolve;
+  });
+  const loadTransport: Runtime['loadTransport'] = async () => (timeouts) => {
+    const transport = createTransport(timeouts);
+    const send: typeof transport.send = async (...call) => {
+      sent += 1;
+      if (sent > 5) await isRefused;
+      return transport.send(...call);
+    };
+    return { ...transport, send };
+  };
+  const host = { ...terminal, runtime: { ...nodeRuntime, loadTransport } };
+  const ended = runJob({ job: workspace.path('job.yaml'), again: false, json: true }, host);
+  while (sent <= 5) await tick();
+  await change('pass-2');
+  while (!said.stderr.includes('refuses user or password; nothing is sent until it answers')) await tick();
+  letPass();
+  return { workspace, said, ended, tell, close: () => owner.close() };
+}
+
+test('a password that is changed while a run sends is waited for: once the file of the job has it, the run continues', async () => {
+  const { workspace, said, ended, tell, close } = await aRunWhosePasswordChanges({ giveUpAfterSeconds: 60 });
+
+  tell('pass-2');
+
+  expect(await ended).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(ROWS));
+  expect(said.stderr).toContain('the database answers again');
+  expect(said.stderr).not.toMatch(/pass-1|pass-2/);
+  await close();
+});
+
+test('a run whose password stays refused ends with 75, not as one that did not start', async () => {
+  const { said, ended, close } = await aRunWhosePasswordChanges({ giveUpAfterSeconds: 1 });
+
+  expect(await ended).toBe(75);
+  expect(JSON.parse(said.stdout)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'unavailable' } });
+  await close();
+});
