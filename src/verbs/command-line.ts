@@ -4,7 +4,7 @@ import { formatFailureLine } from '../commands/terminal/error-line.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { addClusterVerbs } from './cluster/cluster-verbs.js';
 import { addWorkVerb } from './cluster/work-verb.js';
-import { addHelpVerb, rewriteHelp } from './help.js';
+import { addHelpVerb, moveVerbFirst, rewriteHelp } from './help.js';
 import { addCheckVerb } from './job/check-verb.js';
 import { addInitVerb } from './job/init-verb.js';
 import { addPlanVerb } from './job/plan-verb.js';
@@ -31,8 +31,9 @@ import { addVerifyVerbs } from './service/verification.js';
 import { type AddVerbs, brief, DRY_RUN, type VerbContext } from './verb.js';
 
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
-export async function runCommandLine(args: readonly string[], context: VerbContext, columns: number): Promise<void> {
-  context.terminal.logging = readLogging(args, context.terminal);
+export async function runCommandLine(given: readonly string[], context: VerbContext, columns: number): Promise<void> {
+  context.terminal.logging = readLogging(given, context.terminal);
+  const args = moveVerbFirst(given, VERBS);
   const misuse = findMisuse(args);
   if (misuse !== undefined) {
     const hint = 'Usage: volley <verb>; see volley --help';
@@ -107,7 +108,7 @@ const MISSED: Readonly<Record<string, string>> = {
   validate: 'There is no volley validate: volley check <job> checks the job file, volley plan <job> its rows too',
 };
 
-/** A verb that there is not, or a flag that would take the job file for its value. */
+/** Of arguments whose verb comes first: a verb that there is not, or a flag that would take the job file for its value. */
 export function findMisuse(args: readonly string[]): string | undefined {
   const [verb = '-'] = args;
   if (!['abandon', 'prune'].includes(verb) && args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/command-line.js';
-import { rewriteHelp } from '../../src/verbs/help.js';
+import { moveVerbFirst, rewriteHelp } from '../../src/verbs/help.js';
 
 test.each([
   ['help', 'help topics'],
@@ -8,7 +8,36 @@ test.each([
   ['help input', 'help input'],
   ['help run', 'run --help'],
   ['help verify start', 'verify start --help'],
+  ['help --log-level warn run', 'run --log-level warn --help'],
+  ['help --log-level warn', 'help topics --log-level warn'],
+  ['help --json input', 'help input --json'],
   ['run job.yaml', 'run job.yaml'],
 ])('"%s" is parsed as "%s"', (typed, parsed) => {
   expect(rewriteHelp(typed.split(' '), VERBS).join(' ')).toBe(parsed);
+});
+
+test.each([
+  ['--log-level warn prune job.yaml --dry-run', 'prune --log-level warn job.yaml --dry-run'],
+  ['--log-level=warn abandon out/run', 'abandon --log-level=warn out/run'],
+  ['--log-level warn help run', 'help --log-level warn run'],
+  ['--log-level warn prun job.yaml', 'prun --log-level warn job.yaml'],
+  ['--no-json prun job.yaml', 'prun --no-json job.yaml'],
+  ['--dry-run prune job.yaml', 'prune --dry-run job.yaml'],
+  ['--older-than 90d prune job.yaml', 'prune --older-than 90d job.yaml'],
+  ['--unknown prune job.yaml', 'prune --unknown job.yaml'],
+  ['--log-level warn', '--log-level warn'],
+  ['--log-level', '--log-level'],
+  ['--help', '--help'],
+  ['-- prune', '-- prune'],
+])('the verb of "%s" is found behind its flags', (typed, read) => {
+  expect(moveVerbFirst(typed.split(' '), VERBS).join(' ')).toBe(read);
+});
+
+test.each(VERBS)('flags may stand before %s', (verb) => {
+  for (const flags of [
+    ['--log-level', 'warn'],
+    ['--log-format=json', '--json'],
+  ]) {
+    expect(moveVerbFirst([...flags, verb, 'job.yaml'], VERBS)).toEqual([verb, ...flags, 'job.yaml']);
+  }
 });
