@@ -42,7 +42,7 @@ async function showNamed(flags: CampaignFlags, { terminal, name: nameFields }: L
   const json = {
     campaign: id,
     name,
-    state,
+    campaignState: state,
     status,
     meaning,
     isEnabled: isEnabled ?? null,
@@ -96,7 +96,8 @@ async function setNamed(flags: SetCampaignFlags, { terminal, name }: LoggedTermi
     (single) => performStep(step, single),
   );
   const { status, code, reason } = verdict;
-  const json = { campaign, target, outcome: status, code, reason };
+  const state = status === 'accepted' ? 'done' : status;
+  const json = { campaign, target, state, exitCode: EXIT_OF[status], error: null, code, reason };
   await printResult(terminal, flags, { json, text: `${WORD_OF[status]}${escapeText(reason)}\n` });
   return { exitCode: EXIT_OF[status], reason };
 }

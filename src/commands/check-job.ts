@@ -53,7 +53,7 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   const said = notices.map((notice) => `  ${escapeText(notice)}\n`);
   const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
   const text = `Job ${job.name} can be planned, as far as the job file, ${secrets} and the first rows of each file show.\n${[...lines, ...waiting, ...said].join('')}`;
-  await printResult(terminal, flags, { json: { job: job.name, steps, notices }, text });
+  await printResult(terminal, flags, { json: { job: job.name, state: 'checked', steps, notices }, text });
   return 0;
 }
 

@@ -103,7 +103,7 @@ async function updateNamed(flags: UpdateFlags, { terminal, name: nameFields }: L
   );
   const told = state === undefined ? '' : ` (${escapeText(state)})`;
   const text = `The service accepted the change of conversation ${escapeText(conversationId)}${told}\n`;
-  await printResult(terminal, flags, { json: { conversationId, state: state ?? null }, text });
+  await printResult(terminal, flags, { json: { conversationId, conversationState: state ?? null }, text });
   return { exitCode: EXIT.ok, reason: `the service took the change of conversation ${conversationId}` };
 }
 

@@ -86,7 +86,9 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     const logging = logCounts({ clock: systemClock, log, signal: quiet.signal }, counts);
     try {
       if (run !== undefined) joining = startJoining(run, log);
-      await terminal.writeStdout(`${JSON.stringify({ origin, path, output })}\n`);
+      await terminal.writeStdout(
+        `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
+      );
       const failure = await Promise.race([stopping.signalled, listener.failed]);
       if (failure !== undefined) {
         log.error(describeCounts(counts), { ...counts });

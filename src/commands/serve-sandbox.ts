@@ -24,7 +24,8 @@ export async function serveSandbox(flags: SandboxFlags, terminal: Terminal): Pro
       terminal.onSignal(() => resolve());
     });
     const { origin, credentials } = sandbox;
-    await terminal.writeStdout(`${JSON.stringify({ origin, credentials, deliversOutside })}\n`);
+    const ready = { state: 'listening', exitCode: null, error: null, origin, credentials, deliversOutside };
+    await terminal.writeStdout(`${JSON.stringify(ready)}\n`);
     await ended;
   } finally {
     await sandbox.close();

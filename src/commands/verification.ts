@@ -129,8 +129,14 @@ async function checkNamed(flags: CheckFlags, { terminal, name }: LoggedTerminal)
     await printSession(session, { json }, terminal);
     return { exitCode: EXIT.ok, reason: `the session is ${session.status}` };
   }
-  await printSession(session, { json, more: { check: check.verdict }, before: [check.text] }, terminal);
-  return { exitCode: EXIT_OF_CHECK[check.verdict], reason: check.text };
+  const exitCode = EXIT_OF_CHECK[check.verdict];
+  const state = exitCode === EXIT.inDoubt ? 'in-doubt' : 'done';
+  await printSession(
+    session,
+    { json, more: { check: check.verdict, state, exitCode }, before: [check.text] },
+    terminal,
+  );
+  return { exitCode, reason: check.text };
 }
 
 interface Check {

@@ -25,7 +25,7 @@ describe('volley campaign status', () => {
     expect(await show('102')).toBe(0);
     expect(json()).toMatchObject({
       campaign: 102,
-      state: 'PAUSED',
+      campaignState: 'PAUSED',
       status: 8,
       meaning: 'manual paused: paused, queued records continue to be processed',
       isEnabled: true,
@@ -82,7 +82,9 @@ describe('volley campaign set', () => {
     expect(json()).toEqual({
       campaign: 101,
       target: 'PAUSED',
-      outcome: 'accepted',
+      state: 'done',
+      exitCode: 0,
+      error: null,
       code: 'PAUSED',
       reason: 'Campaign 101 went from RUNNING to PAUSED',
     });
@@ -92,7 +94,7 @@ describe('volley campaign set', () => {
   test.each(['paused', 'Paused'])('takes %s for the status that it is', async (target) => {
     const { set, json } = await aDialer();
     expect(await set('101', target)).toBe(0);
-    expect(json()).toMatchObject({ target: 'PAUSED', outcome: 'accepted' });
+    expect(json()).toMatchObject({ target: 'PAUSED', state: 'done', exitCode: 0 });
   });
 
   test.each(['NEW', 'scheduled', '', 'toString'])(
@@ -122,7 +124,7 @@ describe('volley campaign set', () => {
   ])('refuses an impossible change of campaign %s to %s before it asks for it', async (id, target, reason) => {
     const { set, json, methods } = await aDialer();
     expect(await set(id, target)).toBe(1);
-    expect(json()).toMatchObject({ outcome: 'rejected', code: 'impossible-change' });
+    expect(json()).toMatchObject({ state: 'rejected', exitCode: 1, code: 'impossible-change' });
     expect(json().reason).toMatch(reason);
     expect(methods()).toEqual(['GET']);
   });

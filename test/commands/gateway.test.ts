@@ -48,8 +48,8 @@ describe('volley gateway', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(webhook).toEqual({ webhookId: expect.stringMatching(/./), name: 'desk' });
-    expect(channel).toEqual({ channelId: expect.stringMatching(/./), name: 'desk' });
+    expect(webhook).toMatchObject({ webhookId: expect.stringMatching(/./), name: 'desk' });
+    expect(channel).toMatchObject({ channelId: expect.stringMatching(/./), name: 'desk' });
     expect(requests()).toEqual([
       expect.stringMatching(/^POST \/chat-gateway\/v1\/webhooks 20\d$/),
       expect.stringMatching(/^POST \/chat-gateway\/v1\/channels 20\d$/),

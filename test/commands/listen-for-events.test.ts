@@ -92,7 +92,7 @@ describe('volley listen', () => {
     expect(await post(`${origin}/hook/other`, aGatewayEvent())).toBe(404);
     command.signal();
     expect(await ended).toBe(0);
-    expect(JSON.parse(command.said.stdout.split('\n')[1] ?? '')).toEqual({
+    expect(JSON.parse(command.said.stdout.split('\n')[1] ?? '')).toMatchObject({
       output: command.output,
       received: 2,
       written: 1,

@@ -57,6 +57,7 @@ describe('volley verify start', () => {
       destination: '+6590000001',
       verifyUri: `/api/v2/subaccounts/acme_hq/sessions/${entry?.sessionId}`,
       resourceUri: null,
+      ...{ state: 'done', exitCode: 0, error: null },
     });
     expect(said.stdout).not.toContain(`"${entry?.code}"`);
   });

@@ -97,7 +97,7 @@ async function manage(
     const database = openDatabase(await parseDatabaseUrl(url));
     try {
       const done = await task(database);
-      await printResult(host, { json }, { json: { ...done.json, exitCode: EXIT.ok, error: null }, text: done.text });
+      await printResult(host, { json }, { json: done.json, text: done.text });
       return { exitCode: EXIT.ok, reason: 'done' };
     } catch (error) {
       if (!(error instanceof StoreLost)) throw error;

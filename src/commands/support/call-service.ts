@@ -13,6 +13,7 @@ import { acquireLock } from '../../storage/lock.js';
 import { createLane } from '../../throttle/lane.js';
 import { LaneStopped } from '../../throttle/lane-stopped.js';
 import { printResult } from '../terminal/print.js';
+import { describeFailure } from '../terminal/print-error.js';
 import { createLog, SecretKeeper, type Terminal } from '../terminal/terminal.js';
 import { type Host, runtimeOf } from './deps.js';
 import { describeFirstPause, reportFirstPause } from './first-pause.js';
@@ -156,11 +157,12 @@ async function withService<T>(
 }
 
 async function printServiceError(error: ServiceError, called: Called, terminal: Terminal): Promise<void> {
-  const { code, status = null, hint = null } = error;
-  // These two are the service's words and may repeat what it was sent.
+  const failure = describeFailure(error);
+  const { status = null } = error;
+  // The service's own word, which may repeat what it was sent.
   const serviceCode = error.serviceCode === undefined ? null : maskNumbers(error.serviceCode);
-  const message = maskNumbers(error.message);
-  await printResult(terminal, called, { json: { error: { code, status, serviceCode, message, hint } }, text: '' });
+  const json = { ...failure, error: { ...failure.error, status, serviceCode } };
+  await printResult(terminal, called, { json, text: '' });
 }
 
 function describeEnd(error: unknown, stop: StopSwitch): unknown {
