@@ -6,7 +6,7 @@ const MAY_IMPORT = {
   ports: ['normalize'],
   prices: ['domain', 'normalize'],
   storage: ['domain', 'ports'],
-  job: ['domain', 'template', 'prices', 'storage'],
+  job: ['domain', 'normalize', 'template', 'prices', 'storage'],
   guess: ['domain', 'normalize'],
   throttle: ['ports', 'job'],
   service: ['domain', 'ports', 'job'],

@@ -115,7 +115,7 @@ async function checkFiles(
     const head = await checkInputHead(file, { step, number, findSuppressed }, context);
     if (head === undefined) continue;
     heads.push(head);
-    if (head.notice !== undefined) notices.push(head.notice);
+    notices.push(...head.notices);
   }
   const among = heads.every(({ isWhole }) => isWhole) ? 'the recipients' : 'the first recipients';
   const figures = suppression.figures(new Set(heads.flatMap(({ countries }) => countries)).size);

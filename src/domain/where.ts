@@ -15,6 +15,8 @@ export type CellTest =
       readonly exact: boolean;
       readonly format?: string | undefined;
     }
+  /** Of the country of a cell: of one written in any way, or that of a number. `values`: ISO alpha-2. */
+  | CountryTest
   /** `format`: how the cells write 1234.56, such as `1.234,56`; absent: with a point and no separators. */
   | { readonly op: 'atLeast' | 'atMost'; readonly bound: number; readonly format?: string | undefined }
   /**
@@ -23,6 +25,12 @@ export type CellTest =
    */
   | { readonly op: 'before' | 'after'; readonly bound: string; readonly format: string | undefined }
   | { readonly op: 'blank' | 'present' };
+
+export interface CountryTest {
+  readonly op: 'equals' | 'not';
+  readonly as: 'country';
+  readonly values: readonly string[];
+}
 
 /** A day before the day of the plan, as a job may write it in `where`. */
 export const DAYS_AGO: RegExp = /^(?:today|(\d{1,4}) (day|week|month|year)s? ago)$/;

@@ -1,10 +1,12 @@
 import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Rejection, RowCells } from '../domain/row.js';
 import { suggestNearest } from '../domain/suggest.js';
-import type { Condition, Where } from '../domain/where.js';
+import type { CellTest, Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
+import { normalizeCountry } from '../normalize/country.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
+import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
 import { compileTest } from './compile-test.js';
 import { describeCondition } from './describe-condition.js';
 
@@ -14,19 +16,35 @@ export interface RowFilter {
 }
 
 /**
- * Binds a `where` to the columns of a file. A row takes part if all conditions of one group hold, is omitted if in
+ * Binds a `where` to the columns of a file; `numbers` are those of the step. A row takes part if all conditions of one group hold, is omitted if in
  * each group one does not, and is rejected if that is undecidable: where a cell that decides it cannot be compared.
  */
-export function bindWhere(where: Where, columns: readonly string[], findColumn: FindColumn): RowFilter | BindProblems {
+export function bindWhere(
+  where: Where,
+  columns: readonly string[],
+  { findColumn, numbers }: { readonly findColumn: FindColumn; readonly numbers: StepNumbers },
+): RowFilter | BindProblems {
+  const indexOf = (name: string | undefined) => (name === undefined ? undefined : findColumn(columns, name)?.index);
+  const destination = indexOf(numbers.column);
+  const countryIndex = indexOf(numbers.countryColumn);
+  const compile = (test: CellTest, index: number) =>
+    'as' in test
+      ? compileCountryTest(
+          test,
+          { index, countryIndex, country: numbers.country },
+          { isDestination: index === destination },
+        )
+      : compileTest(test);
   const problems: BindProblems['problems'][number][] = [];
   const groups = where.map((group, index) =>
     group.map((condition): BoundCondition => {
       const found = findColumn(columns, condition.column);
       if (found === undefined) {
         const at = where.length === 1 ? [condition.column] : [index, condition.column];
-        problems.push(describeMissing(condition, columns, at));
+        problems.push(describeMissing(condition, { columns, numbers, at }));
       }
-      return bindCondition(condition, found?.index ?? -1);
+      const place = found?.index ?? -1;
+      return bindCondition(condition, { index: place, tests: condition.tests.map((test) => compile(test, place)) });
     }),
   );
   if (problems.length > 0) return { problems };
@@ -45,8 +63,10 @@ interface BoundCondition {
 
 type Refuse = RowFilter['refuse'];
 
-function bindCondition(condition: Condition, index: number): BoundCondition {
-  const tests = condition.tests.map(compileTest);
+function bindCondition(
+  condition: Condition,
+  { index, tests }: Pick<BoundCondition, 'index' | 'tests'>,
+): BoundCondition {
   const clause = describeCondition(condition);
   const compared = tests.find((test) => test.expected !== '');
   return { index, tests, clause, omitted: omit(clause), rejected: reject(condition.column, compared) };
@@ -74,7 +94,7 @@ function ask({ tests, index }: BoundCondition, cells: RowCells): CellAnswer {
   let unreadable = false;
   for (const test of tests) {
     const quick = asBytes && test.ofBytes?.(asBytes.bytes, start, end);
-    const said = quick ?? test.ofText(cells.cell(index));
+    const said = quick ?? test.ofText(cells.cell(index), cells);
     if (said === NO) return NO;
     unreadable ||= said === UNREADABLE;
   }
@@ -123,12 +143,35 @@ function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse 
 }
 
 function describeMissing(
-  { column }: Condition,
-  columns: readonly string[],
-  at: readonly (string | number)[],
+  condition: Condition,
+  {
+    columns,
+    numbers,
+    at,
+  }: { readonly columns: readonly string[]; readonly numbers: StepNumbers; readonly at: readonly (string | number)[] },
 ): BindProblems['problems'][number] {
+  const { column } = condition;
   const nearest = suggestNearest(column, columns);
   const { message, hint = nearest && `Did you mean "${nearest}"?` } = explainMissingColumn(column, columns);
+  const ofNumbers = numbers.column === undefined ? undefined : asCountry({ ...condition, column: numbers.column });
+  const hints = [
+    ...(hint === undefined ? [] : [hint]),
+    ...(ofNumbers === undefined ? [] : [`For the country of the number write ${ofNumbers}.`]),
+  ];
   const fallback = 'Correct the name in the job, or the header of the file.';
-  return { column, message: `input.where: ${message}`, hint: hint ?? fallback, at: ['input', 'where', ...at] };
+  return {
+    column,
+    message: `input.where: ${message}`,
+    hint: hints.join(' ') || fallback,
+    at: ['input', 'where', ...at],
+  };
+}
+
+/** How a plain condition whose values are countries is written so that all their spellings count; undefined for another one. */
+export function asCountry({ column, tests }: Condition): string | undefined {
+  const [test, ...others] = tests;
+  if (test === undefined || others.length > 0 || !('values' in test) || 'as' in test || test.exact) return undefined;
+  const values = test.values.map(String);
+  if (!values.every((value) => normalizeCountry(value).ok)) return undefined;
+  return describeCondition({ column, tests: [{ op: test.op, as: 'country', values }] });
 }

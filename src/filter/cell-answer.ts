@@ -1,3 +1,5 @@
+import type { RowCells } from '../domain/row.js';
+
 /** What a cell says to a test: that it holds or not, or nothing, as it cannot be read as what it is compared with. */
 export const NO = 0;
 export const YES = 1;
@@ -6,8 +8,8 @@ export type CellAnswer = typeof NO | typeof YES | typeof UNREADABLE;
 
 /** A test of one cell. */
 export interface CompiledTest {
-  /** Of a cell as text. A blank one holds for `blank` alone. */
-  ofText(text: string): CellAnswer;
+  /** Of a cell as text, and of the row that it stands in. A blank one holds for `blank` alone. */
+  ofText(text: string, cells: RowCells): CellAnswer;
   /** The same of a cell as JSON writes it between its quotes; undefined where its text must be looked at. */
   ofBytes?(bytes: Uint8Array, start: number, end: number): CellAnswer | undefined;
   /** What a cell is not that cannot be compared, for people. */

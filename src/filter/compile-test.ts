@@ -1,12 +1,12 @@
-import type { CellTest } from '../domain/where.js';
+import type { CellTest, CountryTest } from '../domain/where.js';
 import { isBlank } from '../template/blank.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
 import { compileTextTest } from './compile-text-test.js';
 import { readDay, readDayBytes, readInstant } from './read-moment.js';
 import { createNumberReader } from './read-number.js';
 
-/** A test as a closure. */
-export function compileTest(test: CellTest): CompiledTest {
+/** A test as a closure, `as: country` aside (compile-country-test.ts). */
+export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest {
   switch (test.op) {
     case 'blank':
     case 'present':

@@ -12,12 +12,13 @@ export function describeCondition({ column, tests }: Condition): string {
 }
 
 function isWrittenBare(test: CellTest): boolean {
-  return test.op === 'blank' || test.op === 'present' || (test.op === 'equals' && !test.exact);
+  return test.op === 'blank' || test.op === 'present' || (test.op === 'equals' && !('as' in test) && !test.exact);
 }
 
 function showTest(test: CellTest): string {
+  const as = 'as' in test ? `as: ${test.as}, ` : '';
   const exact = 'exact' in test && test.exact ? ', exact: true' : '';
-  return `${test.op}: ${showOperand(test)}${exact}`;
+  return `${as}${test.op}: ${showOperand(test)}${exact}`;
 }
 
 function showOperand(test: CellTest): string {

@@ -4,6 +4,7 @@ import type { RowStep } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { DraftRow, PlannerContext, RowPlanner } from '../kinds/step-kind.js';
 import { bindWhere } from './bind-where.js';
+import { numbersOf } from './compile-country-test.js';
 
 /** The planner of a step, which ignores rows that its `where` omits: they are neither checked nor compared with others. */
 export function createRowPlanner(step: RowStep, context: PlannerContext): RowPlanner {
@@ -14,7 +15,7 @@ export function createRowPlanner(step: RowStep, context: PlannerContext): RowPla
     ...planner,
     bind: (columns) => {
       const rows = planner.bind(columns);
-      const filter = bindWhere(where, columns, context.findColumn);
+      const filter = bindWhere(where, columns, { findColumn: context.findColumn, numbers: numbersOf(step) });
       const ofRows = typeof rows === 'function' ? [] : rows.problems;
       if (typeof rows === 'function' && 'refuse' in filter) {
         return (record, ordinal, index) => filter.refuse(cellsOf(record.cells)) ?? rows(record, ordinal, index);
@@ -30,7 +31,7 @@ export function bindDrafts(step: RowStep, columns: readonly string[], findColumn
   if (typeof draftRow !== 'function') return undefined;
   const { where } = step.input;
   if (where === undefined) return draftRow;
-  const filter = bindWhere(where, columns, findColumn);
+  const filter = bindWhere(where, columns, { findColumn, numbers: numbersOf(step) });
   if ('problems' in filter) return undefined;
   return (cells, text) => {
     const refusal = filter.refuse(cells);

@@ -49,11 +49,12 @@ function readCountry(written: string): CountryResult {
   return { ok: false, reason: `${what} is the name of several countries, write ${choice}.` };
 }
 
-/** Two letters are always a code, even if a language abbreviates a name so. */
+/** Two letters are always a code, even if a language abbreviates a name so. Three in capitals are one; `Nga` may be Vietnamese for Russia. */
 function listCountries(written: string, upper: string): readonly string[] {
   const code = HABITS.get(upper) ?? alpha2ByAlpha3.get(upper);
-  if (code !== undefined) return [code];
-  return /^[A-Z]{2}$/.test(upper) ? [] : findCountriesByName(written);
+  const named =
+    /^[A-Z]{2}$/.test(upper) || (code !== undefined && written === upper) ? [] : findCountriesByName(written);
+  return code === undefined ? named : [...new Set([code, ...named])];
 }
 
 const nameByCode = new Map<string, string>();

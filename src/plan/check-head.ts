@@ -1,5 +1,8 @@
 import { countOf, format } from '../domain/count-of.js';
+import { cellsOf } from '../domain/row.js';
+import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
+import { FilterTally } from '../filter/filter-tally.js';
 import type { InputFile } from '../input/inputs.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
@@ -19,8 +22,8 @@ export interface InputHead {
   readonly isWhole: boolean;
   /** Of their recipients. */
   readonly countries: readonly string[];
-  /** That most of the first rows have a number that no country is named for. */
-  readonly notice: string | undefined;
+  /** That most of the first rows have a number that no country is named for; that `where` leaves out another spelling of a country. */
+  readonly notices: readonly string[];
 }
 
 /**
@@ -53,15 +56,43 @@ export async function checkInputHead(
     const rows = first.filter(({ fault }) => fault === undefined);
     const plans = binding.rows === undefined ? [] : rows.map((record, at) => binding.rows?.(record, at, at));
     const countries = plans.flatMap((plan) => (plan?.kind === 'planned' && plan.row.country) || []);
-    return { isWhole, countries, notice: explainNoCountry(file.shown, plans) };
+    const lacking = explainNoCountry(file.shown, plans);
+    return {
+      isWhole,
+      countries,
+      notices: [...(lacking ?? []), ...listWarnings({ rows, plans, records }, step, reader)],
+    };
   });
 }
 
-function explainNoCountry(shown: string, plans: readonly (RowPlan | undefined)[]): string | undefined {
+/** What the funnel of a plan warns of, as far as the first rows show it. */
+function listWarnings(
+  {
+    rows,
+    plans,
+    records,
+  }: { rows: readonly InputRecord[]; plans: readonly (RowPlan | undefined)[]; records: RecordReader },
+  step: RowStep,
+  { findColumn }: Pick<InputReader, 'findColumn'>,
+): string[] {
+  const { where } = step.input;
+  if (where === undefined) return [];
+  const tally = new FilterTally(where, { findColumn, numbers: numbersOf(step) });
+  for (const [at, plan] of plans.entries()) {
+    const record = rows[at];
+    if (record === undefined || plan?.kind !== 'skipped' || plan.skip.code !== 'filtered') continue;
+    tally.add(plan.skip.reason, cellsOf(record.cells), records.columns);
+  }
+  return tally.figures().flatMap(({ warning }) => warning ?? []);
+}
+
+function explainNoCountry(shown: string, plans: readonly (RowPlan | undefined)[]): string[] | undefined {
   const lacking = plans.filter((plan) => plan?.kind === 'rejected' && plan.rejection.code === 'no-country').length;
   if (lacking * 2 <= plans.length) return undefined;
   const many = `${format(lacking)} of the first ${countOf(plans.length, 'row')}`;
-  return `${shown}: ${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`;
+  return [
+    `${shown}: ${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`,
+  ];
 }
 
 /** Reads a thousand rows at most; `isWhole`: that was all. */

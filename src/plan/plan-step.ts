@@ -1,5 +1,6 @@
 import { UserError } from '../domain/errors.js';
 import { cellsOf } from '../domain/row.js';
+import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
@@ -149,7 +150,9 @@ class StepPlanning {
     this.#reimported = parts.reimported;
     this.#costs = parts.costs;
     const { where } = parts.step.input;
-    this.#tally = new Tally(where && new FilterTally(where, parts.names.find));
+    this.#tally = new Tally(
+      where && new FilterTally(where, { findColumn: parts.names.find, numbers: numbersOf(parts.step) }),
+    );
   }
 
   async planFile(index: number, input: DigestedInput): Promise<Omit<PlannedInput, 'columnMap'>> {

@@ -144,7 +144,7 @@ export class Tally {
   /** The conditions in the order of the job, then the other reasons why rows are skipped, and last those that are rejected. */
   #listStages(read: number): FunnelStage[] {
     let left = read;
-    const stage = (of: Pick<FunnelStage, 'filter' | 'code' | 'omitted' | 'values'>): FunnelStage => {
+    const stage = (of: Omit<FunnelStage, 'left'>): FunnelStage => {
       left -= of.omitted;
       return { ...of, left };
     };
@@ -152,7 +152,7 @@ export class Tally {
     const skips = SKIP_ORDER.map((code) => ({ code, omitted: this.#skips.get(code) ?? 0 }));
     const rejected = { code: 'rejected', omitted: sum(this.#rejections) } as const;
     return [
-      ...filters.map(({ clause, omitted, values }) => stage({ filter: clause, code: 'filtered', omitted, values })),
+      ...filters.map(({ clause, ...figures }) => stage({ filter: clause, code: 'filtered', ...figures })),
       ...[...skips, rejected].filter(({ omitted }) => omitted > 0).map(stage),
     ];
   }

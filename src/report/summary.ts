@@ -115,6 +115,7 @@ export const summarySchema = z.strictObject({
             omitted: count,
             left: count,
             values: z.array(z.strictObject({ value: z.string(), rows: count })).optional(),
+            warning: z.string().optional(),
           }),
         )
         .optional(),

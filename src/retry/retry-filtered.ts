@@ -1,5 +1,6 @@
 import { cellsOf } from '../domain/row.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
+import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { PERSON, type RowRange } from '../journal/entry-format.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
@@ -67,9 +68,10 @@ async function chooseRows(
 /** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */
 function bindFilter(job: Job, step: number, columns: readonly string[], deps: Deps): RowFilter | undefined {
   const written = job.steps[step - 1];
-  const where = written !== undefined && isRowStep(written) ? written.input.where : undefined;
-  const filter = where && bindWhere(where, columns, deps.plan.reader.findColumn);
-  return filter !== undefined && 'refuse' in filter ? filter : undefined;
+  if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
+  const { findColumn } = deps.plan.reader;
+  const filter = bindWhere(written.input.where, columns, { findColumn, numbers: numbersOf(written) });
+  return 'refuse' in filter ? filter : undefined;
 }
 
 function listRanges(step: number, rows: ReadonlySet<number>): RowRange[] {

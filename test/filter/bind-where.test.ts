@@ -1,40 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { type Cell, cellsOf } from '../../src/domain/row.js';
-import { bindWhere, type RowFilter } from '../../src/filter/bind-where.js';
+import { bindWhere } from '../../src/filter/bind-where.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
-
-/** What becomes of rows under a `where` as a person writes it; each is asked as texts and as bytes, which must agree. */
-function aFilter(written: unknown, columns: readonly string[]): (cells: readonly Cell[]) => string {
-  const filter = bindWhere(writtenWhere.parse(written), columns, findColumn);
-  if ('problems' in filter) throw new Error(filter.problems[0]?.message);
-  return (cells) => {
-    const said = nameOf(filter.refuse(cellsOf(cells)));
-    expect(nameOf(filter.refuse(asBytes(cells)))).toBe(said);
-    return said;
-  };
-}
-
-function asBytes(cells: readonly Cell[]) {
-  const writer = new RowWriter(cells.length);
-  // Not the first row of its block.
-  for (let row = 0; row < 2; row += 1) writer.add({ cells, line: row + 2, fault: undefined });
-  const rows = writer.cells;
-  rows.row = 1;
-  return rows;
-}
-
-function nameOf(refusal: ReturnType<RowFilter['refuse']>): string {
-  if (refusal === undefined) return 'in';
-  return refusal.kind === 'rejected' ? `bad ${refusal.rejection.field}` : refusal.skip.reason;
-}
-
-const answerTo = (condition: unknown, cell: Cell) => {
-  const said = aFilter({ cell: condition }, ['cell'])([cell]);
-  return said === 'in' ? 'in' : said.startsWith('bad') ? 'bad' : 'out';
-};
+import { aFilter, answerTo, NONE } from './a-filter.js';
 
 const DAY = '2026-01-31';
 const NOON = '2026-01-31T12:00:00+08:00';
@@ -167,7 +137,7 @@ test.each([
   [{ atLeast: 1, format: '1.234,56' }, /expected a number written as 1\.234,56, .* or a blank cell$/],
   [{ after: DAY }, /writes 31\.01\.2026, say so with format: dd\.MM\.yyyy$/],
 ])('a cell that cannot be compared is rejected with what to write in the job: %j', (condition, reason) => {
-  const filter = bindWhere(writtenWhere.parse({ cell: condition }), ['cell'], findColumn);
+  const filter = bindWhere(writtenWhere.parse({ cell: condition }), ['cell'], { findColumn, numbers: NONE });
   const refusal = 'refuse' in filter ? filter.refuse(cellsOf(['1.23.4'])) : undefined;
   expect(refusal?.kind === 'rejected' ? refusal.rejection.reason : '').toMatch(reason);
 });
@@ -202,7 +172,7 @@ test('a cell that cannot be compared rejects a row only where the row hangs on i
 
 test('a column that no file has is named with the columns that there are, and the nearest', () => {
   const where = writtenWhere.parse([{ consent: 'yes' }, { contry: 'SG' }]);
-  expect(bindWhere(where, COLUMNS, findColumn)).toEqual({
+  expect(bindWhere(where, COLUMNS, { findColumn, numbers: NONE })).toEqual({
     problems: [
       {
         column: 'contry',

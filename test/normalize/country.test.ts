@@ -60,9 +60,9 @@ describe('country', () => {
     });
   });
 
-  it('is known by its name in English, German, French, Spanish and Chinese, all of them, save where several have it', () => {
+  it('is known by its name in the languages of most files, all of them, save where several have it', () => {
     const several = new Set<string>();
-    for (const language of ['en', 'de', 'fr', 'es', 'zh', 'pt', 'it', 'ja']) {
+    for (const language of ['en', 'de', 'fr', 'es', 'zh', 'pt', 'it', 'ja', 'nl', 'id', 'th', 'vi']) {
       const names = new Intl.DisplayNames([language], { type: 'region' });
       for (const code of alpha2Codes) {
         const name = names.of(code) ?? '';
@@ -71,7 +71,41 @@ describe('country', () => {
         else several.add(name);
       }
     }
-    expect([...several].sort()).toEqual(['Congo', 'Saint Martin', 'Saint-Martin']);
+    expect([...several].sort()).toEqual(['Congo', 'Nga', 'Saint Martin', 'Saint-Martin']);
+  });
+
+  it.each([
+    [
+      'GB',
+      'Großbritannien, Grossbritannien, England, Schottland, Nordirland, Grande-Bretagne, Angleterre, Pays de Galles',
+    ],
+    ['GB', 'Gran Bretaña, Inglaterra, Gran Bretagna, Inghilterra, Grã-Bretanha, Groot-Brittannië, Engeland, Inggris'],
+    ['GB', 'Britania Raya, อังกฤษ, สหราชอาณาจักร, Anh, Anh Quốc, Vương quốc Anh'],
+    ['NL', 'Holland, Niederlande, Hollande, Holanda, Olanda, Nederland, Belanda, ฮอลแลนด์, Hà Lan'],
+    [
+      'US',
+      'USA, Amerika, Vereinigte Staaten von Amerika, Etats-Unis, Amérique, Estados Unidos de América, EE.UU., EEUU',
+    ],
+    ['US', "Stati Uniti d'America, EUA, Verenigde Staten, Amerika Serikat, สหรัฐ, อเมริกา, Hoa Kỳ, Mỹ"],
+    ['DE', 'Bundesrepublik Deutschland, BRD, Allemagne, Alemania, Germania, Alemanha, Duitsland, Jerman, เยอรมัน, Đức'],
+    ['AT', 'Österreich, Oesterreich, Autriche, Áustria, Oostenrijk, ออสเตรีย, Áo'],
+    ['CZ', 'Tschechei, Tschechische Republik, République tchèque, República Checa, Repubblica Ceca, República Tcheca'],
+    ['CI', 'Elfenbeinküste, Costa de Marfil, Costa d’Avorio, Costa do Marfim, Ivoorkust, Pantai Gading, Bờ Biển Ngà'],
+    ['MM', 'Birma, Birmanie, Birmania, Birmânia, พม่า, Miến Điện'],
+    ['BY', 'Weißrussland, Weissrussland, Biélorussie, Wit-Rusland'],
+    ['AE', 'Vereinigte Arabische Emirate, VAE, Emirate, Émirats arabes unis'],
+    ['RU', 'Russland, Russische Föderation, Rusia, Liên bang Nga, รัสเซีย'],
+  ])('%s is known by the names that people use: %s', (country, names) => {
+    for (const name of names.split(', ')) expect([name, normalizeCountry(name)]).toEqual([name, { ok: true, country }]);
+  });
+
+  it('of three letters is a code in capitals; else a name with that spelling counts too', () => {
+    expect(normalizeCountry('NGA')).toEqual({ ok: true, country: 'NG' });
+    expect(normalizeCountry('Nga')).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('NG (Nigeria) or RU (Russia)'),
+    });
+    expect(normalizeCountry('deu')).toEqual({ ok: true, country: 'DE' });
   });
 
   it('quotes no long text and no control characters back', () => {

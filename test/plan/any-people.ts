@@ -29,6 +29,7 @@ const WHERE: Where = [
     { column: 'name', tests: [{ op: 'atLeast', bound: 0 }] },
   ],
 ];
+const OF_SINGAPORE: Where = [[{ column: 'mobile', tests: [{ op: 'equals', as: 'country', values: ['SG', 'DE'] }] }]];
 const COUNTRY: Where = [[{ column: 'country', tests: [{ op: 'equals', values: ['DE', 'é'], exact: false }] }]];
 
 export const STEPS: readonly (readonly [string, RowStep])[] = [
@@ -51,6 +52,7 @@ export const STEPS: readonly (readonly [string, RowStep])[] = [
     anSms({ template: aTemplate({ text: 'Hi {{ name }} – „{{ note | default: "x" }}“…', smartReplace: true }) }),
   ],
   ['rows that a where takes', anSms({ input: { ...people, where: WHERE }, text: 'Hi {{ name }}' })],
+  ['rows with numbers of a country', anSms({ input: { ...people, where: OF_SINGAPORE }, text: 'Hi {{ name }}' })],
   ['rows that one of two maps takes', { ...START, input: { ...people, where: [...WHERE, ...COUNTRY] } }],
 ];
 

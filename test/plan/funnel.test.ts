@@ -51,6 +51,8 @@ describe('the funnel of a step', () => {
           { value: 'DE', rows: 2 },
           { value: 'Germany', rows: 1 },
         ],
+        warning:
+          'Land: Deutschland omits other spellings: DE 2, Germany 1 (Deutschland). To let them in write Land: { as: country, equals: Deutschland }',
       },
       {
         ...{ filter: 'spend: { atLeast: 100 }', code: 'filtered', omitted: 1, left: 5 },
@@ -72,8 +74,20 @@ describe('the funnel of a step', () => {
           { value: 'blank · DE', rows: 1 },
           { value: 'no · DE', rows: 1 },
         ],
+        warning: expect.stringContaining('omits other spellings: DE 2 (Deutschland)'),
       },
     ]);
+  });
+
+  test.each<[string, Where[number][number]['tests'][number], string[]]>([
+    ['no country is named', { op: 'equals', values: ['vip', 'no'], exact: false }, ['Norge', 'DE']],
+    ['other countries are left out', { op: 'equals', values: ['DE'], exact: false }, ['Austria', 'CH', '', '?']],
+    ['the letters count', { op: 'equals', values: ['Deutschland'], exact: true }, ['DE']],
+    ['spellings count as one', { op: 'equals', as: 'country', values: ['DE'] }, ['Austria']],
+  ])('warns of no spelling where %s', async (_what, condition, lands) => {
+    const rows = lands.map((land, person) => `${aNumber(person)},yes,${land},1`);
+    const { funnel = [] } = await aFunnel(rows, [[{ column: 'Land', tests: [condition] }]]);
+    expect(funnel.map(({ code, warning }) => [code, warning])).toContainEqual(['filtered', undefined]);
   });
 
   test('adds up to the counts of the step, whatever the rows are', async () => {

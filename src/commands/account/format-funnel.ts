@@ -1,7 +1,7 @@
 import { format } from '../../domain/count-of.js';
 import { wordsOf } from '../../domain/row-codes.js';
 import type { FunnelStage } from '../../plan/format/plan-file.js';
-import type { Screen } from '../terminal/screen.js';
+import { paint, type Screen } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
 
@@ -27,9 +27,11 @@ export function formatFunnel(
   const stages = funnel.map((stage) => `${nameStage(stage)} ${format(stage.left)}`);
   const line = [`read ${format(read)}`, ...stages, `to send ${format(funnel.at(-1)?.left ?? read)}`].join(' → ');
   const below = funnel.flatMap((stage) => describeLeftOut(stage, isBrief ? MOST_BRIEF : MOST_LISTED));
-  return [line, ...below.map((text) => `  ${text}`)]
-    .map((text) => `${wrapText(escapeText(`${INDENT}${text}`), screen.columns, `${INDENT}    `).join('\n')}\n`)
-    .join('');
+  const warnings = funnel.flatMap(({ warning }) => (warning === undefined ? [] : [`warning: ${warning}`]));
+  const wrap = (text: string) => wrapText(escapeText(`${INDENT}${text}`), screen.columns, `${INDENT}    `);
+  const lines = [line, ...below.map((text) => `  ${text}`)].flatMap(wrap);
+  const warned = warnings.flatMap(wrap).map((text) => paint(screen, 'magenta', text));
+  return [...lines, ...warned].map((text) => `${text}\n`).join('');
 }
 
 export function nameStage({ code, filter }: Pick<FunnelStage, 'code' | 'filter'>): string {

@@ -75,6 +75,7 @@ export async function planNewInput(
       const warning = warnOfList(list);
       if (warning !== undefined) log.warn(warning);
     }
+    for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
     return { ...outcome, leftOut };
   } catch (error) {
     // The process that took over the job removes our unfinished files.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type CellTest, type Condition, DAYS_AGO, type Where } from '../../domain/where.js';
+import { normalizeCountry } from '../../normalize/country.js';
 import { isBlank } from '../../template/blank.js';
 import { findBadInputFormat } from '../../template/date-input.js';
 import { findBadNumberFormat } from '../../template/number-input.js';
@@ -54,44 +55,71 @@ function exists(text: string): boolean {
   return Number.isFinite(Date.parse(text)) && date.toISOString().startsWith(day);
 }
 
-const comparison = z
-  .strictObject({
-    equals: valueOrList.optional().describe('The value, or one of a list.'),
-    not: withoutWords(valueOrList).optional().describe('Any other value. A blank cell is no value.'),
-    atLeast: z.number().optional().describe('A number that is not smaller.'),
-    atMost: z.number().optional().describe('A number that is not larger.'),
-    before: moment.optional().describe('A date before this one: ISO 8601, or such as 90 days ago.'),
-    after: moment.optional().describe('A date after this one: ISO 8601, or such as 90 days ago.'),
-    format: z
-      .string()
-      .optional()
-      .describe(
-        'How the file writes its dates, such as dd.MM.yyyy, ISO 8601 by default; or its numbers, such as "1.234,56", by default with a point and no separators.',
-      ),
-    exact: z.boolean().optional().describe('true: blanks around a text and its case count.'),
-  })
-  .superRefine((written, context) => {
-    // What is no key has been named.
-    if (context.issues.length > 0) return;
-    const { equals, not, atLeast, atMost, before, after, format, exact } = written;
-    const refuse = (message: string) => context.addIssue({ code: 'custom', message });
-    const moments = [before, after].filter((each) => each !== undefined);
-    const values = [equals, not].flat().filter((each) => each !== undefined);
-    const texts = values.filter((each) => typeof each !== 'number');
-    const hasNumbers = texts.length < values.length || atLeast !== undefined || atMost !== undefined;
-    if (Object.keys(written).every((key) => key === 'format' || key === 'exact')) {
-      refuse('expected at least one of equals, not, atLeast, atMost, before, after');
-    } else if (format !== undefined && hasNumbers === moments.length > 0) {
-      refuse('expected either before or after beside format, or a comparison with a number');
-    } else if (format !== undefined && moments.some((each) => each.includes('T'))) {
-      refuse('expected before and after as days: a format has no offset');
-    } else if (format !== undefined && findBadFormat(format, hasNumbers) !== undefined) {
-      context.addIssue({ code: 'custom', message: findBadFormat(format, hasNumbers), path: ['format'] });
-    } else if (exact === true && texts.length === 0) refuse('expected equals or not with a text beside exact');
-  });
+const comparisonKeys = z.strictObject({
+  equals: valueOrList.optional().describe('The value, or one of a list.'),
+  not: withoutWords(valueOrList).optional().describe('Any other value. A blank cell is no value.'),
+  atLeast: z.number().optional().describe('A number that is not smaller.'),
+  atMost: z.number().optional().describe('A number that is not larger.'),
+  before: moment.optional().describe('A date before this one: ISO 8601, or such as 90 days ago.'),
+  after: moment.optional().describe('A date after this one: ISO 8601, or such as 90 days ago.'),
+  format: z
+    .string()
+    .optional()
+    .describe(
+      'How the file writes its dates, such as dd.MM.yyyy, ISO 8601 by default; or its numbers, such as "1.234,56", by default with a point and no separators.',
+    ),
+  exact: z.boolean().optional().describe('true: blanks around a text and its case count.'),
+  as: z
+    .literal('country')
+    .optional()
+    .describe('country: names and codes of a country are the same, in the usual languages; of a number its country.'),
+});
 
-function findBadFormat(format: string, isOfNumbers: boolean): string | undefined {
-  return isOfNumbers ? findBadNumberFormat(format) : findBadInputFormat(format);
+type Comparison = z.output<typeof comparisonKeys>;
+type Fault = { readonly message: string; readonly path?: string[] };
+
+const comparison = comparisonKeys.superRefine((written, context) => {
+  // What is no key has been named.
+  if (context.issues.length > 0) return;
+  const fault = written.as === undefined ? findFault(written) : findCountryFault(written);
+  if (fault !== undefined) context.addIssue({ code: 'custom', ...fault });
+});
+
+function findFault(written: Comparison): Fault | undefined {
+  const { equals, not, atLeast, atMost, before, after, format, exact } = written;
+  const moments = [before, after].filter((each) => each !== undefined);
+  const values = [equals, not].flat().filter((each) => each !== undefined);
+  const texts = values.filter((each) => typeof each !== 'number');
+  const hasNumbers = texts.length < values.length || atLeast !== undefined || atMost !== undefined;
+  if (Object.keys(written).every((key) => key === 'format' || key === 'exact'))
+    return { message: 'expected at least one of equals, not, atLeast, atMost, before, after' };
+  if (format !== undefined && hasNumbers === moments.length > 0)
+    return { message: 'expected either before or after beside format, or a comparison with a number' };
+  if (format !== undefined && moments.some((each) => each.includes('T')))
+    return { message: 'expected before and after as days: a format has no offset' };
+  const findBad = hasNumbers ? findBadNumberFormat : findBadInputFormat;
+  const fault = format === undefined ? undefined : findBad(format);
+  if (fault !== undefined) return { message: fault, path: ['format'] };
+  if (exact === true && texts.length === 0) return { message: 'expected equals or not with a text beside exact' };
+  return undefined;
+}
+
+function findCountryFault({ as: _as, equals, not, ...others }: Comparison): Fault | undefined {
+  if ((equals ?? not) === undefined || Object.keys(others).length > 0)
+    return { message: 'expected equals or not beside as, and nothing else' };
+  for (const [key, values] of Object.entries({ equals, not })) {
+    const message = findUnknownCountry([values ?? []].flat());
+    if (message !== undefined) return { message, path: [key] };
+  }
+  return undefined;
+}
+
+function findUnknownCountry(values: readonly unknown[]): string | undefined {
+  for (const value of values) {
+    const found = normalizeCountry(String(value));
+    if (!found.ok) return found.reason.replace(/\.$/, '');
+  }
+  return undefined;
 }
 
 const condition = z.union([z.enum(['blank', 'present']), ...scalars, withoutWords(values), comparison], {
@@ -140,8 +168,14 @@ function fillComparison({
   after,
   format,
   exact = false,
+  as,
 }: z.output<typeof comparison>): CellTest[] {
   const tests: CellTest[] = [];
+  if (as !== undefined) {
+    if (equals !== undefined) tests.push({ op: 'equals', as, values: fillCountries(equals) });
+    if (not !== undefined) tests.push({ op: 'not', as, values: fillCountries(not) });
+    return tests;
+  }
   const ofNumbers = format === undefined ? {} : { format };
   if (equals !== undefined) tests.push({ op: 'equals', values: fillValues(equals), exact, ...ofNumbers });
   if (not !== undefined) tests.push({ op: 'not', values: fillValues(not), exact, ...ofNumbers });
@@ -150,6 +184,14 @@ function fillComparison({
   if (before !== undefined) tests.push({ op: 'before', bound: before, format });
   if (after !== undefined) tests.push({ op: 'after', bound: after, format });
   return tests;
+}
+
+/** The schema holds that each is one. */
+function fillCountries(written: Value | readonly Value[]): string[] {
+  return [written].flat().flatMap((value) => {
+    const found = normalizeCountry(String(value));
+    return found.ok ? [found.country] : [];
+  });
 }
 
 /** The schema holds that all are numbers, or none. */

@@ -109,6 +109,8 @@ export interface FunnelStage {
   readonly left: number;
   /** The commonest cells that a condition left out, '' for a blank one; without personal data. */
   readonly values?: readonly CellCount[] | undefined;
+  /** That a condition left out other spellings of a country that it names. */
+  readonly warning?: string | undefined;
 }
 
 /** Lengths and checksums of a step's files as planned. */

@@ -47,9 +47,12 @@ export function renderFunnel({ steps }: Summary): Html {
       .slice(0, MOST_ROWS)
       .map((stage) => row(cut(nameStage(stage)), stage.left, describeLeftOut(stage)));
     const rows = [row('read', balance.read, ''), ...stages];
+    const warnings = funnel
+      .slice(0, MOST_ROWS)
+      .flatMap(({ warning }) => (warning === undefined ? [] : [html`<p>Warning: ${cut(warning)}</p>`]));
     return [
       html`<h3>${nameOf(step)}</h3>
-${renderTable({ name: `${nameOf(step)}: from the rows read to the audience`, columns }, rows)}`,
+${renderTable({ name: `${nameOf(step)}: from the rows read to the audience`, columns }, rows)}${warnings}`,
     ];
   });
   return sections.length === 0

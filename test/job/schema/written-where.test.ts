@@ -117,6 +117,16 @@ describe('a where that would not say what is meant is refused', () => {
       { day: { after: '2026-01-01T00:00Z', format: 'dd.MM.yyyy' } },
       `${AT}.day is a map, expected before and after as days: a format has no offset`,
     ],
+    [{ land: { as: 'country' } }, `${AT}.land is a map, expected equals or not beside as, and nothing else`],
+    [
+      { land: { as: 'country', equals: 'DE', exact: true } },
+      `${AT}.land is a map, expected equals or not beside as, and nothing else`,
+    ],
+    [
+      { land: { as: 'country', equals: ['DE', 'Deutshland'] } },
+      `${AT}.land.equals is a list, "Deutshland" is not a country, expected a name or a two-letter code such as SG`,
+    ],
+    [{ land: { as: 'land', equals: 'DE' } }, `${AT}.land.as is "land", expected country`],
     [[{ a: 'x' }, {}], `${AT}[1] is a map, expected at least one column`],
   ])('%j', (where, message) => {
     expect(messagesOf(withWhere(where))).toEqual([message]);

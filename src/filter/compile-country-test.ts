@@ -1,0 +1,65 @@
+import type { RowCells } from '../domain/row.js';
+import type { CountryTest } from '../domain/where.js';
+import type { RowStep } from '../job/job.js';
+import { normalizeCountry } from '../normalize/country.js';
+import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
+import { isBlank } from '../template/blank.js';
+import { type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
+
+/** Which column of a step has the numbers that it sends to, and in which country those without + are read. */
+export interface StepNumbers {
+  readonly column: string | undefined;
+  readonly country: string | undefined;
+  readonly countryColumn: string | undefined;
+}
+
+export function numbersOf(step: RowStep): StepNumbers {
+  const { country, countryColumn } = step.input;
+  return { column: columnOf(step), country, countryColumn };
+}
+
+function columnOf(step: RowStep): string | undefined {
+  switch (step.kind) {
+    case 'contacts':
+      return step.fields.msisdn;
+    case 'conversations':
+      return typeof step.user === 'string' ? undefined : step.user.phone;
+    case 'verification.check':
+      return undefined;
+    default:
+      return step.destination;
+  }
+}
+
+/**
+ * Whether the country of a cell is one of some: of a country written in any way that `countryColumn` understands, or that of a
+ * number. `isDestination`: a number that cannot be read is rejected by its own check, which says why.
+ */
+export function compileCountryTest(
+  { op, values }: CountryTest,
+  column: NumberColumn,
+  { isDestination }: { readonly isDestination: boolean },
+): CompiledTest {
+  const wanted = new Set(values);
+  const [found, missed] = op === 'equals' ? ([YES, NO] as const) : ([NO, YES] as const);
+  return {
+    ofText: (text, cells) => {
+      if (isBlank(text)) return NO;
+      const country = readCountry(text, column, cells);
+      if (country === undefined) return isDestination ? YES : UNREADABLE;
+      return wanted.has(country) ? found : missed;
+    },
+    expected: 'a country by its name or code, or a number',
+  };
+}
+
+/** The country of a cell, as a name, a code or a number; undefined for anything else. */
+export function readCountry(text: string, column: NumberColumn, cells: RowCells): string | undefined {
+  // No name of a country has a digit, and no number can do without.
+  if (!/\d/.test(text)) {
+    const named = normalizeCountry(text);
+    return named.ok ? named.country : undefined;
+  }
+  const number = normalizeCell(cells, column);
+  return 'digits' in number ? number.country : undefined;
+}
