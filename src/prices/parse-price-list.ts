@@ -8,13 +8,14 @@ import { planByCountry, plansByCallingCode } from '../normalize/number/numbering
 import { parseDecimal } from './decimal.js';
 import type { PriceRow } from './price-list.js';
 
-/** Columns of a price list; of `country` and `prefix` it has at least one. Others are ignored. */
-const COLUMNS = ['country', 'prefix', 'sms', 'contact'] as const;
-type Column = (typeof COLUMNS)[number];
+/** Columns of a price list, and what they are called as well; of `country` and `prefix` it has at least one. Others are ignored. */
+const COLUMNS = { country: ['land'], prefix: ['vorwahl'], sms: ['preis', 'price'], contact: ['kontakt'] } as const;
+type Column = keyof typeof COLUMNS;
 
 /** More are counted only. */
 const MOST_PROBLEMS = 50;
-const COLUMNS_HINT = 'A price list has the columns country or prefix, and sms; contact may be added.';
+const COLUMNS_HINT =
+  'A price list has the columns country (or land) or prefix (or vorwahl), and sms (or price, preis); contact (or kontakt) may be added.';
 
 /**
  * Reads the rows of a price list, and finds all their faults: no country or prefix, an unknown one, no price, one that is
@@ -36,12 +37,15 @@ export class PriceListParser {
   ) {
     this.#shown = shown;
     this.#isCommaDecimal = isCommaDecimal;
-    for (const name of COLUMNS) {
-      const found = findColumn(columns, name);
-      if (found !== undefined) this.#indexes[name] = found.index;
+    for (const name of Object.keys(COLUMNS) as Column[]) {
+      const names = [name, ...COLUMNS[name]];
+      const found = names.flatMap((each) => findColumn(columns, each)?.index ?? []);
+      if (found[0] !== undefined) this.#indexes[name] = found[0];
       // A reader numbers columns of one name.
-      const isRepeated = columns.some((column) => column.toLowerCase().startsWith(`${name} (`));
-      if (isRepeated) this.refuse(1, `several columns are named ${name}, expected one`);
+      const isRepeated = (each: string) => columns.some((column) => column.toLowerCase().startsWith(`${each} (`));
+      const repeated = names.find(isRepeated);
+      if (repeated !== undefined) this.refuse(1, `several columns are named ${repeated}, expected one`);
+      else if (found.length > 1) this.refuse(1, `several columns are named ${names.join(' or ')}, expected one`);
     }
     if (this.#indexes.sms === undefined) this.#refuseColumn('sms', columns);
     if (this.#indexes.country === undefined && this.#indexes.prefix === undefined)

@@ -32,6 +32,14 @@ describe('a price list', () => {
     ]);
   });
 
+  it('has German names of columns as well', () => {
+    const { rows, problems } = parse(['Land|Vorwahl|Preis|Kontakt', 'Österreich|+43|0,075|0,01'], {
+      isCommaDecimal: true,
+    });
+    expect(problems).toEqual([]);
+    expect(rows).toEqual([{ line: 2, country: 'AT', prefix: '43', sms: 75_000_000n, contact: 10_000_000n }]);
+  });
+
   it('has decimal commas where the caller says that they are', () => {
     expect(parse(['country|sms', 'DE|0,075'], { isCommaDecimal: true }).rows).toMatchObject([{ sms: 75_000_000n }]);
   });
@@ -67,8 +75,11 @@ describe('a price list', () => {
   });
 
   it.each([
-    [['land', 'sms'], "no column matches 'country'; columns: land, sms"],
-    [['country', 'price'], "no column matches 'sms'; columns: country, price"],
+    [['pays', 'sms'], "no column matches 'country'; columns: pays, sms"],
+    [['country', 'cost'], "no column matches 'sms'; columns: country, cost"],
+    [['country', 'land', 'sms'], 'several columns are named country or land, expected one'],
+    [['land', 'preis', 'price'], 'several columns are named sms or preis or price, expected one'],
+    [['land', 'vorwahl (1)', 'vorwahl (2)', 'preis'], 'several columns are named vorwahl, expected one'],
     [['country', 'prefix (1)', 'prefix (2)', 'sms'], 'several columns are named prefix, expected one'],
   ])('refuses the columns %j', (columns, message) => {
     expect(problemsOf([columns.join('|')])).toEqual([`prices.csv:1: ${message}`]);

@@ -45,7 +45,9 @@ const writtenPrices = z
         (path) => path !== '-',
         'expected a file: standard input is read for the files of a step, and for its suppression lists',
       )
-      .describe('Price list: a CSV file with the columns country or prefix, sms, and if need be contact.'),
+      .describe(
+        'Price list: a CSV file with the columns country (land) or prefix (vorwahl), sms (price, preis), and if need be contact (kontakt).',
+      ),
     currency: currencyCode().describe('Currency of its prices, ISO 4217.'),
     onMissing: z
       .enum(['refuse', 'zero'])
