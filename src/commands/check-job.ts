@@ -14,6 +14,7 @@ import { ProblemList } from '../plan/problems.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
+import { checkOnline } from './check-online.js';
 import { readAddress } from './cluster/read-address.js';
 import { readHookAddress } from './notify/hook-address.js';
 import { type Host, runtimeOf } from './support/deps.js';
@@ -24,9 +25,12 @@ import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 /**
  * `volley check JOB`: the job file, its secrets, its database, its price list, and the beginning of each file (encoding, header, columns). Reads
- * no file to its end, save suppression lists, and sends nothing.
+ * no file to its end, save suppression lists, and sends nothing; with `online` it also tries the keys against the service.
  */
-export async function checkJob(flags: { job: string; json: boolean | undefined }, terminal: Host): Promise<number> {
+export async function checkJob(
+  flags: { job: string; online?: boolean; json: boolean | undefined },
+  terminal: Host,
+): Promise<number> {
   const job = fixDates(await loadJob(flags.job), runtimeOf(terminal).clock.now());
   const reader = await loadReader();
   const problems = new ProblemList('use the job');
@@ -44,13 +48,15 @@ export async function checkJob(flags: { job: string; json: boolean | undefined }
   checkTimes(job, { steps, problems }, terminal);
   await checkSecrets(job, terminal, problems);
   await checkDatabase(job, terminal, { problems, notices });
+  const isTried = flags.online === true && problems.isEmpty;
+  const online = isTried ? await checkOnline(job, { file: flags.job, host: terminal, problems }) : [];
   await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, async () => problems.throwIfAny());
   const lines = steps.map(
     ({ number, kind, files, suppression }) =>
       `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n${suppression.map((list) => `    ${escapeText(describeList(list, list.among))}\n`).join('')}`,
   );
   const waiting = empty.map((shown) => `  no file matches ${escapeText(shown)} yet\n`);
-  const said = notices.map((notice) => `  ${escapeText(notice)}\n`);
+  const said = [...online, ...notices].map((notice) => `  ${escapeText(notice)}\n`);
   const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
   const text = `Job ${job.name} can be planned, as far as the job file, ${secrets} and the first rows of each file show.\n${[...lines, ...waiting, ...said].join('')}`;
   await printResult(terminal, flags, { json: { job: job.name, state: 'checked', steps, notices }, text });

@@ -20,7 +20,7 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
     case 'interrupted':
       return words(`it was interrupted (${detail})`);
     case 'unavailable':
-      return words(`the service could not be used (${detail})`);
+      return words(`it cannot go on for now (${detail})`);
     case 'unauthorized':
       return words(detail, 'check the API key, and that it belongs to the account of the job');
     case 'redirected':

@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.js';
 import type { Answer, Response } from './answer.js';
-import type { Decision } from './decide-answer.js';
+import { type Decision, WRONG_KEY } from './decide-answer.js';
 import type { Endpoint, WireRequest } from './endpoint.js';
 import { isKeyFault, isOwnError, readErrorBody } from './error-body.js';
 
@@ -28,7 +28,7 @@ export function describeCallFailure(failed: FailedCall): ServiceError {
           ? describeRedirect(name, decision.why, answer)
           : describeDoubt(name, `${decision.why}, a redirect`, answer);
       }
-      if (!decision.mayHaveBeenProcessed) return describeUnauthorized(name, answer as Response);
+      if (!decision.mayHaveBeenProcessed) return describeUnauthorized(failed.endpoint, answer as Response);
       return isRepeatable ? describeBarred(name, decision.why, answer) : describeDoubt(name, decision.why, answer);
     case 'again':
     case 'wait':
@@ -43,7 +43,7 @@ export function describeBadAnswer(
   { area, name }: FailedCall['endpoint'],
   { answer, isRepeatable }: { answer: Response; isRepeatable: boolean },
 ): ServiceError {
-  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(name, answer);
+  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized({ area, name }, answer);
   const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
   return new ServiceError('bad-answer', `Cannot ${name}: ${problem}`, {
@@ -57,14 +57,16 @@ function describeRefusal(name: string, response: Response): ServiceError {
   return new ServiceError('refused', `Cannot ${name}: ${message}`, { status: response.status, serviceCode: code });
 }
 
-function describeUnauthorized(name: string, response: Response): ServiceError {
+const WRONG_TOKEN = 'the user name or the token is wrong or not of this account';
+
+function describeUnauthorized({ area, name }: FailedCall['endpoint'], response: Response): ServiceError {
   const { status } = response;
   const { code, message } = readErrorBody(response);
   return new ServiceError(
     'unauthorized',
-    `Cannot ${name}: the service refuses the credentials (HTTP ${status}): ${message}`,
+    `Cannot ${name}: ${area === 'campaign' ? WRONG_TOKEN : WRONG_KEY} (HTTP ${status}: ${message})`,
     {
-      hint: 'Check the credentials of this area, and the account they belong to.',
+      hint: `Check service.credentials of ${area}, and service.account. \`volley check JOB --online\` tries them without sending anything.`,
       status,
       serviceCode: code,
     },

@@ -87,10 +87,14 @@ export function wasTurnedAway(decision: Decision): boolean {
   return decision.kind === 'wait' || (decision.kind === 'in-doubt' && decision.isTurnedAway === true);
 }
 
+/** What a 401 or 403 of the service itself means. */
+export const WRONG_KEY = 'the API key is wrong or not of this account';
+
 /** Why a run stops for an answer, for a person. */
 export function explainStop({ reason, why, mayHaveBeenProcessed }: Extract<Decision, { kind: 'stop' }>): string {
   if (reason === 'request-refused') return why;
-  if (reason === 'redirected' || !mayHaveBeenProcessed) return `${why} from the service`;
+  if (reason === 'unauthorized' && !mayHaveBeenProcessed) return `${WRONG_KEY} (${why} from the service)`;
+  if (reason === 'redirected') return `${why} from the service`;
   return `${why}: something in between refuses requests, or the base address is wrong`;
 }
 

@@ -115,7 +115,8 @@ describe('an answer that a person must look at', () => {
     const { end, summary, service } = await sendThrough((_sent, count) =>
       count === 1 ? undefined : response(status, OWN),
     );
-    expect(end).toEqual({ reason, detail: `HTTP ${status} from the service` });
+    const why = `HTTP ${status} from the service`;
+    expect(end).toEqual({ reason, detail: `the API key is wrong or not of this account (${why})` });
     expect(service.accepted).toHaveLength(10);
     expect(summary).toMatchObject({ exitCode: 4, balance: { accepted: 10, unprocessed: 290, inDoubt: 0 } });
   });

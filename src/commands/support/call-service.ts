@@ -1,3 +1,4 @@
+import type { Area } from '../../domain/areas.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
 import { defaultLimitsOfArea } from '../../job/limits.js';
@@ -22,13 +23,10 @@ import type { NameFields } from './log-command.js';
 import { openService } from './open-service.js';
 import { lockDepsOf } from './runtime.js';
 
-/** The areas that a person calls one thing of; SMS and contacts are for jobs. */
-export type CalledArea = 'verification' | 'gateway' | 'campaign' | 'chat';
-
 export interface Called {
   /** Path of a job file; only its service, its name and its output directory are used. */
   readonly job: string;
-  readonly area: CalledArea;
+  readonly area: Area;
   /** The call is one of the Action Request Token. */
   readonly isAction?: boolean;
   /** As the flag `--json` was given. */

@@ -50,6 +50,10 @@ export class ContactStore {
     for (const group of contact.groups) this.#sizeOfGroup.set(group, this.groupSize(group) + 1);
   }
 
+  get(id: number): KeptContact | undefined {
+    return this.#contacts.get(id);
+  }
+
   groupSize(group: number): number {
     return this.#sizeOfGroup.get(group) ?? 0;
   }

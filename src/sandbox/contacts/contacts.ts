@@ -1,4 +1,4 @@
-import type { AreaCall, AreaDeps, Distortable, SandboxArea } from '../area.js';
+import type { AreaCall, AreaDeps, Distortable, Route, SandboxArea } from '../area.js';
 import { findRowFault } from '../faults/chosen.js';
 import { answerError, answerJson, answerRowFault, ERROR_CODE, type HttpAnswer, isRefusal } from '../http-answer.js';
 import type { ContactEntry } from '../ledger/page.js';
@@ -50,17 +50,36 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Sandbo
     });
   };
 
+  const readContact = async ({ params: { accountId: account = '', contactId } }: AreaCall): Promise<HttpAnswer> => {
+    const book = bookOf(account);
+    const contact = book.get(Number(contactId));
+    return contact === undefined
+      ? answerError(404, NOT_FOUND, clock.now())
+      : answerJson(200, toAnswerBody(contact, book));
+  };
+
   return {
     name: 'contacts',
-    routes: PREFIXES.map((prefix) => ({
-      method: 'POST',
-      path: `${prefix}/accounts/:accountId/contacts`,
-      takesBody: true,
-      authorize,
-      recipients: readNumber,
-      handle: createContact,
-      distortions: { partial: leaveIdOut, foreign: giveAnother },
-    })),
+    routes: PREFIXES.flatMap((prefix): Route[] => [
+      {
+        method: 'POST',
+        path: `${prefix}/accounts/:accountId/contacts`,
+        takesBody: true,
+        authorize,
+        recipients: readNumber,
+        handle: createContact,
+        distortions: { partial: leaveIdOut, foreign: giveAnother },
+      },
+      {
+        method: 'GET',
+        path: `${prefix}/accounts/:accountId/contacts/:contactId`,
+        takesBody: false,
+        authorize,
+        recipients: () => [],
+        handle: readContact,
+        distortions: {},
+      },
+    ]),
     apply: (rows) => {
       for (const { account, contactId, contact } of rows as unknown as readonly ContactEntry[]) {
         bookOf(account).put(contact as unknown as KeptContact);
@@ -70,6 +89,8 @@ export function createContactsArea({ clock, keyring, ledger }: AreaDeps): Sandbo
     clear: () => books.clear(),
   };
 }
+
+const NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Contact not found' };
 
 const CONFLICT = {
   code: ERROR_CODE.conflict,

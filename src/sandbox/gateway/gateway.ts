@@ -102,6 +102,13 @@ export function createGatewayArea(deps: AreaDeps): SandboxArea {
         };
       });
 
+  const readConversation = async ({ params: { conversationId = '' } }: AreaCall): Promise<HttpAnswer> => {
+    const conversation = store.conversation(conversationId);
+    return conversation === undefined
+      ? refuse(notFound('Conversation', conversationId))
+      : answerGood(200, toResult(conversation));
+  };
+
   const sendMessage = (call: AreaCall): Promise<HttpAnswer> =>
     accept(call, () => {
       const { conversationId = '' } = call.params;
@@ -145,6 +152,13 @@ export function createGatewayArea(deps: AreaDeps): SandboxArea {
         recipients: readPhone,
         handle: createConversation,
         distortions: distortId('conversationId'),
+      }),
+      route({
+        method: 'GET',
+        path: '/conversations/:conversationId',
+        recipients: () => [],
+        handle: readConversation,
+        distortions: {},
       }),
       ...(['PUT', 'PATCH'] as const).map((method) =>
         route({

@@ -15,7 +15,8 @@ interface KnownBatch {
   readonly scheduled: Map<number, number>;
 }
 
-const BATCHES = '/api/v1/subaccounts/:subAccountId/messages/batch';
+const MESSAGES = '/api/v1/subaccounts/:subAccountId/messages';
+const BATCHES = `${MESSAGES}/batch`;
 
 /** SMS batch: a batch is accepted message by message, and can be cancelled until its time. */
 export function createSmsArea(deps: AreaDeps): SandboxArea {
@@ -109,6 +110,16 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
         handle: cancelBatch,
         distortions: {},
       },
+      {
+        method: 'GET',
+        path: `${MESSAGES}/:umid`,
+        takesBody: false,
+        authorize,
+        recipients: () => [],
+        // Details of a message are in the ledger alone.
+        handle: async () => answerError(404, MESSAGE_NOT_FOUND, clock.now()),
+        distortions: {},
+      },
     ],
     apply: (rows) => {
       for (const row of rows as unknown as readonly SmsEntry[]) remember(row);
@@ -123,6 +134,8 @@ export function createSmsArea(deps: AreaDeps): SandboxArea {
 }
 
 const BATCH_NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Batch not found' };
+
+const MESSAGE_NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Message not found' };
 
 const QUOTA_EXCEEDED = {
   code: ERROR_CODE.quotaExceeded,

@@ -142,7 +142,7 @@ describe('the account of a run', () => {
     [
       'stopped',
       { state: 'stopped', stop: { reason: 'unavailable', detail: 'HTTP 503' }, exitCode: 75 },
-      'stopped before its end: the service could not be used (HTTP 503).',
+      'stopped before its end: it cannot go on for now (HTTP 503).',
     ],
     ['unfinished', { state: 'unfinished', exitCode: 75 }, 'is still running, or its process died.'],
     ['planned', { state: 'planned', exitCode: 75 }, 'is planned; nothing was sent.'],

@@ -49,7 +49,11 @@ test('a worker whose database does not come back ends after five minutes, and sa
     state: 'stopped',
     exitCode: 75,
     reason: 'the connection broke',
-    error: { code: 'unavailable', message: 'the connection broke', hint: 'Run the same command to resume.' },
+    error: {
+      code: 'unavailable',
+      message: 'it cannot go on for now (the connection broke)',
+      hint: 'Run the same command to resume.',
+    },
   });
 });
 
