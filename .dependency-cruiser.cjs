@@ -37,7 +37,7 @@ const DOORS = {
 };
 
 const LIBRARIES_WITH_EFFECTS =
-  '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|cli-progress|prom-client)(/|$)';
+  '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|prom-client)(/|$)';
 const PURE =
   '^src/(domain|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 

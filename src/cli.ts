@@ -32,7 +32,11 @@ const terminal: Terminal = {
     });
   },
   writeStderr: (text) => {
-    process.stderr.write(text);
+    process.stderr.write(below === '' ? text : `${ERASE_LINE}${text}${below}`);
+  },
+  showBelow: (line) => {
+    below = line;
+    process.stderr.write(`${ERASE_LINE}${line}`);
   },
   onSignal: (listener) => {
     listeners.add(listener);
@@ -47,6 +51,10 @@ const terminal: Terminal = {
     logged = error;
   },
 };
+
+/** The bar. Cursor and wrapping stay as they are: a process that is killed leaves nothing to be put right. */
+let below = '';
+const ERASE_LINE = '\r\u001b[K';
 
 /** Where and how this was called, so that the commands it prints can be copied: in a checkout there is no `volley` on the path. */
 function nameCaller(): { directory: string; command: string } {
@@ -116,6 +124,7 @@ function printFailure(failure: Failure): void {
  * a helper process kills this one after half a second.
  */
 function exit(exitCode: number): never {
+  if (below !== '') terminal.showBelow?.('');
   if (process.getActiveResourcesInfo().some((name) => /^(FSReq|Worker|MessagePort)/.test(name))) {
     const kill = `process.stdin.on('end', () => process.exit()).resume(); setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), 500)`;
     spawn(process.execPath, ['-e', kill], { stdio: ['pipe', 'ignore', 'ignore'], detached: true }).on(

@@ -66,7 +66,7 @@ async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name:
   const log = withFields(openLog(host, new SecretKeeper()), () => about);
   const signalled = new AbortController();
   const stopListening = onFirstSignal(host, () => signalled.abort());
-  const view = await createProgressView(host, log);
+  const view = createProgressView(host, log);
   let end: RetryEnd;
   try {
     end = await placeDiskErrors(dirname(directory), async () => {

@@ -40,6 +40,11 @@ export function needPrometheus(): Need {
   return need(() => spawnSync('prometheus', ['--version']).status === 0, 'there is no prometheus here');
 }
 
+/** Of util-linux: gives a command a terminal. */
+export function needTerminal(): Need {
+  return need(() => spawnSync('script', ['-qfec', 'true', '/dev/null']).status === 0, 'no terminal can be had here');
+}
+
 export function needNginx(): Need {
   return need(() => spawnSync('nginx', ['-v']).status === 0, 'there is no nginx here');
 }

@@ -109,7 +109,7 @@ async function apply(
   const { directory, plan, settings, lock, registry, stop, service, cluster, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const [{ applyPlan }, ownLane] = await Promise.all([import('../../run/apply-plan.js'), runtime.loadLane()]);
-  const view = await createProgressView(host, log);
+  const view = createProgressView(host, log);
   try {
     await host.observer?.onRun({ directory, plan });
     await takeOverPrepared(context, { files, clock, owner });

@@ -43,7 +43,7 @@ export async function planNewInput(
   const { files, clock } = runtimeOf(host);
   const job = fixDates(loaded, clock.now());
   const startMs = clock.monotonicMs();
-  const view = await createProgressView(host, log);
+  const view = createProgressView(host, log);
   const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, clock.now());
   const received = new ReceivedRows(files, directories);
   try {

@@ -12,7 +12,7 @@ export interface ProgressView {
 
 const LOG_EVERY_MS = 10_000;
 
-export async function createProgressView(terminal: Terminal, log: Log): Promise<ProgressView> {
+export function createProgressView(terminal: Terminal, log: Log): ProgressView {
   return terminal.isStderrTerminal ? createBar(terminal) : createLines(log);
 }
 
@@ -30,34 +30,37 @@ function createLines(log: Log): ProgressView {
   };
 }
 
-async function createBar({ screen }: Terminal): Promise<ProgressView> {
-  const { default: cliProgress } = await import('cli-progress');
-  let bar: InstanceType<typeof cliProgress.SingleBar> | undefined;
+const DRAW_EVERY_MS = 100;
+
+function createBar({ screen, showBelow = () => {} }: Terminal): ProgressView {
   let shown: Progress | undefined;
   let startedAt = 0;
   let settledBefore = 0;
-  const format = () => {
-    if (shown === undefined) return '';
+  let drawing: NodeJS.Timeout | undefined;
+  const draw = () => {
+    if (shown === undefined) return;
     const seconds = (Date.now() - startedAt) / 1000;
     const speed = seconds > 0 ? (shown.settled - settledBefore) / seconds : 0;
     const secondsLeft = speed > 0 ? Math.ceil((shown.rows - shown.settled) / speed) : undefined;
-    return formatProgress(shown, { rowsPerSecond: Math.round(speed), secondsLeft }, screen?.columns ?? 80);
+    showBelow(formatProgress(shown, { rowsPerSecond: Math.round(speed), secondsLeft }, screen?.columns ?? 80));
   };
   return {
     planned: () => {},
     sent: (progress) => {
-      if (shown?.step !== progress.step || bar === undefined) {
-        bar?.stop();
-        // The bar is removed; the account at the end stays.
-        bar = new cliProgress.SingleBar({ format, hideCursor: true, clearOnComplete: true });
+      if (shown?.step !== progress.step) {
         startedAt = Date.now();
         settledBefore = progress.settled;
-        shown = progress;
-        bar.start(progress.rows, progress.settled);
       }
       shown = progress;
-      bar.update(progress.settled);
+      if (drawing === undefined) draw();
+      drawing ??= setInterval(draw, DRAW_EVERY_MS).unref();
     },
-    close: () => bar?.stop(),
+    // The bar is removed; the account at the end stays.
+    close: () => {
+      if (drawing === undefined) return;
+      clearInterval(drawing);
+      drawing = undefined;
+      showBelow('');
+    },
   };
 }

@@ -16,6 +16,8 @@ export interface Terminal {
   /** Resolves when the stream took the text; rejects when it is closed or full. */
   writeStdout(text: string): Promise<void>;
   writeStderr(text: string): void;
+  /** Keeps a line below all that stderr shows, narrower than the terminal; '' removes it. */
+  showBelow?(line: string): void;
   /** Calls back on SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
   onSignal(listener: (name: string) => void): () => void;
   /** Exits at once, whatever is in flight; with --json, and no result yet, stdout says why. */
