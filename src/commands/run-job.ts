@@ -1,3 +1,4 @@
+import { quoteWord } from '../job/explain/quote-word.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { checkGuards } from '../plan/guards.js';
@@ -130,7 +131,7 @@ async function runInSession(
     if (listTakenFiles(session.registry.state, past.plan).length > 0) {
       // Its process died as it began, before anything was sent.
       log.warn(
-        `run ${past.plan.id} is not resumed: it had sent nothing, and another run took its files since; to let it go: volley abandon ${past.directory}`,
+        `run ${past.plan.id} is not resumed: it had sent nothing, and another run took its files since; to let it go: \`volley abandon ${quoteWord(past.directory)}\``,
         { run: past.plan.id },
       );
       continue;

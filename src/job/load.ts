@@ -22,7 +22,7 @@ import { type CheckedStep, writtenJob } from './schema/written-job.js';
 const MAX_PROBLEMS = 100;
 const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
 /** For a data file in place of a job. */
-const writeJobFor = (path: string) => `Write a job from it: volley init ${quoteWord(path)}`;
+const writeJobFor = (path: string) => `Write a job from it: \`volley init ${quoteWord(path)}\``;
 
 /** Disk errors about a path or a permission; other errors, such as too many open files, are not the job's fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
@@ -160,7 +160,7 @@ function isJobLike(value: unknown): boolean {
 const noJob = (file: string): Finding => ({
   at: 0,
   message: 'the file is not a job, expected keys and values such as name: and steps:',
-  hint: `If it is your data file: volley init ${quoteWord(file)}`,
+  hint: `If it is your data file: \`volley init ${quoteWord(file)}\``,
 });
 
 /** An unquoted text causes misleading findings on its line; a tab causes others behind it. */

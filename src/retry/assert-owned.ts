@@ -1,4 +1,5 @@
 import { UserError } from '../domain/errors.js';
+import { quoteWord } from '../job/explain/quote-word.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
@@ -60,7 +61,7 @@ async function assertNotReceived(files: Files, { plan, directory }: Planned, rec
   throw new UserError(
     'plan-mismatch',
     `Cannot resume run ${plan.id}: delivery receipts show that ${sent} of the rows it has yet to send were sent, they would be sent twice`,
-    { hint: `\`volley retry ${directory} --only unprocessed\` makes a plan of what is left without them.` },
+    { hint: `\`volley retry ${quoteWord(directory)} --only unprocessed\` makes a plan of what is left without them.` },
   );
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { quoteWord } from '../job/explain/quote-word.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { RegistryState } from '../registry/registry-state.js';
@@ -31,6 +32,6 @@ export async function listWaiting(
 /** What is to be done: only the plan sends its rows. */
 export function describeWaiting({ directory, plan: { id, retryOf }, rows }: WaitingPlan): string {
   const from = retryOf === undefined ? 'other runs' : `run ${retryOf.run}`;
-  const anew = retryOf === undefined ? `; to have them planned anew: volley abandon ${directory}` : '';
-  return `plan ${id} has claimed ${countOf(rows, 'row')} of ${from} and was never applied; to send them: volley apply ${directory}${anew}`;
+  const anew = retryOf === undefined ? `; to have them planned anew: \`volley abandon ${quoteWord(directory)}\`` : '';
+  return `plan ${id} has claimed ${countOf(rows, 'row')} of ${from} and was never applied; to send them: \`volley apply ${quoteWord(directory)}\`${anew}`;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
+import { quoteWord } from '../job/explain/quote-word.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
@@ -153,8 +154,8 @@ function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState
   const isBegun = state.firstOpen !== undefined;
   throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
     hint: isBegun
-      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${directory} --only unprocessed --job JOB\` makes a plan of what is left.`
-      : `Nothing was sent. Let the plan go with \`volley abandon ${directory}\`, change it in the job file, and plan the job again.`,
+      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${quoteWord(directory)} --only unprocessed --job JOB\` makes a plan of what is left.`
+      : `Nothing was sent. Let the plan go with \`volley abandon ${quoteWord(directory)}\`, change it in the job file, and plan the job again.`,
     problems: faults,
   });
 }

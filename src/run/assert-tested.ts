@@ -1,5 +1,6 @@
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { quoteWord } from '../job/explain/quote-word.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RegistryState } from '../registry/registry-state.js';
@@ -23,7 +24,7 @@ export async function assertTested(
   const so = tests.length === 0 ? 'it was not tested' : `${countOf(tests.length, 'test')} of it, none accepted in full`;
   const to = plan.job.testNumbers === undefined ? ' --to NUMBER' : '';
   throw new UserError('guard', `Cannot send plan ${plan.id}: ${so}, expected an accepted test (guards.requireTest)`, {
-    hint: `Nothing was sent. Test it with \`volley test ${directory}${to}\`, then send it with \`volley apply ${directory}\`.`,
+    hint: `Nothing was sent. Test it with \`volley test ${quoteWord(directory)}${to}\`, then send it with \`volley apply ${quoteWord(directory)}\`.`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import { quoteWord } from '../job/explain/quote-word.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
@@ -18,7 +19,7 @@ export async function assertNotRefused(
   if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
   throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
     hint:
-      `Nothing more was sent. If you fixed the job file: \`volley retry ${directory} --only unprocessed --job JOB\` plans the rest with it, ` +
-      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${directory}\` sends the same requests again.`,
+      `Nothing more was sent. If you fixed the job file: \`volley retry ${quoteWord(directory)} --only unprocessed --job JOB\` plans the rest with it, ` +
+      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
   });
 }

@@ -31,7 +31,7 @@ test('a run that its leader left is abandoned when no worker can begin any more 
 
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
   expect(said.stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
-  expect(said.stderr).toMatch(/volley cluster drop [0-9a-z]{12} deletes them/);
+  expect(said.stderr).toMatch(/`volley cluster drop [0-9a-z]{12}` deletes them/);
   expect(await late.begin()).toMatchObject({ refused: [0] });
   expect(await late.findRun()).toBeUndefined();
 

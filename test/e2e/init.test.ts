@@ -115,8 +115,8 @@ test('volley run on a data file offers volley init', async () => {
   workspace.write('people.csv', PEOPLE);
   workspace.write('my people.csv', PEOPLE);
 
-  expect(errorOf(await volley('run', 'people.csv')).hint).toBe('Write a job from it: volley init people.csv');
-  expect(errorOf(await volley('run', 'my people.csv')).hint).toBe("Write a job from it: volley init 'my people.csv'");
+  expect(errorOf(await volley('run', 'people.csv')).hint).toBe('Write a job from it: `volley init people.csv`');
+  expect(errorOf(await volley('run', 'my people.csv')).hint).toBe("Write a job from it: `volley init 'my people.csv'`");
 });
 
 test.each([

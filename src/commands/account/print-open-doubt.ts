@@ -23,7 +23,7 @@ export function formatOpenDoubt(
     'Still in doubt (perhaps sent; Volley never sends them again on its own):',
     ...listed.map(
       ({ run, directory, inDoubt }) =>
-        `  ${describeRows(inDoubt)} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory))}`,
+        `  ${describeRows(inDoubt)} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory), '--export', 'messages.csv')}`,
     ),
     ...(more > 0 ? [`  and ${countOf(more, 'more run')}`] : []),
   ];

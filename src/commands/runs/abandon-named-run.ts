@@ -95,7 +95,7 @@ async function abandonBehindLock(
     if (held !== 'no') {
       const so =
         held === 'yes' ? 'its database still holds rows of people' : 'its database may still hold rows of people';
-      log.warn(`${so} of this run: volley cluster drop ${plan.id} deletes them`);
+      log.warn(`${so} of this run: \`volley cluster drop ${plan.id}\` deletes them`);
     }
     const isHolder = holdsRows(run);
     if (flags.dryRun || !isHolder) {

@@ -6,6 +6,7 @@ import {
   UserError,
   type UserErrorCode,
 } from '../../domain/errors.js';
+import { quoteWord } from '../../job/explain/quote-word.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import { EXIT } from '../../report/exit-code.js';
 import { wordsOfStop } from '../../report/stop-words.js';
@@ -56,7 +57,7 @@ export function describeStop(stop: { reason: string; detail: string }, run = 'RU
   const { is, fix, isResumed } = wordsOfStop(stop);
   const first = fix === '' ? '' : `${fix.slice(0, 1).toUpperCase()}${fix.slice(1)}`;
   const resume = first === '' ? 'Run the same command to resume.' : `${first}; then run the same command to resume.`;
-  const hint = isResumed ? resume : `${first}: \`volley retry ${run} --only unprocessed --job JOB\`.`;
+  const hint = isResumed ? resume : `${first}: \`volley retry ${quoteWord(run)} --only unprocessed --job JOB\`.`;
   return { code: stop.reason, message: maskNumbers(is), hint, problems: [] };
 }
 
