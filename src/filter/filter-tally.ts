@@ -14,7 +14,7 @@ export interface FilterFigures {
   readonly clause: string;
   readonly omitted: number;
   readonly values: readonly CellCount[];
-  /** That it left out other spellings of countries that it names; absent where it did not. */
+  /** That it left out, or with `not` let in, other spellings of countries that it names; absent where it did not. */
   readonly warning?: string | undefined;
 }
 
@@ -26,6 +26,8 @@ interface Filter {
   indexes: readonly number[];
   /** Its conditions whose values are countries, and the cells of their columns. */
   readonly spelt: readonly { readonly condition: Condition; readonly counts: CellCounts }[];
+  /** Of a `not` of countries, the cells of the rows that take part; undefined for another filter. */
+  readonly kept: CellCounts | undefined;
   /** It asks for countries alone: of a number that is counted, which no list may show. */
   readonly isOfCountries: boolean;
 }
@@ -66,6 +68,17 @@ export class FilterTally {
       if (counts !== filter.counts) counts.add(cells, [filter.indexes[filter.columns.indexOf(condition.column)] ?? -1]);
   }
 
+  /** Whether rows that take part are to be counted too. */
+  get countsKept(): boolean {
+    return this.#filters.some(({ kept }) => kept !== undefined);
+  }
+
+  /** For a row that takes part. */
+  addKept(cells: RowCells, columns: readonly string[]): void {
+    if (columns !== this.#columns || columns.length !== this.#bound) this.#bind(columns);
+    for (const { kept, indexes } of this.#filters) kept?.add(cells, indexes);
+  }
+
   #bind(columns: readonly string[]): void {
     this.#columns = columns;
     this.#bound = columns.length;
@@ -83,8 +96,9 @@ export class FilterTally {
   }
 
   figures(): FilterFigures[] {
-    return this.#filters.map(({ clause, counts, spelt }) => {
-      const warning = spelt.flatMap(({ condition, counts }) => warnOfSpellings(condition, counts) ?? []).join('; ');
+    return this.#filters.map(({ clause, counts, spelt, kept }) => {
+      const warnings = spelt.map(({ condition, counts }) => warnOfSpellings(condition, kept ?? counts) ?? '');
+      const warning = warnings.filter((each) => each !== '').join('; ');
       const figures = { clause, omitted: counts.rows, values: counts.list() };
       return warning === '' ? figures : { ...figures, warning };
     });
@@ -95,15 +109,18 @@ function createFilter(where: readonly (readonly Condition[])[]): Filter {
   const clause = where.map((group) => group.map(describeCondition).join(', ')).join(' or ');
   const columns = [...new Set(where.flat().map(({ column }) => column))];
   const counts = new CellCounts();
+  // In a list of maps a row may take part by another one.
+  const isNot = ({ tests }: Condition) => tests[0]?.op === 'not';
   const spelt = where
     .flat()
-    .filter((condition) => condition.tests[0]?.op === 'equals' && asCountry(condition) !== undefined)
+    .filter((condition) => asCountry(condition) !== undefined && (where.length === 1 || !isNot(condition)))
     .map((condition) => ({ condition, counts: columns.length === 1 ? counts : new CellCounts() }));
+  const kept = spelt.some(({ condition }) => isNot(condition)) ? new CellCounts() : undefined;
   const isOfCountries = columns.length === 1 && where.flat().every(({ tests }) => tests.every((test) => 'as' in test));
-  return { clause, columns, counts, indexes: [], spelt, isOfCountries };
+  return { clause, columns, counts, indexes: [], spelt, isOfCountries, kept };
 }
 
-/** `Land: Deutschland omits other spellings: DE 2, Germany 1 (Deutschland)`, and what to write; undefined where it does not. */
+/** `Land: Deutschland omits other spellings: DE 2, Germany 1 (Deutschland)`, and what to write; undefined where it does not. `counts`: of the rows that another spelling would move. */
 function warnOfSpellings(condition: Condition, counts: CellCounts): string | undefined {
   const [test] = condition.tests;
   const values = test !== undefined && 'values' in test ? test.values.map(String) : [];
@@ -118,6 +135,7 @@ function warnOfSpellings(condition: Condition, counts: CellCounts): string | und
     return found.length === 0 ? [] : [`${listed} (${wanted})`];
   });
   if (spellings.length === 0) return undefined;
-  const written = asCountry(condition);
-  return `${describeCondition(condition)} omits other spellings: ${spellings.join(', ')}. To let them in write ${written}`;
+  const written = `write ${asCountry(condition)}`;
+  const said = test?.op === 'not' ? ['lets in', `To omit them ${written}`] : ['omits', `To let them in ${written}`];
+  return `${describeCondition(condition)} ${said[0]} other spellings: ${spellings.join(', ')}. ${said[1]}`;
 }

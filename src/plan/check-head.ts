@@ -80,8 +80,11 @@ function listWarnings(
   const tally = new FilterTally(where, { findColumn, numbers: numbersOf(step) });
   for (const [at, plan] of plans.entries()) {
     const record = rows[at];
-    if (record === undefined || plan?.kind !== 'skipped' || plan.skip.code !== 'filtered') continue;
-    tally.add(plan.skip.reason, cellsOf(record.cells), records.columns);
+    if (record === undefined || plan === undefined) continue;
+    const cells = cellsOf(record.cells);
+    if (plan.kind === 'planned') tally.addKept(cells, records.columns);
+    else if (plan.kind === 'skipped' && plan.skip.code === 'filtered')
+      tally.add(plan.skip.reason, cells, records.columns);
   }
   return tally.figures().flatMap(({ warning }) => warning ?? []);
 }

@@ -30,6 +30,7 @@ export function planBlock(
   const drafted = new DraftedRow(block);
   const countries = new Uint32Array(drafts.countries.names.length + 1);
   const ucs2 = new Uint32Array(drafts.ucs2.names.length + 1);
+  const { addKept } = tally;
   const place = { file, line: 0, row: firstRow - 1, costGroup: undefined as number | undefined };
   for (let index = 0; index < lines.length; index += 1) {
     place.line = lines[index] as number;
@@ -50,6 +51,7 @@ export function planBlock(
       writer.addRefused(place, refusal, drafted);
       continue;
     }
+    addKept?.(drafted.row, source.columns);
     count(countries, drafts.countries.of[index]);
     count(ucs2, drafts.ucs2.of[index]);
     tally.addUcs2Parts(drafts.extraParts?.[index] ?? 0);

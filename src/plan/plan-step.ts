@@ -284,6 +284,7 @@ class StepPlanning {
     this.#tally.add(plan);
     if (plan.kind === 'planned') {
       if (from !== undefined) reimported?.noteTaken(from, ordinal);
+      this.#tally.addKept?.(cellsOf(record.cells), columns);
       writer.addPlanned({ ...place, costGroup: this.#addCost(plan.row) }, plan.row, cellsJson);
     } else if (plan.kind === 'rejected') {
       const { shown: file, path } = source;

@@ -80,6 +80,12 @@ export class Tally {
     this.#filters?.add(reason, cells, columns);
   }
 
+  /** Beside `add`, for a row that `where` lets in, if the filters count those. */
+  get addKept(): ((cells: RowCells, columns: readonly string[]) => void) | undefined {
+    const filters = this.#filters;
+    return filters?.countsKept === true ? (cells, columns) => filters.addKept(cells, columns) : undefined;
+  }
+
   /** Beside `add`, for a row that is rejected: the first one of each code is shown as an example. */
   addReason(rejection: Rejection, describeRow: () => ExampleRow): void {
     this.#faults.addRejected(rejection, describeRow);

@@ -79,6 +79,24 @@ describe('the funnel of a step', () => {
     ]);
   });
 
+  test.each([
+    ['people.csv', 'mobile,Land\n'],
+    ['people.ndjson', ''],
+  ])('warns of other spellings of a country that `not` lets in: %s', async (name, head) => {
+    const where: Where = [[{ column: 'Land', tests: [{ op: 'not', values: ['Deutschland'], exact: false }] }]];
+    const rows = ['Deutschland', 'DE', 'Germany', 'DE', 'AT'].map((land, person) =>
+      head === '' ? `${JSON.stringify({ mobile: aNumber(person), Land: land })}\n` : `${aNumber(person)},${land}\n`,
+    );
+    const steps = [anSmsStep({ input: anInput({ files: [name], where }) })];
+    const { step } = await aPlan({ job: { steps }, files: { [name]: `${head}${rows.join('')}` } });
+    expect(step.funnel?.[0]).toEqual({
+      ...{ filter: 'Land: { not: Deutschland }', code: 'filtered', omitted: 1, left: 4 },
+      values: [{ value: 'Deutschland', rows: 1 }],
+      warning:
+        'Land: { not: Deutschland } lets in other spellings: DE 2, Germany 1 (Deutschland). To omit them write Land: { as: country, not: Deutschland }',
+    });
+  });
+
   test.each<[string, Where[number][number]['tests'][number], string[]]>([
     ['no country is named', { op: 'equals', values: ['vip', 'no'], exact: false }, ['Norge', 'DE']],
     ['other countries are left out', { op: 'equals', values: ['DE'], exact: false }, ['Austria', 'CH', '', '?']],
