@@ -22,7 +22,7 @@ export interface InputHead {
   readonly isWhole: boolean;
   /** Of their recipients. */
   readonly countries: readonly string[];
-  /** That most of the first rows have a number that no country is named for; that `where` leaves out another spelling of a country. */
+  /** That most of the first rows have a number that no country is named for, or a cell that `where` cannot compare; what its funnel warns of. */
   readonly notices: readonly string[];
 }
 
@@ -56,11 +56,10 @@ export async function checkInputHead(
     const rows = first.filter(({ fault }) => fault === undefined);
     const plans = binding.rows === undefined ? [] : rows.map((record, at) => binding.rows?.(record, at, at));
     const countries = plans.flatMap((plan) => (plan?.kind === 'planned' && plan.row.country) || []);
-    const lacking = explainNoCountry(file.shown, plans);
     return {
       isWhole,
       countries,
-      notices: [...(lacking ?? []), ...listWarnings({ rows, plans, records }, step, reader)],
+      notices: [...explainRejected(file.shown, plans), ...listWarnings({ rows, plans, records }, step, reader)],
     };
   });
 }
@@ -89,13 +88,17 @@ function listWarnings(
   return tally.figures().flatMap(({ warning }) => warning ?? []);
 }
 
-function explainNoCountry(shown: string, plans: readonly (RowPlan | undefined)[]): string[] | undefined {
-  const lacking = plans.filter((plan) => plan?.kind === 'rejected' && plan.rejection.code === 'no-country').length;
-  if (lacking * 2 <= plans.length) return undefined;
-  const many = `${format(lacking)} of the first ${countOf(plans.length, 'row')}`;
-  return [
-    `${shown}: ${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`,
-  ];
+/** Why most of the first rows would be rejected, where the job can be changed so that they are not. */
+function explainRejected(shown: string, plans: readonly (RowPlan | undefined)[]): string[] {
+  const rejections = plans.flatMap((plan) => (plan?.kind === 'rejected' ? [plan.rejection] : []));
+  return (['no-country', 'bad-filter-value'] as const).flatMap((code) => {
+    const [first, ...others] = rejections.filter((each) => each.code === code);
+    if (first === undefined || (others.length + 1) * 2 <= plans.length) return [];
+    const many = `${shown}: ${format(others.length + 1)} of the first ${countOf(plans.length, 'row')}`;
+    return code === 'no-country'
+      ? `${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`
+      : `${many} would be rejected (${code}): ${first.reason}`;
+  });
 }
 
 /** Reads a thousand rows at most; `isWhole`: that was all. */

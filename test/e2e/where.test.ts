@@ -123,6 +123,12 @@ describe.concurrent('where', () => {
       `mobile;name;spend\n${[0, 1, 2].map((row) => `${numberOf(row)};P;1.234,5${row}\n`).join('')}`,
     );
     writeJob(workspace, { spend });
+    const { notices } = JSON.parse((await workspace.volley('check', 'job.yaml')).stdout);
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /^people.csv: 3 of the first 3 rows would be rejected \(bad-filter-value\): Cannot compare spend/,
+      ),
+    ]);
     for (const verb of ['plan', 'run']) {
       const { code, stdout } = await workspace.volley(verb, 'job.yaml');
       expect([code, JSON.parse(stdout).exitCode]).toEqual([1, 1]);
