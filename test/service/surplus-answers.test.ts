@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { aCall, aTransport } from './a-call.js';
@@ -18,7 +19,9 @@ describe.each([
     ['over TLS', true],
   ])('whose answer comes before it was sent whole, %s, is in doubt, and the connection ends', async (_, isTls) => {
     if (isTls) trustAnyCertificate();
+    const sockets: Socket[] = [];
     const onConnection: RawBehaviour['onConnection'] = (socket) => {
+      sockets.push(socket);
       socket.removeAllListeners('data').once('data', () => {
         socket.pause();
         socket.write(REFUSAL);
@@ -27,7 +30,9 @@ describe.each([
     const server = await aRawServer({ onConnection, isTls });
 
     const call = aCall({ base: server.base, body: HUGE, hasOwnConnection });
-    expect(await aTransport().send(call, undefined)).toEqual({
+    const answer = await aTransport().send(call, undefined);
+    for (const socket of sockets) socket.destroy();
+    expect(answer).toEqual({
       kind: 'failure',
       mayHaveBeenProcessed: true,
       reason: 'an answer came before the request was sent whole',
