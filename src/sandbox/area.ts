@@ -53,7 +53,7 @@ export interface Route {
 export interface SandboxArea extends LedgerState {
   readonly name: AreaName;
   readonly routes: readonly Route[];
-  /** The body of a status that a fault sets; undefined = the default body. */
+  /** The body of an error, or of a status that a fault sets, in the area's own form; undefined = the default body. */
   bodyOfStatus?(status: number): unknown;
   /** Content type of its errors; defaults to application/json. */
   readonly errorType?: string;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../ports/clock.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
@@ -8,6 +9,7 @@ import { isDistortion, type SandboxFault } from './faults/fault.js';
 import type { AppliedFaults, FaultSet } from './faults/fault-set.js';
 import { answerError, answerJson, ERROR_CODE, type HttpAnswer } from './http-answer.js';
 import type { RequestLog } from './request-log.js';
+import { isOnThisMachine } from './webhook/own-machine.js';
 
 /** Room for 10,000 messages of ten parts each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -18,6 +20,8 @@ export interface SandboxServerDeps {
   readonly faults: FaultSet;
   /** Aborts delays when the sandbox closes. */
   readonly closing: AbortSignal;
+  /** That it listens on. */
+  readonly host: string;
 }
 
 /**
@@ -30,9 +34,11 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    frameworkErrors: (_, __, reply) =>
-      void sendAnswer(reply as FastifyReply, answerError(400, BAD_ADDRESS, clock.now())),
+    frameworkErrors: (_, request, reply) => void sendError(request, reply as FastifyReply, 400),
   });
+  const sendError = ({ url }: Pick<FastifyRequest, 'url'>, reply: FastifyReply, status: keyof typeof ERRORS) =>
+    sendAnswer(reply, answerOwn(findArea(areas, pathOf(url)), status, clock.now()));
+  const isForeign = createForeignCheck(deps.host);
   const areaOfPath = new Map<string, AreaName>();
   const numbers = new WeakMap<object, number>();
 
@@ -40,10 +46,14 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
   // The area checks type and text, with the service's own errors.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
 
-  app.addHook('onRequest', async (request) => {
-    const path = request.url.split('?', 1)[0] ?? request.url;
-    if (path.startsWith('/_sandbox') || path === '/metrics') return;
-    const area = areaOfPath.get(request.routeOptions.url ?? '') ?? null;
+  app.addHook('onRequest', async (request, reply) => {
+    const path = pathOf(request.url);
+    // Of a path in percent encoding the route says what it is.
+    const { url: route = path } = request.routeOptions;
+    if (route.startsWith('/_sandbox') || route === '/metrics') {
+      return isForeign(request.headers) ? sendAnswer(reply, answerError(404, FOREIGN, clock.now())) : undefined;
+    }
+    const area = areaOfPath.get(route) ?? null;
     const origin = { area, method: request.method, path };
     numbers.set(request, requests.begin(origin, clock.now(), clock.monotonicMs()));
   });
@@ -64,8 +74,8 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
     }
   }
 
-  app.setNotFoundHandler((_, reply) => sendAnswer(reply, answerError(404, NOT_FOUND, clock.now())));
-  app.setErrorHandler((error, _, reply) => sendAnswer(reply, answerThrown(error, clock.now())));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, 404));
+  app.setErrorHandler((error, request, reply) => sendError(request, reply, statusOfThrown(error)));
   return app;
 }
 
@@ -164,20 +174,57 @@ function faultName({ before, after, rows, delayMs }: AppliedFaults): { fault?: s
   return kind === undefined ? {} : { fault: kind };
 }
 
-const NOT_FOUND = { code: ERROR_CODE.notFound, message: 'Not found' };
-const BAD_ADDRESS = { code: ERROR_CODE.invalidParameter, message: 'Invalid request address' };
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? url;
+}
+
+/** What no route of an area answers. */
+const ERRORS = {
+  400: { code: ERROR_CODE.invalidParameter, message: 'Invalid request' },
+  404: { code: ERROR_CODE.notFound, message: 'Not found' },
+  413: { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' },
+  500: { code: ERROR_CODE.internal, message: 'Internal server error' },
+} as const;
+
+/** An error in the area's own form. */
+function answerOwn(area: SandboxArea | undefined, status: keyof typeof ERRORS, now: number): HttpAnswer {
+  const body = area?.bodyOfStatus?.(status);
+  if (body === undefined) return answerError(status, ERRORS[status], now);
+  return answerJson(status, body, area?.errorType === undefined ? {} : { 'content-type': area.errorType });
+}
+
+/** Whose path it would be: that of the area that has most of its first segments. */
+function findArea(areas: readonly SandboxArea[], path: string): SandboxArea | undefined {
+  const segments = path.split('/');
+  const shared = (route: Route) => {
+    const others = route.path.split('/');
+    const end = segments.findIndex((segment, at) => segment !== others[at]);
+    return end === -1 ? segments.length : end;
+  };
+  const sharedOf = (area: SandboxArea) => Math.max(...area.routes.map(shared));
+  return areas.reduce((best, area) => (sharedOf(area) > sharedOf(best) ? area : best), areas[0] as SandboxArea);
+}
+
+const FOREIGN = {
+  code: ERROR_CODE.notFound,
+  message: 'Not found: the sandbox answers here neither web pages nor requests to a name that is not of this machine',
+};
+
+/**
+ * A web page that is open on this machine reaches loopback: it is known by its Origin, or by the name that led it here.
+ * Where the sandbox listens elsewhere, it has names that it does not know.
+ */
+function createForeignCheck(listensOn: string): (headers: IncomingHttpHeaders) => boolean {
+  const isLocal = isOnThisMachine(`http://${listensOn.includes(':') ? `[${listensOn}]` : listensOn}`);
+  return ({ origin, host }) => origin !== undefined || (isLocal && !isOnThisMachine(`http://${host}`));
+}
 
 function sendAnswer(reply: FastifyReply, { status, headers, body }: HttpAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(JSON.stringify(body));
 }
 
-function answerThrown(error: unknown, now: number): HttpAnswer {
+function statusOfThrown(error: unknown): keyof typeof ERRORS {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return answerError(413, { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' }, now);
-  }
-  if (typeof code === 'string' && code.startsWith('FST_ERR_CTP')) {
-    return answerError(400, { code: ERROR_CODE.invalidParameter, message: 'Invalid request body' }, now);
-  }
-  return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 413;
+  return typeof code === 'string' && code.startsWith('FST_ERR_CTP') ? 400 : 500;
 }

@@ -34,6 +34,8 @@ const AREAS: readonly ((deps: AreaDeps) => SandboxArea)[] = [
   createChatArea,
 ];
 
+const HOST = '127.0.0.1';
+
 export interface SandboxOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
@@ -78,7 +80,14 @@ export interface Sandbox {
 
 /** Serves every area on one origin, as README.md beside this file describes. Sandboxes share nothing. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { clock = systemClock, files = nodeFiles, newId = randomUUID, dataDirectory, accounts = [] } = options;
+  const {
+    clock = systemClock,
+    files = nodeFiles,
+    newId = randomUUID,
+    dataDirectory,
+    accounts = [],
+    host = HOST,
+  } = options;
   const faults = new FaultSet();
   faults.set(options.faults ?? []);
   const log = dataDirectory === undefined ? createMemoryLog() : await openFileLog(files, dataDirectory);
@@ -100,7 +109,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await ledger.clear();
     webhooks.clear();
   };
-  const app = createSandboxServer(areas, { clock, requests, faults, closing: closing.signal });
+  const app = createSandboxServer(areas, { clock, requests, faults, closing: closing.signal, host });
   addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
   addMetricsRoute(app, { ledger, requests, webhooks });
   addWebhookControl(app, { webhooks, now: () => clock.now() });
@@ -138,7 +147,7 @@ function toRateLimits(asked: boolean | Partial<RateLimits>): RateLimits {
   return asked === true ? DOCUMENTED_RATE_LIMITS : { ...NO_RATE_LIMITS, ...asked };
 }
 
-async function listen(app: FastifyInstance, { port = 0, host = '127.0.0.1' }: SandboxOptions): Promise<string> {
+async function listen(app: FastifyInstance, { port = 0, host = HOST }: SandboxOptions): Promise<string> {
   try {
     return await app.listen({ port, host });
   } catch (error) {

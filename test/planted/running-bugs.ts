@@ -376,4 +376,18 @@ class Agent extends Plain {
     replace: 'PERIOD_MS',
     tests: ['test/throttle/lane.test.ts'],
   },
+  {
+    name: 'a web page that is open in a browser reads the ledger of the sandbox',
+    file: 'src/sandbox/sandbox-server.ts',
+    find: 'origin !== undefined || (isLocal',
+    replace: 'origin === null || (isLocal',
+    tests: ['test/sandbox/control-api.test.ts'],
+  },
+  {
+    name: 'every area of the sandbox has the errors of SMS',
+    file: 'src/sandbox/sandbox-server.ts',
+    find: 'const body = area?.bodyOfStatus?.(status);',
+    replace: 'const body = area === undefined ? area?.bodyOfStatus?.(status) : undefined;',
+    tests: ['test/sandbox/sandbox-server.test.ts'],
+  },
 ];

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { readMetrics } from '../metrics/read-metrics.js';
 import { type Answered, aBatch, aClient, aContact, type Client } from './sandbox-client.js';
@@ -25,6 +26,41 @@ test('GET /_sandbox/ledger streams what readLedger gives, as NDJSON, without a k
   expect(answer.headers['content-type']).toBe('application/x-ndjson');
   expect(lines(answer)).toEqual(await client.ledger());
   expect(lines(answer)).toHaveLength(2501);
+});
+
+/** All that needs no key, also in percent encoding. */
+const OPEN = ['/_sandbox', '/_sandbox/ledger', '/%5Fsandbox/ledger', '/_sandbox/campaigns', '/metrics'];
+
+test.each<[string, Record<string, string>, number]>([
+  ['a web page elsewhere', { origin: 'https://evil.example' }, 404],
+  ['a web page of this machine', { origin: 'http://localhost:3000' }, 404],
+  ['a page without a name', { origin: 'null' }, 404],
+  ['a page whose name was made to lead here', { host: 'evil.example:4010' }, 404],
+  ['a name that begins like this machine', { host: 'localhost.evil.example' }, 404],
+  ['an address of another machine', { host: '192.168.0.7:4010' }, 404],
+  ['curl', {}, 200],
+  ['curl, by name', { host: 'localhost:4010' }, 200],
+  ['curl, by IPv6', { host: '[::1]:4010' }, 200],
+])('%s gets nothing that needs no key, or all of it', async (_, headers, expected) => {
+  const { sandbox } = await aClient();
+  for (const path of OPEN) {
+    const { statusCode, body } = await request(`${sandbox.origin}${path}`, { headers });
+    expect([path, statusCode]).toEqual([path, expected]);
+    await body.dump();
+  }
+  const { statusCode } = await request(`${sandbox.origin}/_sandbox/ledger`, { method: 'DELETE', headers });
+  expect(statusCode).toBe(expected === 200 ? 204 : expected);
+});
+
+test('a sandbox that listens for other machines has names that it does not know, and answers no web page', async () => {
+  const { sandbox } = await aClient({ host: '0.0.0.0' });
+  const ask = async (headers: Record<string, string>) => {
+    const { statusCode, body } = await request(`${sandbox.origin}/_sandbox`, { headers });
+    await body.dump();
+    return statusCode;
+  };
+  expect(await ask({ host: 'sandbox:4010' })).toBe(200);
+  expect(await ask({ host: 'sandbox:4010', origin: 'https://evil.example' })).toBe(404);
 });
 
 test('DELETE /_sandbox/ledger forgets messages, batches and contacts, and entries begin again at 1', async () => {

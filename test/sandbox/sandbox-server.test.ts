@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { aBatch, aClient, aContact, aMessage, BATCH_PATH, CONTACTS_PATH } from './sandbox-client.js';
 
@@ -29,6 +31,57 @@ test.each([
   expect([sms.status, sms.body.code]).toEqual([400, 1000]);
   expect([contacts.status, contacts.body.code]).toEqual([400, 1000]);
 });
+
+const CODED = (code: number) => ({ code, message: expect.any(String), errorId: expect.any(String) });
+const PROBLEM = {
+  message: expect.any(String),
+  errors: [{ code: expect.any(String), message: expect.any(String) }],
+  referenceId: expect.any(String),
+};
+const FAULT = { fault: { faultstring: expect.any(String), detail: { errorcode: expect.any(String) } } };
+const MESSAGE = { message: expect.any(String) };
+
+test.each<[area: string, paths: readonly string[], form: (code: number) => object]>([
+  ['sms', ['/api/v1/subaccounts/acme_hq/messages'], CODED],
+  ['contacts', ['/accounts/acme/contact', '/api/v1/accounts/acme'], CODED],
+  ['verification', ['/api/v2/subaccounts/acme_hq'], CODED],
+  ['gateway', ['/chat-gateway', '/chat-gateway/v1/nothing', '/chat-gateway/v1/conversations/1/2/3'], () => PROBLEM],
+  ['campaign', ['/api/stats/nothing', '/api/tstats/campaigns'], () => MESSAGE],
+  ['chat', ['/chat/api', '/chat/api/chat/v1/rooms'], () => FAULT],
+  ['no area, in that of most', ['/', '/nothing', '/api', '/metrics/'], CODED],
+])('errors of %s that no route answers have its form: 404 and 400', async (_, paths, form) => {
+  const { sandbox } = await aClient();
+  for (const path of paths) {
+    expect(await askRaw(sandbox.origin, `POST ${path}`)).toEqual([404, expect.objectContaining(form(1300))]);
+    // No percent encoding.
+    const illegal = `${path}/%zz`.replace('//', '/');
+    expect(await askRaw(sandbox.origin, `POST ${illegal}`)).toEqual([400, expect.objectContaining(form(1000))]);
+  }
+});
+
+test.each<[path: string, form: object]>([
+  [BATCH_PATH, CODED(1100)],
+  [CONTACTS_PATH, CODED(1100)],
+  ['/api/v2/subaccounts/acme_hq/sessions', CODED(1100)],
+  ['/chat-gateway/v1/conversations', PROBLEM],
+  ['/api/tstats/campaigns/101', MESSAGE],
+  ['/chat/api/chat/v1/messages', FAULT],
+])('a body above 64 MiB for %s is refused in the form of its area', async (path, form) => {
+  const { sandbox } = await aClient();
+  const head = `POST ${path}`;
+  const answer = await askRaw(sandbox.origin, head, 'content-type: application/json', 'content-length: 70000000');
+  expect(answer).toEqual([413, expect.objectContaining(form)]);
+});
+
+/** Sends the head of a request, as it stands. */
+async function askRaw(origin: string, head: string, ...headers: string[]): Promise<[status: number, body: unknown]> {
+  const { hostname, port, host } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  const lines = [`${head} HTTP/1.1`, `host: ${host}`, 'connection: close', ...headers];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const text = String(await buffer(socket));
+  return [Number(text.split(' ')[1]), JSON.parse(text.slice(text.indexOf('\r\n\r\n')))];
+}
 
 test('sandbox takes a content type with a charset', async () => {
   const client = await aClient();

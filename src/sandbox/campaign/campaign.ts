@@ -115,6 +115,7 @@ const MESSAGE_OF_STATUS: Readonly<Record<number, string>> = {
   400: 'Invalid state transition.',
   401: 'Not authorized.',
   404: NOT_FOUND,
+  413: 'Request body is too large',
   500: 'Internal server error',
 };
 

@@ -6,6 +6,7 @@ const FAULTS = {
   401: { faultstring: 'Invalid access token', errorcode: 'oauth.v2.InvalidAccessToken' },
   403: { faultstring: 'Forbidden', errorcode: 'request.Forbidden' },
   404: { faultstring: 'Not found', errorcode: 'request.NotFound' },
+  413: { faultstring: 'Request body is too large', errorcode: 'request.TooLarge' },
   429: { faultstring: 'Rate limit of 5 requests per second exceeded', errorcode: 'policies.ratelimit.QuotaViolation' },
   500: { faultstring: 'Internal server error', errorcode: 'request.Internal' },
 } as const;

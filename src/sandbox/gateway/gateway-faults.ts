@@ -9,6 +9,7 @@ const PROBLEM_OF_STATUS: Readonly<Record<number, GatewayProblem>> = {
   401: { status: 401, code: 'access_denied', message: 'Access Denied' },
   403: { status: 403, code: 'forbidden', message: 'The tenant does not belong to customer.' },
   404: { status: 404, code: 'resource_not_found', message: 'Resource not found' },
+  413: { status: 413, code: 'request_too_large', message: 'Request body is too large' },
   500: INTERNAL,
 };
 

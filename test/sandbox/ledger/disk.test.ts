@@ -10,7 +10,16 @@ import { createSession, inspectSession, readSession } from '../verification/veri
 interface Change {
   prepare?(client: Client): Promise<string>;
   ask(client: Client, id: string): Promise<Answered>;
+  /** Of an error, where its area has one of its own. */
+  readonly form?: object;
 }
+
+const CODED = { code: 2000, message: expect.any(String), errorId: expect.any(String), timestamp: expect.any(String) };
+const PROBLEM = {
+  message: expect.any(String),
+  errors: [{ code: 'internal_error', message: expect.any(String) }],
+  referenceId: expect.any(String),
+};
 
 const TOMORROW = () => new Date(Date.now() + 86_400_000).toISOString();
 
@@ -31,9 +40,15 @@ const CHANGES: Readonly<Record<string, Change>> = {
     prepare: async (client) => (await createSession(client)).body.sessionID,
     ask: async (client, id) => readSession(client, id, (await inspectSession(client, id)).code),
   },
-  'the change of a campaign': { ask: (client) => changeCampaign(client, 101, 'PAUSED') },
+  'the change of a campaign': {
+    ask: (client) => changeCampaign(client, 101, 'PAUSED'),
+    form: { message: 'Internal server error' },
+  },
   'a campaign that is set': { ask: (client) => putCampaign(client, 500, { status: 9 }) },
-  'a message in a chat': { ask: (client) => post(client, { messageRaw: 'Sale is out' }) },
+  'a message in a chat': {
+    ask: (client) => post(client, { messageRaw: 'Sale is out' }),
+    form: { fault: { faultstring: 'Internal server error', detail: { errorcode: 'request.Internal' } } },
+  },
   'a webhook': {
     ask: (client) =>
       ask(
@@ -41,15 +56,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
         { name: 'events', uri: 'https://events.example/', version: 'Chat Gateway' },
         { path: '/chat-gateway/v1/webhooks' },
       ),
+    form: PROBLEM,
   },
-  'a conversation': { ask: (client) => ask(client, aConversation()) },
+  'a conversation': { ask: (client) => ask(client, aConversation()), form: PROBLEM },
   'the update of a conversation': {
     prepare: (client) => openConversation(client),
     ask: (client, id) => update(client, id, { user: { name: 'Bea' } }),
+    form: PROBLEM,
   },
   'a message of the customer': {
     prepare: (client) => openConversation(client),
     ask: (client, id) => write(client, id, { authorType: 'user', text: 'Hello?' }),
+    form: PROBLEM,
   },
   'an agent who joins': {
     prepare: (client) => openConversation(client),
@@ -77,8 +95,8 @@ async function stateOf(client: Client): Promise<unknown> {
 }
 
 test.each(Object.entries(CHANGES))(
-  '%s that the disk refuses is answered 500, has changed nothing, and is taken as if for the first time',
-  async (_, { prepare, ask: change }) => {
+  '%s that the disk refuses is answered 500 in the form of its area, has changed nothing, and is taken as if for the first time',
+  async (_, { prepare, ask: change, form = CODED }) => {
     const disk = aMemoryDisk();
     const options = { dataDirectory: '/data', files: disk.files, rateLimits: false };
     const client = await aClient(options);
@@ -92,7 +110,7 @@ test.each(Object.entries(CHANGES))(
         disk.failAt(1, 'ENOSPC');
       }
     };
-    expect((await change(client, id)).status).toBe(500);
+    expect(await change(client, id)).toMatchObject({ status: 500, body: form });
     expect(refused).toBe(1);
     expect(await stateOf(client)).toEqual(before);
 
