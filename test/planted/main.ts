@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { oneIn } from '../one-in.js';
+import { ANSWER_BUGS } from './answer-bugs.js';
 import { CLUSTER_BUGS } from './cluster-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
@@ -162,6 +163,7 @@ const all = [
   ...PLANNING_BUGS,
   ...JOURNAL_BUGS,
   ...RUNNING_BUGS,
+  ...ANSWER_BUGS,
   ...REGISTRY_BUGS,
   ...WORKBOOK_BUGS,
 ].filter(({ name }) => only === undefined || name.includes(only));

@@ -1,0 +1,117 @@
+import type { PlantedBug } from './planted-bug.js';
+
+/** What the service is asked and answers, and the sandbox in its place. */
+export const ANSWER_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a 400 is sent again',
+    file: 'src/service/decide-answer.ts',
+    find: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'refused', status };\n",
+    replace: "INTERMEDIARY_STATUSES.has(status)) return { kind: 'again', why, mayHaveBeenProcessed: false };\n",
+    tests: ['test/service/decide-answer.test.ts'],
+  },
+  {
+    name: 'Retry-After is taken for a proof that a request was not processed',
+    file: 'src/service/decide-answer.ts',
+    find: 'const isCertain = isOwn ||',
+    replace: 'const isCertain = isOwn || retryAfterMs !== undefined ||',
+    tests: ['test/service/decide-answer.test.ts', 'test/run/bad-answers.test.ts'],
+  },
+  {
+    name: 'an error in JSON is believed whatever its form',
+    file: 'src/service/error-body.ts',
+    find: 'return isObject(body) && OWN_FORMS[area](body);',
+    replace: 'return isObject(body) && area in OWN_FORMS;',
+    tests: ['test/service/decide-answer.test.ts'],
+  },
+  {
+    name: 'what must not be repeated shares connections, where an answer too many is taken for that of the next request',
+    file: 'src/service/transport.ts',
+    find: 'call.hasOwnConnection === true ?',
+    replace: 'call.hasOwnConnection === null ?',
+    tests: ['test/faults/what-stands-between.test.ts'],
+  },
+  {
+    name: 'an answer counts that came before its request was sent whole',
+    file: 'src/service/continue-filter.ts',
+    find: 'if (socket.writableLength === 0) return passed;',
+    replace: 'if (socket.writableLength >= 0) return passed;',
+    tests: ['test/service/surplus-answers.test.ts'],
+  },
+  {
+    name: 'over TLS an answer that comes at once is taken for one before its request',
+    file: 'src/service/continue-filter.ts',
+    find: 'if (!isSecondLook && ',
+    replace: 'if (isSecondLook && ',
+    tests: ['test/service/surplus-answers.test.ts'],
+  },
+  {
+    name: 'a request leaves over a connection on which the server spoke before it was asked',
+    file: 'src/service/connector.ts',
+    find: "socket.on('readable', discard)",
+    replace: "socket.on('pipe', discard)",
+    tests: ['test/service/connector.test.ts'],
+  },
+  {
+    name: 'each request waits for its own connection, so that a limit is not reached',
+    file: 'src/service/connector.ts',
+    find: 'if (!isBusy) return;',
+    replace: 'if (isBusy || nowMs > 0) return;',
+    tests: ['test/service/connector.test.ts'],
+  },
+  {
+    name: 'a cancel that a firewall refuses goes on with the next batch, until all are in doubt',
+    file: 'src/commands/cancel/cancel-run.ts',
+    find: '(isUnknown && !isBarred(error))',
+    replace: 'isUnknown',
+    tests: ['test/faults/what-stands-between.test.ts'],
+  },
+  {
+    name: 'a lost answer is taken for not sent',
+    file: 'src/service/decide-answer.ts',
+    find: "  return isRepeatable ? { kind: 'again', why, mayHaveBeenProcessed: true } : { kind: 'in-doubt', why };\n",
+    replace: "  return { kind: 'again', why, mayHaveBeenProcessed: isRepeatable };\n",
+    tests: ['test/service/decide-answer.test.ts'],
+  },
+  {
+    name: 'a redirect is followed',
+    file: 'src/service/transport.ts',
+    find: "import { Agent, buildConnector, type Dispatcher } from 'undici';\n",
+    replace: `import { Agent as Plain, buildConnector, type Dispatcher, interceptors } from 'undici';
+class Agent extends Plain {
+  constructor(options) {
+    super(options);
+    return this.compose(interceptors.redirect({ maxRedirections: 3 }));
+  }
+}
+`,
+    tests: ['test/service/transport-redirect.test.ts'],
+  },
+  {
+    name: 'the sandbox changes its state before its ledger has the entry',
+    file: 'src/sandbox/ledger/ledger.ts',
+    find: '        await this.#log.append(toLine(page));\n',
+    replace: '        this.#stateOf.get(head.area)?.apply(rows, at);\n        await this.#log.append(toLine(page));\n',
+    tests: ['test/sandbox/ledger/disk.test.ts'],
+  },
+  {
+    name: 'the sandbox writes behind what a full disk left of a line',
+    file: 'src/sandbox/ledger/byte-log.ts',
+    find: 'if (isTorn) await',
+    replace: 'if (!isTorn && appending.bytes < 0) await',
+    tests: ['test/sandbox/ledger/disk.test.ts'],
+  },
+  {
+    name: 'a web page that is open in a browser reads the ledger of the sandbox',
+    file: 'src/sandbox/sandbox-server.ts',
+    find: 'origin !== undefined || (isLocal',
+    replace: 'origin === null || (isLocal',
+    tests: ['test/sandbox/control-api.test.ts'],
+  },
+  {
+    name: 'every area of the sandbox has the errors of SMS',
+    file: 'src/sandbox/sandbox-server.ts',
+    find: 'const body = area?.bodyOfStatus?.(status);',
+    replace: 'const body = area === undefined ? area?.bodyOfStatus?.(status) : undefined;',
+    tests: ['test/sandbox/sandbox-server.test.ts'],
+  },
+];
