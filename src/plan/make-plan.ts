@@ -170,9 +170,7 @@ function listRepeats(steps: readonly PlannedStep[], findTaken: FindTaken): Repea
       if (twin === undefined) seen.set(rowsSha256, file);
       const about = { step: number, index, file };
       if (run !== undefined)
-        return [
-          { ...about, run, reason: `has the rows of a file that run ${run} took, in another encoding or format` },
-        ];
+        return [{ ...about, run, reason: `was already sent by run ${run}, in another encoding or format` }];
       return twin === undefined
         ? []
         : [{ ...about, reason: `has the same rows as ${twin}, in another encoding or format` }];

@@ -15,6 +15,11 @@ import { type OwnerSources, Twins } from './twins.js';
 
 type Step = Parameters<RowOwners['find']>[0];
 
+interface Takers {
+  readonly readers: readonly Plan[];
+  readonly gone: string | undefined;
+}
+
 /**
  * Who owns a row of a run of the job: a plan that has claimed it, by the registry; else a run that took the file in which it stands,
  * and did not refuse it; else its own run, unless that has it rejected. Runs are read as far as they are asked for, each once.
@@ -27,6 +32,7 @@ export class OwnerLookup implements RowOwners {
   readonly #runs: ReadonlyMap<string, PastRun>;
   readonly #refused: RefusedRows;
   readonly #twins: Twins;
+  readonly #takers = new Map<string, Takers>();
   readonly #rows = new Map<string, RowStatusView>();
 
   /** `plan`: that would send the rows; `directory`: where it is, once it is made. */
@@ -47,7 +53,7 @@ export class OwnerLookup implements RowOwners {
   async find(step: Step, id: string): Promise<FoundRow> {
     const row = readRowId(id);
     if (row === undefined) return { name: id, refusal: undefined };
-    if (isRefusedRow(row)) for (const run of await this.#refused.load(row.run)) await this.#refused.load(run);
+    if (isRefusedRow(row)) await this.#refused.loadSharing(row.run);
     const names = this.#refused.namesOf(row);
     const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scopeOf(step.kind));
     const { from, row: number } = names.at(-1) ?? { from: id, row: 0 };
@@ -85,20 +91,33 @@ export class OwnerLookup implements RowOwners {
   #findReader(kind: string, { run }: RowId, id: string): RowRefusal | undefined {
     const content = this.#refused.contentOf(id);
     if (content === undefined) return undefined;
-    const scope = this.#scopeOf(kind);
-    const { occurrence } = scope;
-    const givers = this.#listGivers(run);
-    const reader = [...this.#runs.values()].find(({ plan, state }) => {
-      if (!this.#isOfAccount(plan, kind)) return false;
-      if (state === 'planned' || plan.id === run || plan.retryOf !== undefined || givers.has(plan.id)) return false;
-      if (occurrence !== '' && !isSameOccurrence(plan.occurrence, occurrence)) return false;
+    const { readers, gone } = this.#findTakers(kind, content, run);
+    const reader = readers.find((plan) => {
       const read = this.#refused.stateIn(plan, kind, id)?.state;
       return read !== undefined && read !== 'rejected';
     });
-    const takers = this.#sources.registry.listTakers(kind, content, scope);
-    const gone = takers.find((each) => each !== run && !this.#known.has(each));
-    const owner = reader?.plan.id ?? gone;
+    const owner = reader?.id ?? gone;
     return owner === undefined ? undefined : this.#explainOwner(owner, 'took the file in which the row stands');
+  }
+
+  /** Other runs than one that took a file: those that are there, and one that is gone. The same for all rows of the file. */
+  #findTakers(kind: string, content: string, run: string): Takers {
+    const key = JSON.stringify([kind, content, run]);
+    const known = this.#takers.get(key);
+    if (known !== undefined) return known;
+    const scope = this.#scopeOf(kind);
+    const givers = this.#listGivers(run);
+    const readers = this.#refused.readersOf(content).flatMap((id): Plan[] => {
+      const { plan, state } = this.#runs.get(id) ?? {};
+      if (plan === undefined || state === 'planned' || id === run || givers.has(id)) return [];
+      if (plan.retryOf !== undefined || !this.#isOfAccount(plan, kind)) return [];
+      const isOfTime = scope.occurrence === '' || isSameOccurrence(plan.occurrence, scope.occurrence);
+      return isOfTime ? [plan] : [];
+    });
+    const takers = this.#sources.registry.listTakers(kind, content, scope);
+    const found = { readers, gone: takers.find((each) => each !== run && !this.#known.has(each)) };
+    this.#takers.set(key, found);
+    return found;
   }
 
   /** The runs from which a plan that retries rows has them: they gave them up, so that what it refused is its own. */

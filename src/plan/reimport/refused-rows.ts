@@ -20,21 +20,36 @@ export class RefusedRows {
   readonly #files: Files;
   readonly #plans: ReadonlyMap<string, ReadPlan>;
   readonly #read = new Map<string, Map<number, StepRows>>();
+  /** By the content of a file: the plans that read it. */
+  readonly #readers: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of the runs here, those that read a file of theirs are loaded too. */
+  readonly #shared = new Set<string>();
 
   constructor(files: Files, plans: readonly ReadPlan[]) {
     this.#files = files;
     this.#plans = new Map(plans.map((each) => [each.plan.id, each]));
+    this.#readers = listReadersOf(plans);
   }
 
-  /** To be called for a run before its rows, or what it did with those of others, are asked for. Gives the runs that read a file of it. */
-  async load(run: string): Promise<string[]> {
+  /** To be called for a run before its rows, or what it did with those of others, are asked for. */
+  async load(run: string): Promise<void> {
     const found = this.#plans.get(run);
-    if (found === undefined) return [run];
-    if (!this.#read.has(run)) this.#read.set(run, await readSteps(this.#files, found));
-    const contents = contentsOf(found.plan);
-    return [...this.#plans.values()].flatMap(({ plan }) => {
-      return [...contentsOf(plan)].some((content) => contents.has(content)) ? [plan.id] : [];
-    });
+    if (found === undefined || this.#read.has(run)) return;
+    this.#read.set(run, await readSteps(this.#files, found));
+  }
+
+  /** The same for all runs that read a file of a run. */
+  async loadSharing(run: string): Promise<void> {
+    if (this.#shared.has(run)) return;
+    const { plan } = this.#plans.get(run) ?? {};
+    const contents = plan === undefined ? [] : contentsOf(plan);
+    for (const each of [run, ...contents.flatMap((content) => this.readersOf(content))]) await this.load(each);
+    this.#shared.add(run);
+  }
+
+  /** Ids of the plans that read a file. */
+  readersOf(content: string): readonly string[] {
+    return [...(this.#readers.get(content) ?? [])];
   }
 
   /** By what a row is known: its id, and the file in which a refused one stands, which is the same for all ids of the row. */
@@ -127,6 +142,14 @@ function listReaders(plan: Plan, { kind, content }: { kind: string; content: str
   });
 }
 
-function contentsOf(plan: Plan): Set<string> {
-  return new Set(plan.steps.flatMap(({ inputs }) => inputs.map(({ contentSha256 }) => contentSha256)));
+function listReadersOf(plans: readonly ReadPlan[]): Map<string, Set<string>> {
+  const readers = new Map<string, Set<string>>();
+  for (const { plan } of plans) {
+    for (const content of contentsOf(plan)) readers.set(content, (readers.get(content) ?? new Set()).add(plan.id));
+  }
+  return readers;
+}
+
+function contentsOf(plan: Plan): string[] {
+  return plan.steps.flatMap(({ inputs }) => inputs.map(({ contentSha256 }) => contentSha256));
 }

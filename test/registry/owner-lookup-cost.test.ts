@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { formatRowId } from '../../src/kinds/ids.js';
+import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
+import { encodeRowLine } from '../../src/plan/format/row-line.js';
+import type { PastRun } from '../../src/registry/history.js';
+import { OwnerLookup } from '../../src/registry/owner-lookup.js';
+import type { ReceivedRows } from '../../src/registry/received-rows.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
+
+const ROWS = 300;
+const service = { sandbox: false, account: 'acme', subAccountId: 'acme_hq', bases: { sms: 'https://sms' } };
+const job = { service, steps: [{ kind: 'sms', duplicates: 'skip' }] };
+
+/** How often plans are looked into while the owners of rejected rows are asked for: the first of so many runs rejected them all. */
+async function countLooks(runs: number, { isSameFile }: { isSameFile: boolean }): Promise<number> {
+  let looks = 0;
+  const content: Record<string, string> = {};
+  const rejection = { stage: 'normalize', field: 'mobile', code: 'bad-number', reason: 'r' } as const;
+  const lines = Array.from({ length: ROWS }, (_, row) =>
+    encodeRowLine({ file: 0, line: row + 2, row: row + 1, state: 'rejected', rejection }, '["x"]'),
+  );
+  const nameOf = (run: number) => `r${String(run).padStart(11, '0')}`;
+  const history = Array.from({ length: runs }, (_, run): PastRun => {
+    const directory = `/out/sale/${nameOf(run)}`;
+    const steps = [
+      {
+        ...{ number: 1, kind: 'sms', skips: {}, counts: { read: ROWS, planned: 0, rejected: ROWS } },
+        inputs: [{ file: 'a.csv', contentSha256: isSameFile ? 'c' : `c${run}`, rows: ROWS }],
+      },
+    ];
+    content[rowsFile(directory, steps[0]!)] = lines.join('');
+    const plan = {
+      ...{ id: nameOf(run), occurrence: '', job },
+      get steps() {
+        looks += 1;
+        return steps;
+      },
+    };
+    return { directory, plan: plan as unknown as Plan, state: 'finished' };
+  });
+  const received = { has: async () => false } as unknown as ReceivedRows;
+  const sources = { files: aMemoryDisk(content).files, registry: new RegistryState(), history, received };
+  const plan = { id: nameOf(99), occurrence: '', job, steps: [] } as unknown as Plan;
+  const owners = new OwnerLookup(sources, { plan });
+  for (let index = 0; index < ROWS; index++) {
+    const id = formatRowId({ run: nameOf(0), step: 1, isPlanned: false, index });
+    expect((await owners.find({ kind: 'sms', number: 1 }, id)).refusal).toBeUndefined();
+  }
+  return looks;
+}
+
+test('rows that are re-imported look into the other runs of their job once, however many rows and runs there are', async () => {
+  const [few, many] = [await countLooks(3, { isSameFile: false }), await countLooks(63, { isSameFile: false })];
+  expect((many - few) / 60).toBeLessThan(20);
+});
+
+test('and a few times a row into those that read the same file', async () => {
+  const [few, many] = [await countLooks(3, { isSameFile: true }), await countLooks(33, { isSameFile: true })];
+  expect((many - few) / 30).toBeLessThan(4 * ROWS);
+});
