@@ -1,5 +1,9 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { showRuns } from '../../src/commands/runs/show-runs.js';
+import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { aTerminal } from '../commands/a-terminal.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -72,4 +76,17 @@ test('a directory in which no job has run is refused', async () => {
 
   expect([exitCode, error.code]).toEqual([2, 'bad-plan']);
   expect(error.message).toContain('no job has run in it');
+});
+
+test('runs of jobs whose output is the root of the disk have the names of their jobs', async () => {
+  const { workspace } = await aHistory();
+  const disk = aMemoryDisk();
+  disk.write('/registry.ndjson', workspace.read('out/sale/registry.ndjson'));
+  await disk.files.makeDirectory('/sale');
+  await disk.files.rename('/registry.ndjson', '/sale/registry.ndjson');
+  const { terminal, said } = aTerminal();
+
+  await showRuns({ job: '/', json: true }, { ...terminal, runtime: { ...nodeRuntime, files: disk.files } });
+
+  expect(JSON.parse(said.stdout).runs).toMatchObject([{ job: 'sale' }, { job: 'sale' }]);
 });

@@ -18,7 +18,7 @@ export function formatNextStep(
   return command === undefined ? `${lines}\n` : `${lines}\n  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
 
-/** Whether an account fits a screen of 40 lines, less those that show what was typed; a longer one is written more briefly. */
-export function fitsScreen(account: string): boolean {
-  return account.split('\n').length <= 38;
+/** Whether an account fits a screen of 40 lines, less those that show what was typed; a longer one is written more briefly. What is no terminal fits all. */
+export function fitsScreen(account: string, { isTerminal }: Screen): boolean {
+  return !isTerminal || account.split('\n').length <= 38;
 }

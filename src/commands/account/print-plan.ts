@@ -37,7 +37,7 @@ export function formatPlan(
   const account = (steps: string, isBrief: boolean) =>
     `${[formatHeadline(head, 'bold', screen), ...to].join('\n')}\n\n${table}\n\n${steps}\n${formatEnd(plan, directory, { screen, isRefused, isBrief })}`;
   const whole = account(plan.steps.map((step) => formatPlannedStep(step, view)).join('\n'), false);
-  if (fitsScreen(whole)) return whole;
+  if (fitsScreen(whole, screen)) return whole;
   const first = plan.steps.find(({ counts }) => counts.messages > 0);
   const briefly = (step: PlannedStep) =>
     formatPlannedStepBriefly(step, { ...view, mostExamples: step === first ? step.examples.length : 1 });

@@ -29,7 +29,7 @@ export interface SummaryView extends NextStepView {
  */
 export function formatSummary(summary: Summary, view: SummaryView): string {
   const whole = formatAccount(summary, view, false);
-  return fitsScreen(whole) ? whole : formatAccount(summary, view, true);
+  return fitsScreen(whole, view.screen ?? PLAIN_SCREEN) ? whole : formatAccount(summary, view, true);
 }
 
 function formatAccount(summary: Summary, view: SummaryView, isBrief: boolean): string {

@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
 import { type ListedRun, listRuns } from '../../prune/list-runs.js';
@@ -30,7 +30,7 @@ export async function showRuns(
       const isRunning = (await readLockOwner(lockDepsOf(runtime), jobDirectory)) !== undefined;
       return listRuns(files, { jobDirectory, registry: state, isRunning });
     });
-    jobs.push({ job: jobDirectory.slice(dirname(jobDirectory).length + 1), runs });
+    jobs.push({ job: basename(jobDirectory), runs });
   }
   const runs = jobs.flatMap(({ job, runs }) => runs.map((run) => ({ job, ...run })));
   const json = { state: 'listed', exitCode: EXIT.ok, error: null, runs };

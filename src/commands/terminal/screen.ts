@@ -5,6 +5,8 @@ import { quoteWord } from '../../job/explain/quote-word.js';
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {
   readonly columns: number;
+  /** A person has it before them now; a file or a pipe gets all of an account, however long it is. */
+  readonly isTerminal: boolean;
   readonly hasColor: boolean;
   /** Paths below it are shown relative to it; none where it is ''. */
   readonly directory: string;
@@ -13,7 +15,13 @@ export interface Screen {
 }
 
 /** For output into a pipe, or of unknown kind. */
-export const PLAIN_SCREEN: Screen = { columns: 80, hasColor: false, directory: '', command: 'volley' };
+export const PLAIN_SCREEN: Screen = {
+  columns: 80,
+  isTerminal: false,
+  hasColor: false,
+  directory: '',
+  command: 'volley',
+};
 
 const MOST_COLUMNS = 120;
 const LEAST_COLUMNS = 40;
@@ -34,6 +42,7 @@ export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Scree
   return {
     ...known,
     columns: Math.max(LEAST_COLUMNS, Math.min(MOST_COLUMNS, columns)),
+    isTerminal: isStdoutTerminal,
     hasColor: isStdoutTerminal && allowsColor(env),
   };
 }

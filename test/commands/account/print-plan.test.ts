@@ -50,7 +50,8 @@ describe('a plan, as a person reads it', () => {
     const steps = numbers.map((number) => ({ ...step, number }));
     const several = { ...plan, job: { ...plan.job, steps: numbers.map(() => written) }, steps };
 
-    const account = formatPlan(several, directory);
+    const screen = { ...PLAIN_SCREEN, isTerminal: true };
+    const account = formatPlan(several, directory, { screen });
     const lines = account.split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80 && !line.includes(directory))).toEqual([]);

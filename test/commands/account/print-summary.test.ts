@@ -262,7 +262,7 @@ describe('the account of a run', () => {
     },
   );
 
-  it('fits a screen of 40 lines: a longer account has an example of the commonest reason of a step alone', () => {
+  it('fits a screen of 40 lines: a longer account has an example of the commonest reason of a step alone; a file has all', () => {
     const balance = { ...emptyBalance(), read: 9, rejected: 9 };
     const example = { file: 'a.csv', path: '/data/a.csv', line: 37, row: 36, field: 'mobile', value: '' };
     const reasons = ['bad-number', 'too-short', 'lost-plus'].map((code) => ({
@@ -272,15 +272,16 @@ describe('the account of a run', () => {
       said: '',
       example,
     }));
-    const withSteps = (count: number) => {
+    const withSteps = (count: number, isTerminal = true) => {
       const [step] = aSummary({ balance }, { reasons }).steps;
       const steps = Array.from({ length: count }, (_, at) => ({ ...step!, number: at + 1 }));
-      return formatSummary({ ...aSummary({ balance }), steps }, REAL);
+      return formatSummary({ ...aSummary({ balance }), steps }, { ...REAL, screen: { ...PLAIN_SCREEN, isTerminal } });
     };
     const examplesOf = (text: string) => text.split('a.csv:37').length - 1;
     expect(examplesOf(withSteps(3))).toBe(9);
     expect(examplesOf(withSteps(4))).toBe(4);
     expect(withSteps(4).split('\n').length).toBeLessThanOrEqual(40);
+    expect(examplesOf(withSteps(4, false))).toBe(12);
   });
 
   it('carries nothing of an answer that would steer the terminal, or pass for a line of Volley', () => {
