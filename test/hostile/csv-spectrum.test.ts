@@ -26,7 +26,7 @@ describe('csv-spectrum', () => {
 
   test.each(samples.filter(({ name }) => REFUSED.has(name)))('$name is refused with its line', async ({ csv }) => {
     expect(await readRefused(aFile(directory, csv))).toEqual([
-      'people.csv:2: in the row that begins on this line a quote stands inside an unquoted field, expected the whole field in quotes',
+      'people.csv:2: in the row that begins on this line a quote stands inside field 2, which is not in quotes, expected the whole field in quotes',
     ]);
   });
 });

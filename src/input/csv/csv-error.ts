@@ -16,22 +16,25 @@ export function refuseRow(error: unknown, where: string, limits: ReadLimits): un
     case 'CSV_INVALID_CLOSING_QUOTE':
       return refuse({
         where,
-        message:
-          'in the row that begins on this line text follows a closing quote, expected a delimiter or the line end',
-        hint: 'Look for a quote that opens too early or is never closed; one that belongs to the text is written twice ("").',
+        message: `in the row that begins on this line a quote stands inside the quotes of ${nameField(error)}, expected it twice`,
+        hint: 'Write a quote that belongs to the text twice: "he said ""hi"" to". If none does, look for one that opens too early, or is not closed.',
       });
     case 'INVALID_OPENING_QUOTE':
       return refuse({
         where,
-        message:
-          'in the row that begins on this line a quote stands inside an unquoted field, expected the whole field in quotes',
-        hint: 'Put the field in quotes and write the quote in it twice (""); leave no blank before an opening quote.',
+        message: `in the row that begins on this line a quote stands inside ${nameField(error)}, which is not in quotes, expected the whole field in quotes`,
+        hint: 'Put the field in quotes and write the quote in it twice: "5"" pipe"; leave no blank before an opening quote.',
       });
     case 'CSV_MAX_RECORD_SIZE':
       return refuseLongRow(where, limits);
     default:
       return error;
   }
+}
+
+/** `field 3`, as the parser counts them. */
+function nameField(error: CsvError): string {
+  return typeof error.column === 'number' ? `field ${error.column + 1}` : 'a field';
 }
 
 /** A row beyond the limits, by its bytes or by its number of fields. */

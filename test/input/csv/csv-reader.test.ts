@@ -106,10 +106,19 @@ describe('CSV reader: quotes out of their place refuse the file', () => {
   });
 
   it.each([
-    ['text after a closing quote', 'a,b\n1,2\n3,"x"y\n', 'text follows a closing quote'],
-    ['a stray opening quote closed by a later row', 'a,b\n1,2\n3,"x\n4,"y"\n', 'text follows a closing quote'],
-    ['a quote inside an unquoted field', 'a,b\n1,2\n3,5" pipe\n', 'a quote stands inside an unquoted field'],
-    ['a blank before an opening quote', 'a,b\n1,2\n3, "x"\n', 'a quote stands inside an unquoted field'],
+    ['quotes inside quotes', 'a,b\n1,2\n3,"he said "hi" to"\n', 'a quote stands inside the quotes of field 2'],
+    ['text after a closing quote', 'a,b\n1,2\n3,"x"y\n', 'a quote stands inside the quotes of field 2'],
+    [
+      'a stray opening quote closed by a later row',
+      'a,b\n1,2\n3,"x\n4,"y"\n',
+      'a quote stands inside the quotes of field 2',
+    ],
+    [
+      'a quote inside an unquoted field',
+      'a,b\n1,2\n3,5" pipe\n',
+      'a quote stands inside field 2, which is not in quotes',
+    ],
+    ['a blank before an opening quote', 'a,b\n1,2\n3, "x"\n', 'a quote stands inside field 2, which is not in quotes'],
   ])('%s', async (_title, content, reason) => {
     const [refusal, ...others] = await readRefused(csv(content));
     expect(refusal).toMatch(`people.csv:3: in the row that begins on this line ${reason}`);
