@@ -1,7 +1,7 @@
 /**
  * Cells that a spreadsheet would run. Outputs neutralize them with an apostrophe, and reading an output takes it off
  * again: at the start, and within a cell behind whatever begins a cell or a line for a spreadsheet that splits
- * elsewhere than at commas. Invariant: `restoreCell(neutralizeCell(text)) === text` for every text.
+ * elsewhere than at the delimiter. Invariant: `restoreCell(neutralizeCell(text)) === text` for every text and delimiter.
  */
 
 /**
@@ -13,22 +13,25 @@ const RUNNABLE =
 /** E.164: at most 15 digits, no leading zero. As a formula it is its own value, so it may stand as it is. */
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
-/** Where such a spreadsheet splits, as German and French ones do at `;`: quotes hold nothing together for it. */
-const SPLIT = /[;\t|\r\n]/;
-/** What stands behind each of them. */
-const PARTS = /(?<=[;\t|\r\n])[^;\t|\r\n]+/g;
+/** Where such a spreadsheet splits, as German and French ones do at `;`: quotes hold nothing together for it. `parts`: what stands behind each. */
+const ELSEWHERE = {
+  ofCommas: { split: /[;\t|\r\n]/, parts: /(?<=[;\t|\r\n])[^;\t|\r\n]+/g },
+  ofOthers: { split: /[,;\t|\r\n]/, parts: /(?<=[,;\t|\r\n])[^,;\t|\r\n]+/g },
+};
 
-/** The text as it may stand in a CSV that people open; a number in E.164 is left alone. */
-export function neutralizeCell(text: string): string {
-  const inner = SPLIT.test(text) ? text.replace(PARTS, neutralizePart) : text;
+/** The text as it may stand in a CSV of that delimiter that people open; a number in E.164 is left alone. */
+export function neutralizeCell(text: string, delimiter = ','): string {
+  const { split, parts } = delimiter === ',' ? ELSEWHERE.ofCommas : ELSEWHERE.ofOthers;
+  const inner = split.test(text) ? text.replace(parts, neutralizePart) : text;
   return isRunnable(inner) ? `'${inner}` : inner;
 }
 
 /** Undoes `neutralizeCell`; takes off no apostrophe that it would not have put there. */
-export function restoreCell(text: string): string {
+export function restoreCell(text: string, delimiter = ','): string {
   if (!text.includes("'")) return text;
+  const { split, parts } = delimiter === ',' ? ELSEWHERE.ofCommas : ELSEWHERE.ofOthers;
   const inner = text.startsWith("'") && isRunnable(text.slice(1)) ? text.slice(1) : text;
-  return SPLIT.test(inner) ? inner.replace(PARTS, restorePart) : inner;
+  return split.test(inner) ? inner.replace(parts, restorePart) : inner;
 }
 
 function isRunnable(text: string): boolean {

@@ -16,6 +16,8 @@ export interface Header {
   readonly kept: readonly number[] | undefined;
   /** For an output of Volley, the columns that begin with `_`, and the field with the row's id (-1 if there is none). */
   readonly own: { readonly columns: readonly string[]; readonly id: number } | undefined;
+  /** Of a CSV. */
+  readonly delimiter?: string | undefined;
   readonly notices: readonly string[];
 }
 
@@ -23,9 +25,12 @@ export interface Header {
  * Columns from the first row of a file. Repeated names are numbered, so that each can be named. Refuses, all at once:
  * forbidden names, columns that outputs add in a file that is no output or twice, and too many columns.
  */
-export function readHeader(cells: readonly string[], place: { where: string; maxColumns: number }): Header {
+export function readHeader(
+  cells: readonly string[],
+  place: { where: string; maxColumns: number; delimiter?: string },
+): Header {
   const isOwn = isOwnHeader(readNames(cells));
-  const names = readNames(isOwn ? cells.map(restoreCell) : cells);
+  const names = readNames(isOwn ? cells.map((cell) => restoreCell(cell, place.delimiter)) : cells);
   const problems = findProblems(names, { ...place, isOwn });
   if (problems.length > 0) throw refuseAll(problems);
   const kept = isOwn ? [...names.keys()].filter((index) => !isIgnoredColumn(names[index] ?? '')) : undefined;
@@ -37,7 +42,7 @@ export function readHeader(cells: readonly string[], place: { where: string; max
   const nameless = names.flatMap((name, index) => (name === '' ? [index + 1] : []));
   if (nameless.length > 0) notices.push(`columns without a name cannot be used: ${nameless.join(', ')}`);
   const own = isOwn ? { columns: listOwnColumns(names), id: names.indexOf(ID_COLUMN) } : undefined;
-  return { columns, width: names.length, kept, own, notices };
+  return { columns, width: names.length, kept, own, delimiter: place.delimiter, notices };
 }
 
 const NOT_WHOLE = `Rename it, or remove it. If the file is an output of Volley, keep all of its columns that begin with _.`;

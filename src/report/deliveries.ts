@@ -37,11 +37,10 @@ export async function writeDeliveries(
     steps.map((step) => step.columns),
     () => undefined,
   );
-  const { format } = plan.job.output;
   const added = [...PLACE_COLUMNS, ...RECEIPT_COLUMNS];
   const kept = listNotReplaced(columns, added);
-  const lines = createLineFormat(format, [...added, ...kept.map((index) => columns[index] ?? '')]);
-  const file = await files.createWhole(join(directory, `deliveries.${format}`));
+  const lines = createLineFormat(plan.job.output, [...added, ...kept.map((index) => columns[index] ?? '')]);
+  const file = await files.createWhole(join(directory, `deliveries.${plan.job.output.format}`));
   try {
     const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length, kept };
     const billed = new Map<number, Billed>();

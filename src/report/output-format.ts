@@ -1,10 +1,14 @@
 import { neutralizeCell } from '../domain/formula-cell.js';
 import type { Cell } from '../domain/row.js';
 
-export type OutputFormat = 'csv' | 'ndjson';
+/** As the job has them. */
+export interface OutputForm {
+  readonly format: 'csv' | 'ndjson';
+  readonly csv?: { readonly delimiter: string; readonly bom: boolean } | undefined;
+}
 
 /**
- * Turns the rows of an output into lines: RFC 4180 with LF, or one JSON object a line. JSON has each key once, so
+ * Turns the rows of an output into lines: RFC 4180 with LF, by default with commas, or one JSON object a line. JSON has each key once, so
  * unnamed columns, which nothing can refer to, are omitted there.
  */
 export interface LineFormat {
@@ -12,8 +16,12 @@ export interface LineFormat {
   line(cells: readonly (Cell | number)[]): string;
 }
 
-export function createLineFormat(format: OutputFormat, columns: readonly string[]): LineFormat {
-  if (format === 'csv') return { header: formatCsvLine(columns), line: formatCsvLine };
+export function createLineFormat({ format, csv }: OutputForm, columns: readonly string[]): LineFormat {
+  if (format === 'csv') {
+    const { delimiter = ',', bom = false } = csv ?? {};
+    const line = (cells: readonly (Cell | number)[]) => formatCsvLine(cells, delimiter);
+    return { header: `${bom ? BYTE_ORDER_MARK : ''}${line(columns)}`, line };
+  }
   const keys = columns.map((column) => JSON.stringify(column));
   return {
     header: '',
@@ -27,8 +35,11 @@ export function createLineFormat(format: OutputFormat, columns: readonly string[
   };
 }
 
+/** By it Excel knows UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff';
+
 const NAMELESS = JSON.stringify('');
-/** `;`, tab and `|` as well: for a reader that splits there too, as long as it heeds quotes. */
+/** All of `,`, `;`, tab and `|`: for a reader that splits elsewhere, as long as it heeds quotes. */
 const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/;
 
 /**
@@ -38,18 +49,19 @@ const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/;
 const PLAIN = /^(?:[A-Za-z0-9](?:[ !#-+\--:<-{}~]*[!#-+\--:<-{}~])?|\+[1-9][0-9]{6,14})$/;
 
 /** Cells that a spreadsheet would run are neutralized; a missing cell is empty. */
-export function formatCsvLine(cells: readonly (Cell | number)[]): string {
+export function formatCsvLine(cells: readonly (Cell | number)[], delimiter = ','): string {
   let line = '';
   for (let index = 0; index < cells.length; index += 1) {
-    line += index === 0 ? formatCell(cells[index]) : `,${formatCell(cells[index])}`;
+    const cell = formatCell(cells[index], delimiter);
+    line += index === 0 ? cell : `${delimiter}${cell}`;
   }
   return `${line}\n`;
 }
 
-function formatCell(cell: Cell | number): string {
+function formatCell(cell: Cell | number, delimiter: string): string {
   if (cell === undefined) return '';
   if (typeof cell === 'number') return String(cell);
   if (PLAIN.test(cell)) return cell;
-  const text = neutralizeCell(cell);
+  const text = neutralizeCell(cell, delimiter);
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -58,7 +58,7 @@ export class StepOutputs {
     const open = async (output: Output) => {
       const name = `${planned.number}-${planned.kind}.${output}.${format}`;
       const { columns: all, kept } = outputColumns(output, resultColumns, columns);
-      const lines = createLineFormat(format, all);
+      const lines = createLineFormat(plan.job.output, all);
       const file = await files.createWhole(join(directory, name));
       const text = new TextBuffer();
       text.append(lines.header);

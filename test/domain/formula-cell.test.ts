@@ -12,7 +12,11 @@ const IN_FRONT = [
 ];
 const SIGNS = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫'];
 
-const SEPARATORS = [';', '\t', '|', '\n', '\r', '\r\n'];
+const SEPARATORS = [',', ';', '\t', '|', '\n', '\r', '\r\n'];
+/** A delimiter, and where a reader splits that expects another. */
+const PAIRS = [',', ';'].flatMap((delimiter) =>
+  [',', ';', '\t', '|'].flatMap((other) => (other === delimiter ? [] : [[delimiter, other] as const])),
+);
 
 /** What stands behind each of them. */
 const PARTS = /(?<=[;\t|\r\n])[^;\t|\r\n]+/g;
@@ -129,9 +133,9 @@ describe('neutralizeCell', () => {
   it('leaves none for one that splits at another separator, whatever stands beside it', () => {
     const row = fc.array(aCell, { minLength: 1, maxLength: 4 });
     fc.assert(
-      fc.property(row, fc.constantFrom(';', '\t', '|'), (cells, separator) => {
+      fc.property(row, fc.constantFrom(...PAIRS), (cells, [delimiter, separator]) => {
         // To it a quote in the middle of a field is text, and a line end within it ends the line.
-        const [, ...fields] = formatCsvLine(cells).split(new RegExp(`[\\r\\n${separator}]`));
+        const [, ...fields] = formatCsvLine(cells, delimiter).split(new RegExp(`[\\r\\n${separator}]`));
         expect(fields.filter((field) => /^[\s"]*[=+\-@＝＋－＠]/.test(field))).toEqual([]);
       }),
       { numRuns: 2000 },
@@ -140,9 +144,9 @@ describe('neutralizeCell', () => {
 });
 
 describe('restoreCell', () => {
-  it('undoes neutralizeCell for every text', () => {
-    const property = fc.property(aCell, (text) => {
-      expect(restoreCell(neutralizeCell(text))).toBe(text);
+  it('undoes neutralizeCell for every text and delimiter', () => {
+    const property = fc.property(aCell, fc.constantFrom(',', ';'), (text, delimiter) => {
+      expect(restoreCell(neutralizeCell(text, delimiter), delimiter)).toBe(text);
     });
     fc.assert(property, { numRuns: 5000 });
   });

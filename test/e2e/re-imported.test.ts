@@ -49,6 +49,26 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect(readOutput(again, 1, 'skipped')[0]?._reason).toContain(fed.summary.plan);
   });
 
+  test('as German Excel opens it (semicolons, byte order mark) is read again, also beside files with a stated encoding', async () => {
+    const output = { directory: 'out', csv: { delimiter: ';', bom: true } };
+    const workspace = await aWorkspace(REFUSE_P3);
+    const input = { files: 'in/*', encoding: 'windows-1252', delimiter: ',' };
+    workspace.write('in/a.csv', Buffer.from(`${people(5)}Zoë,n/a\n`, 'latin1'));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input })], output }));
+    const first = await workspace.run();
+    workspace.setFaults();
+    const results = read(first.summary, 'results.csv');
+    expect(results.split('\n', 1)[0]).toMatch(/^\ufeff_step;_file;_line;_row;/);
+    const rejections = read(first.summary, 'rejections.csv');
+    expect(rejections).toMatch(/^\ufeff.*\n(.*\n)*Zoë;n\/a;1;/);
+
+    workspace.write('in/b.csv', rejections.replace(';n/a;', `;${numberOf(9)};`));
+    const fed = await workspace.run();
+
+    expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 2 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
+  });
+
   test('after `volley retry` took its rows, is skipped but for those that the plan had refused', async () => {
     const { workspace, first } = await aRunWithRejections();
     const file = read(first, 'rejections.csv');

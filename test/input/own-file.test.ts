@@ -11,6 +11,12 @@ describe('An output of Volley beside files with a stated encoding and delimiter'
     expect(cells).toEqual([['Xäver', '+4915112345678']]);
   });
 
+  it('is read as we wrote it for German Excel, though the job states commas', async () => {
+    const german = `\ufeff${OWN.replaceAll(',', ';')}`;
+    const commas = anInput({ encoding: 'windows-1252', delimiter: ',' });
+    expect((await readWhole(aFile(directory, german), commas)).cells).toEqual([['Xäver', '+4915112345678']]);
+  });
+
   it('is known when it is packed, and when the place columns come first', async () => {
     const first = '_step,_file,_line,_row,_status,Vorname\n3,a.csv,2,1,QUEUED,Zoë\n';
     expect((await readWhole(aFile(directory, aGzip(OWN), 'own.csv.gz'), stated)).cells).toHaveLength(1);

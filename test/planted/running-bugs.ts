@@ -130,7 +130,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a cell that a spreadsheet would run is written as it is',
     file: 'src/report/output-format.ts',
-    find: 'const text = neutralizeCell(cell);',
+    find: 'const text = neutralizeCell(cell, delimiter);',
     replace: 'const text = cell;\n  void neutralizeCell;',
     tests: ['test/report/output-format.test.ts'],
   },

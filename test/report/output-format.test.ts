@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLineFormat, formatCsvLine } from '../../src/report/output-format.js';
+import { createLineFormat, formatCsvLine, type OutputForm } from '../../src/report/output-format.js';
 import { outputCells, outputColumns } from '../../src/report/rows.js';
 import { aDirectory, aFile, readWhole } from '../input/builders.js';
 
@@ -27,13 +27,26 @@ describe('CSV line', () => {
     expect(formatCsvLine(['=1+1', '+6590000000', '-2', '@SUM(A1)', "'=1"])).toBe(
       "'=1+1,+6590000000,'-2,'@SUM(A1),''=1\n",
     );
-    expect(createLineFormat('csv', ['=cmd', 'a']).header).toBe("'=cmd,a\n");
+    expect(createLineFormat({ format: 'csv' }, ['=cmd', 'a']).header).toBe("'=cmd,a\n");
+  });
+});
+
+describe('CSV as Excel in German opens it', () => {
+  const german = createLineFormat({ format: 'csv', csv: { delimiter: ';', bom: true } }, ['name', '=x']);
+
+  it('begins with a byte order mark, and has semicolons', () => {
+    expect(german.header).toBe("\ufeffname;'=x\n");
+    expect(german.line(['Zoë', 7, undefined, 'a;b', 'a,b'])).toBe('Zoë;7;;"a;b";"a,b"\n');
+  });
+
+  it('neutralises for an Excel that splits at commas too', () => {
+    expect(german.line(['x,=1+1', 'x;=1+1'])).toBe(`"x,'=1+1";"x;'=1+1"\n`);
   });
 });
 
 describe('NDJSON line', () => {
   it('has numbers as numbers, and omits what is missing', () => {
-    const format = createLineFormat('ndjson', ['a', 'b', '_row']);
+    const format = createLineFormat({ format: 'ndjson' }, ['a', 'b', '_row']);
     expect(format.header).toBe('');
     expect(format.line(['x "y"', undefined, 7])).toBe('{"a":"x \\"y\\"","_row":7}\n');
   });
@@ -49,13 +62,15 @@ const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
 describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
   const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
-  const write = (format: 'csv' | 'ndjson', columns: string[], rows: (string | undefined)[][]) => {
-    const lines = createLineFormat(format, outputColumns('rejections', [], columns).columns);
+  const write = (form: OutputForm, columns: string[], rows: (string | undefined)[][]) => {
+    const lines = createLineFormat(form, outputColumns('rejections', [], columns).columns);
     const written = rows.map((cells) =>
       lines.line(outputCells({ output: 'rejections', place: [1, 'people.csv', place.line, place.row], about, cells })),
     );
-    return aFile(directory, `${lines.header}${written.join('')}`, `rejections.${format}`);
+    return aFile(directory, `${lines.header}${written.join('')}`, `rejections.${form.format}`);
   };
+
+  const FORMS: OutputForm[] = [{ format: 'csv' }, { format: 'csv', csv: { delimiter: ';', bom: true } }];
 
   it('from CSV give back the columns and the cells of the rows, whatever stands in them', async () => {
     const table = fc
@@ -70,20 +85,20 @@ describe('rejections that are read again', () => {
         ),
       );
     await fc.assert(
-      fc.asyncProperty(table, async ([columns, rows]) => {
-        const read = await readWhole(write('csv', columns, rows));
+      fc.asyncProperty(table, fc.constantFrom(...FORMS), async ([columns, rows], form) => {
+        const read = await readWhole(write(form, columns, rows));
         expect(read.columns).toEqual(columns);
         expect(read.cells).toEqual(rows);
         expect(read.faults).toEqual(rows.map(() => undefined));
       }),
-      { numRuns: 60 },
+      { numRuns: 90 },
     );
   });
 
   it('from NDJSON give them back too, and what was missing is missing', async () => {
     const read = await readWhole(
       write(
-        'ndjson',
+        { format: 'ndjson' },
         ['a', 'b'],
         [
           ['=1', undefined],
@@ -99,7 +114,7 @@ describe('rejections that are read again', () => {
   });
 
   it('from NDJSON leave out columns without a name: no key stands twice', async () => {
-    const read = await readWhole(write('ndjson', ['mobile', '', ''], [['1', 'x', 'y']]));
+    const read = await readWhole(write({ format: 'ndjson' }, ['mobile', '', ''], [['1', 'x', 'y']]));
     expect(read.faults).toEqual([undefined]);
     expect(read.cells).toEqual([['1']]);
   });

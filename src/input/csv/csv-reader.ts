@@ -5,7 +5,7 @@ import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
-import { isOwnOutput } from '../own-file.js';
+import { findOwnDelimiter } from '../own-file.js';
 import { BATCH_RECORDS, type InputRecord, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { decodeText } from '../text/decode-text.js';
@@ -134,7 +134,8 @@ export class CsvReader implements RecordReader {
     const { path, shown, key } = this.#file;
     const source = { path, shown, key, maxFileBytes: this.#input.limits.maxFileBytes };
     const isStated = this.#input.encoding !== undefined || this.#input.delimiter !== undefined;
-    if (isStated && (await isOwnOutput(source))) this.#input = { ...this.#input, encoding: 'utf-8', delimiter: ',' };
+    const delimiter = isStated ? await findOwnDelimiter(source) : undefined;
+    if (delimiter !== undefined) this.#input = { ...this.#input, encoding: 'utf-8', delimiter };
     this.#text = decodeText(source, {
       encoding: this.#input.encoding,
       digest: this.#digest,
@@ -173,7 +174,11 @@ export class CsvReader implements RecordReader {
   }
 
   #readHeader(cells: readonly string[], line: number): Header {
-    const header = readHeader(cells, { where: this.#where(line), maxColumns: this.#input.limits.maxColumns });
+    const header = readHeader(cells, {
+      where: this.#where(line),
+      maxColumns: this.#input.limits.maxColumns,
+      delimiter: this.#delimiter,
+    });
     this.#columns = header.columns;
     this.#ownColumns = header.own === undefined ? [] : [header.own.columns];
     this.#notices.push(...header.notices);

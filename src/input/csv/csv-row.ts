@@ -10,9 +10,9 @@ export function buildRow(cells: string[], header: Header, line: number): Written
   const fault = cells.length === header.width ? undefined : describeWidth(cells, header);
   while (cells.length < header.width) cells.push('');
   if (cells.length > header.width) cells.length = header.width;
-  const { kept, own } = header;
+  const { kept, own, delimiter } = header;
   if (kept === undefined || own === undefined) return { cells, line, fault };
-  const row = { cells: kept.map((index) => restoreCell(cells[index] ?? '')), line, fault };
+  const row = { cells: kept.map((index) => restoreCell(cells[index] ?? '', delimiter)), line, fault };
   return own.id === -1 ? row : { ...row, ownId: fault === undefined ? readId(cells[own.id]) : HIDDEN_ID };
 }
 

@@ -60,9 +60,20 @@ const writtenPrices = z
   })
   .describe('What messages cost: the plan and the report say it.');
 
+const csvSettings = z
+  .strictObject({
+    delimiter: z
+      .enum([',', ';'])
+      .default(',')
+      .describe('What separates the fields: Excel in German, French and other languages expects ;'),
+    bom: z.boolean().default(false).describe('Begin with a byte order mark, by which Excel knows UTF-8.'),
+  })
+  .describe('How CSV outputs are written.');
+
 const outputSettings = z.strictObject({
   directory: pathText().default(DEFAULT_OUTPUT_DIRECTORY).describe('Directory of the runs.'),
   format: z.enum(['csv', 'ndjson']).default('csv').describe('Format of results, rejections and the other row files.'),
+  csv: csvSettings.optional(),
 });
 
 const writtenOutput = z
