@@ -147,7 +147,7 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
   const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
   const isOpen = only === 'unprocessed' && left.underWay > 0;
   if (only === 'filtered')
-    return `${escapeText(`Nothing to retry in run ${run}: \`where\` left out no row that it lets in now.`)}\n`;
+    return `${escapeText(`Nothing to retry in run ${run}: the filter left out no row that it lets in now.`)}\n`;
   const what = isOpen
     ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
     : `no row of it is ${which}`;
@@ -159,7 +159,7 @@ function formatLeft(run: string, left: RetryEnd['left']): string {
   const { refusedInPlan, inDoubt, underWay, received, retriedBefore, filtered } = left;
   const lines = [
     filtered > 0 &&
-      `Left out by \`where\` as it is now: ${countOf(filtered, 'row')}. They stay in run ${run}; with another \`where\`: the same command, with --job.`,
+      `Left out by the filter as it is now: ${countOf(filtered, 'row')}. They stay in run ${run}; with another filter: the same command, with --job.`,
     refusedInPlan > 0 &&
       `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and re-import it: add it to the input of the job.`,
     inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,

@@ -82,7 +82,7 @@ export function describeOmitted(clause: string): string {
 
 function reject(field: string, { expected = '', advice }: Partial<CompiledTest> = {}): RowRefusal {
   const more = advice === undefined ? '' : `. ${advice}`;
-  const reason = `Cannot compare ${field} as \`where\` says: expected ${expected}, or a blank cell${more}`;
+  const reason = `Cannot compare ${field} as the filter says: expected ${expected}, or a blank cell${more}`;
   const rejection: Rejection = { stage: 'filter', field, code: 'bad-filter-value', reason };
   return { kind: 'rejected', rejection };
 }

@@ -13,7 +13,7 @@ export const addRetryVerb: AddVerbs = (cli, context) => {
         .options({
           only: {
             ...textOption(
-              'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, or filtered: left out by a `where` that lets them in now',
+              'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, or filtered: left out by a filter (`where`) that lets them in now',
             ),
             demandOption: true,
           },
