@@ -136,6 +136,11 @@ test('status names the processes that are connected, and how to resume a run tha
   await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
   const part = { step: 1, request: 1, part: '', rows: [0, 1] as const, isInFlight: false, head: {}, body: '{}' };
   await store.handOver(key, [part as never]);
+  // Its leader died between two steps, or once all was under way.
+  const idle = { run: 'm1v9q2m8x4aa', epoch: 1 };
+  await store.lead(idle, { job: JSON.stringify({ job: { name: 'spring' } }), leader: 'b' });
+  await store.openStep(idle, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
+  await store.closeStep(idle);
 
   const { stdout } = await runCommandInProcess(['cluster', 'status', '--no-json'], {
     cwd: workspace.directory,
@@ -143,6 +148,7 @@ test('status names the processes that are connected, and how to resume a run tha
   });
 
   expect(stdout).toContain('Connected: desk-7 4711.');
+  expect(stdout).toMatch(/spring: no leader since \S+, nothing of it begins: run its job again; requests: 0 open/);
   expect(stdout).toMatch(/sale: no leader since \S+, nothing of it begins: run its job again; requests: 1 open/);
   await Promise.all([other.close(), store.close()]);
 });

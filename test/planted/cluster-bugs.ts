@@ -37,6 +37,20 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/held-parts.test.ts'],
   },
   {
+    name: 'a leader between two steps counts as gone',
+    file: 'src/cluster/leader.ts',
+    find: 'await store.keepLead(key, { leaseMs, seenAtMs });',
+    replace: 'void seenAtMs;',
+    tests: ['test/cluster/leader.test.ts'],
+  },
+  {
+    name: 'a password that is refused in mid-run ends it',
+    file: 'src/cluster/postgres/explain-failure.ts',
+    find: "if (wasReached && refusal.code === 'bad-credentials'",
+    replace: "if (name === '' && refusal.code === 'bad-credentials'",
+    tests: ['test/cluster/database-url.test.ts'],
+  },
+  {
     name: 'two processes of one epoch lead a run',
     file: 'src/cluster/postgres/schema/leader-functions.ts',
     find: 'case led.leader when its_leader then its_epoch end',
