@@ -68,8 +68,9 @@ async function openAreas(
   const secrets = service.sandbox
     ? {}
     : await readSecrets(service.credentials, areas, { terminal: context.host, secrets: context.secrets, isReadOnly });
-  const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
+  // Without a connection there is nothing to close, should the sandbox not start.
   const transport = scrubAnswers(createTransport(service.timeouts), context.secrets.values);
+  const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
   return {
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
     transport,
