@@ -13,7 +13,8 @@ import { PERIOD_MS } from '../throttle/sliding-second.js';
  * - `urgent` asks for a turn beyond the horizon: the intent of the request is written already.
  * - After a refusal (`slowed`) turns come half as fast, down to `leastShare`, and success wins back 5 % a second.
  * - A pause holds turns that are not yet booked. It lasts no longer than it was to, whatever the clock does.
- * - In a new life of the server, or where its clock was set back, the last bookings may be lost: nothing passes for a period.
+ * - In a new life of the server, or where its clock was set back, the last bookings may be lost, and of a new lane nothing is known:
+ *   nothing passes for a period, or as long as the first turn costs, where a limit below one a second makes that longer.
  */
 export interface LaneRow {
   readonly life: string;
@@ -65,12 +66,13 @@ export const SET_BACK_MS = 60_000;
 export const RECOVERY_PER_SECOND = 0.05;
 const SECOND_MS = 1000;
 
-export function newLane(life: string, nowMs: number): LaneRow {
-  const turnMs = nowMs + PERIOD_MS + HORIZON_MS;
+/** `firstMs`: what the first turn costs. */
+export function newLane(life: string, { nowMs, firstMs }: { nowMs: number; firstMs: number }): LaneRow {
+  const turnMs = nowMs + Math.max(PERIOD_MS, firstMs) + HORIZON_MS;
   return {
     life,
     turnMs,
-    lastCostMs: 0,
+    lastCostMs: firstMs,
     lineMs: turnMs,
     share: 1,
     slowedAtMs: Number.NEGATIVE_INFINITY,
@@ -88,13 +90,14 @@ export function bookTurns(
 ): { row: LaneRow; booked: BookedTurns } {
   const [firstMs = 0] = ask.costsMs;
   let { turnMs, lastCostMs, lineMs, share, slowedAtMs, succeededAtMs, pausedUntilMs, pauseMs } =
-    row ?? newLane(life, nowMs);
+    row ?? newLane(life, { nowMs, firstMs });
   // No longer than asked, where the clock was set back.
   pausedUntilMs = Math.min(pausedUntilMs, nowMs + pauseMs);
   const isSetBack = turnMs - lastCostMs > Math.max(nowMs, pausedUntilMs) + SET_BACK_MS;
   if (row !== undefined && (row.life !== life || isSetBack)) {
     // What was lost is booked before the end of the horizon, and may have cost as much as the last one.
-    turnMs = nowMs + HORIZON_MS + Math.max(PERIOD_MS, lastCostMs, firstMs / share);
+    lastCostMs = Math.max(lastCostMs, firstMs / share);
+    turnMs = nowMs + HORIZON_MS + Math.max(PERIOD_MS, lastCostMs);
     lineMs = turnMs;
   }
   if (ask.slowed && Math.abs(nowMs - slowedAtMs) >= SECOND_MS) {

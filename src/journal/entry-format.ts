@@ -91,6 +91,8 @@ export interface IntentEntry extends RequestKey {
   readonly line: readonly [offset: number, length: number];
   /** The rows it answers for: index of the first among the step's planned rows, and how many. */
   readonly rows: readonly [first: number, count: number];
+  /** The parts of its messages, which limits count; absent: at most one a row. */
+  readonly segments?: number;
 }
 
 /** The outcome of an intent. Durable before it is counted. */

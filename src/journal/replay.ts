@@ -59,10 +59,16 @@ export interface StateSnapshot {
   readonly lastClose: CloseEntry | undefined;
   readonly lastHost: string | undefined;
   readonly lastSentAt: number | undefined;
+  readonly lastSize?: RequestSize | undefined;
   readonly leaseMs?: number | undefined;
   readonly lead?: string | undefined;
   readonly takenBackAt?: number | undefined;
   readonly events: number;
+}
+
+export interface RequestSize {
+  readonly messages: number;
+  readonly segments: number;
 }
 
 export const SNAPSHOT_VERSION = 1;
@@ -99,6 +105,8 @@ export class RunState {
   lastHost: string | undefined;
   /** By the clock of that host: no request with an outcome left later. One may wait long for its turn behind its intent. */
   lastSentAt: number | undefined;
+  /** Of the last request that was begun: what it takes of the limits. */
+  lastSize: RequestSize | undefined;
   /** Workers of a database were given requests of it: the longest lease that one of its runners had there. */
   leaseMs: number | undefined;
   /** As in the last `OpenEntry`. */
@@ -124,8 +132,8 @@ export class RunState {
     const steps = [...this.steps].map(([number, { begunAhead, open, ...progress }]) => {
       return { number, progress: structuredClone(progress), begunAhead: [...begunAhead], open: [...open.values()] };
     });
-    const { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead, takenBackAt } = this;
-    const about = { firstOpen, lastClose, lastHost, lastSentAt, leaseMs, lead, takenBackAt };
+    const { firstOpen, lastClose, lastHost, lastSentAt, lastSize, leaseMs, lead, takenBackAt } = this;
+    const about = { firstOpen, lastClose, lastHost, lastSentAt, lastSize, leaseMs, lead, takenBackAt };
     return { version: SNAPSHOT_VERSION, steps, ...about, events: this.#events };
   }
 
@@ -175,6 +183,7 @@ export class RunState {
         Object.assign(this, { lastHost: entry.host, lead: entry.lead, lastClose: undefined });
         return;
       case 'intent':
+        this.lastSize = { messages: entry.rows[1], segments: entry.segments ?? entry.rows[1] };
         this.#begin(entry);
         return;
       case 'outcome':

@@ -13,6 +13,7 @@ export async function applyStep(context: StepContext): Promise<void> {
     area: kind.area,
     limits: step.limits,
     lastSentMsAgo: areas.lastSentMsAgo(kind.area),
+    lastSize: areas.lastSize,
     signal: stop.nothingNew,
   });
   try {

@@ -2,11 +2,10 @@ import type { RowOutcomes } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
-import type { Cost } from '../throttle/rate.js';
 import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
-import type { PartSource, PartToSend } from './send/request-reader.js';
+import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
 import type { RunnerContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
 import { StepNotices } from './step-notices.js';
@@ -228,10 +227,4 @@ export class StepRunner {
     // Any answer shows that there is a way.
     if (decision.kind === 'again' && !decision.mayHaveBeenProcessed) this.#context.onAway?.();
   }
-}
-
-/** A part counts its share of the request's segments. */
-function costOf({ open, head }: PartToSend): Cost {
-  const share = open.rows[1] / head.rows;
-  return { messages: Math.ceil(head.messages * share), segments: Math.ceil(head.segments * share) };
 }

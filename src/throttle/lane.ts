@@ -16,7 +16,7 @@ import { PERIOD_MS, SlidingSecond } from './sliding-second.js';
  *   in a request can't be parted: a second may hold one request more than fits when requests are of different size.
  * - A request costs the time that the limit it uses up most of gives it; the next one passes after that time.
  *   Time without requests is not saved up (sliding-second.ts). A lane starts by waiting out the second after the
- *   last send of a process before it; where the limit is below one a second, the time that it gives a request.
+ *   last send of a process before it; where the limits give what was sent then more than a second, that time.
  * - A pause holds the gate for everything that waits; what has passed is not touched.
  * - A refusal halves the rate, success wins it back at 5 % a second (rate.ts).
  * - Stopped, by `close` or by its signal, the lane rejects with LaneStopped whatever has not passed the gate, and nothing else.
@@ -78,20 +78,24 @@ export interface LaneOptions {
   readonly random: () => number;
   /** How long ago a process before this one sent through the same lane; undefined when it never did. */
   readonly lastSentMsAgo?: number | undefined;
+  /** What the request that was sent then took of the limits, at most; absent: one message of one part. */
+  readonly lastSize?: Cost | undefined;
   /** Stops the lane, as `close` does. */
   readonly signal?: AbortSignal | undefined;
 }
 
+const ONE_MESSAGE: Cost = { messages: 1, segments: 1 };
 const MAX_JITTER_SHARE = 0.25;
 const MAX_JITTER_MS = 5000;
 
-export function createLane({ limits, clock, random, lastSentMsAgo, signal }: LaneOptions): AdjustableLane {
+export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, signal }: LaneOptions): AdjustableLane {
   const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
   const rate = new Rate(limits);
   const startMs = clock.monotonicMs();
   const slidingSecond = new SlidingSecond(startMs);
   if (lastSentMsAgo !== undefined) {
-    slidingSecond.holdUntil(startMs + Math.max(PERIOD_MS, rate.requestMs) - Math.max(0, lastSentMsAgo));
+    const spanMs = Math.max(PERIOD_MS, rate.costMs(lastSize ?? ONE_MESSAGE));
+    slidingSecond.holdUntil(startMs + spanMs - Math.max(0, lastSentMsAgo));
   }
   const deps = { clock, slidingSecond, rate, signal: slots.stopped };
   const pace = new Pacer(deps);

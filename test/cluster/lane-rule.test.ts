@@ -53,6 +53,31 @@ test.each([25, 200].flatMap((perSecond) => [1, 2, 4, 8, 16].map((askers) => [per
   },
 );
 
+test.each([0.25, 0.01])(
+  'at %d requests a second, a new lane and one that has a new life hold one turn, and those after it come as far apart',
+  (perSecond) => {
+    const costMs = PERIOD_MS / perSecond;
+    let row: LaneRow | undefined;
+    let nowMs = START_MS;
+    const turns = [START_MS];
+    for (const life of ['one', 'one', 'two', 'two', 'three']) {
+      // One process after the other, each with one request.
+      for (let isBooked = false; !isBooked; ) {
+        const { row: next, booked } = bookTurns(row, anAsk({ costsMs: [costMs] }), { life, nowMs });
+        row = next;
+        const [inMs] = booked.inMs;
+        isBooked = inMs !== undefined;
+        nowMs += inMs ?? booked.againInMs;
+        if (isBooked) turns.push(nowMs);
+        expect(nowMs - START_MS).toBeLessThan(20 * costMs);
+      }
+    }
+    for (const [index, atMs] of turns.slice(1).entries()) {
+      expect(atMs - turns[index]!).toBeGreaterThanOrEqual(costMs - 1e-6);
+    }
+  },
+);
+
 test('random askers with random costs never get more of a period than it has, and one request', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = createRandom(seed, 7);

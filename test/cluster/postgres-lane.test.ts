@@ -89,6 +89,22 @@ test('a new lane begins as the rule says, by the clock of the database', async (
   await store.close();
 });
 
+test.each([4024, 100_000])(
+  'a new lane whose first turn costs %d ms holds it as long: a limit below one a second',
+  async (costMs) => {
+    const store = await createPostgresStore({ url });
+    const asked = { costsMs: [costMs], isUrgent: false, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+    const first = await store.book(`slow ${costMs}`, asked);
+    expect(first.inMs).toEqual([]);
+    expect(first.againInMs).toBeGreaterThan(costMs - HORIZON_MS);
+    expect(first.againInMs).toBeLessThanOrEqual(costMs + HORIZON_MS);
+    const { inMs } = await store.book(`slow ${costMs}`, { ...asked, isUrgent: true });
+    expect(inMs[0]).toBeGreaterThan(costMs - 1000);
+    expect(inMs[0]).toBeLessThanOrEqual(costMs + HORIZON_MS);
+    await store.close();
+  },
+);
+
 const ROUNDS = 20;
 
 test('a turn is booked without waiting for the disk, and nothing else is', async () => {

@@ -2,6 +2,13 @@ import type { PlantedBug } from './planted-bug.js';
 
 export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
+    name: 'a new lane holds a second, however slow its limit is',
+    file: 'src/cluster/lane-rule.ts',
+    find: 'nowMs + Math.max(PERIOD_MS, firstMs) + HORIZON_MS',
+    replace: 'nowMs + PERIOD_MS + HORIZON_MS',
+    tests: ['test/cluster/lane-rule.test.ts'],
+  },
+  {
     name: 'a request leaves although the database refused to begin it',
     file: 'src/cluster/held-parts.ts',
     find: 'if (pending.isRefused) throw',

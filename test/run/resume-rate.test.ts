@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Transport } from '../../src/service/transport.js';
-import { aCsvOf, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, anSmsStep, aPlan, aTemplate, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aFakeClock, aFakeLane, aRun, aScriptedService, entriesOf, type RunOptions } from './a-run.js';
 import { aCheckPlan, aSession } from './a-verification-run.js';
 
@@ -42,6 +42,19 @@ function dieInFlight({ disk, directory }: MadePlan): void {
 }
 
 describe('the lane of a run that resumes', () => {
+  it('knows how large the last request was (the first ones of a run are small), also by its snapshot', async () => {
+    for (const snapshotEveryBytes of [1, 1e6]) {
+      const template = aTemplate({ text: 'x'.repeat(400) });
+      const step = anSmsStep({ batchSize: 25, template, limits: someLimits({ concurrency: 1 }) });
+      const made = await aPlan({ job: { steps: [step] }, files: { 'people.csv': aCsvOf(60) } });
+      const clock = aFakeClock();
+      await liveAndStop(made, clock, {});
+      const lane = aFakeLane(clock, async () => {});
+      await aRun({ made, epoch: 2, deps: { clock, createLane: lane.createLane, snapshotEveryBytes } });
+      expect(lane.told.options[0]?.lastSize).toEqual({ messages: 10, segments: 30 });
+    }
+  });
+
   it('knows of no earlier request in the first process', async () => {
     expect(await live(await aTestPlan(), aFakeClock())).toEqual([undefined]);
   });

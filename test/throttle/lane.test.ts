@@ -141,4 +141,27 @@ describe('a restart', () => {
       expect(times()[0]).toBeLessThan(waitMs + 100);
     },
   );
+
+  test.each([
+    ['messages', { messagesPerSecond: 100 }, 7000],
+    ['parts', { segmentsPerSecond: 200 }, 4500],
+    ['messages, as many as a second may have', { messagesPerSecond: 1000 }, 1000],
+  ])('after a batch of %s waits out the time that the limit gives it: %j', async (_of, limits, waitMs) => {
+    const lastSize = { messages: 700, segments: 900 };
+    const lane = aLane({ requestsPerSecond: 100, ...limits }, { lastSentMsAgo: 0, lastSize });
+    const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
+    void sendMany(1);
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
+    expect(times()[0]).toBeLessThan(waitMs + 100);
+  });
+
+  test('at a limit of messages below one a second waits out the time of one message', async () => {
+    const lane = aLane({ requestsPerSecond: 20, messagesPerSecond: 0.5 }, { lastSentMsAgo: 500 });
+    const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
+    void sendMany(1);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(times()[0]).toBeGreaterThanOrEqual(1500);
+    expect(times()[0]).toBeLessThan(1600);
+  });
 });

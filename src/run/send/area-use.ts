@@ -1,13 +1,17 @@
 import type { Area } from '../../domain/areas.js';
-import type { RunState } from '../../journal/replay.js';
+import type { RequestSize, RunState } from '../../journal/replay.js';
 import type { Clock } from '../../ports/clock.js';
 
+/** Of other runs of the job only the time is known. What they sent took a second at most, or was one message: of ten parts at most. */
+const LEAST_SIZE: RequestSize = { messages: 1, segments: 10 };
+
 /**
- * When a run last sent to each area: a lane waits out the span of its limit after it, since steps share the area's limits. Times
+ * When a run last sent to each area, and how much: a lane waits out the span of its limit after it, since steps share the area's limits. Times
  * are monotonic: the wall clock may be set meanwhile.
  */
 export class AreaUse {
   readonly #clock: Clock;
+  readonly #state: RunState;
   readonly #beforeMs: number | undefined;
   readonly #lastSentMs = new Map<Area, number>();
 
@@ -20,6 +24,7 @@ export class AreaUse {
     { state, host, othersSentMsAgo }: { state: RunState; host: string; othersSentMsAgo?: number | undefined },
   ) {
     this.#clock = clock;
+    this.#state = state;
     const agoMs = Math.min(
       sentMsAgo(state, clock.now(), host) ?? Number.POSITIVE_INFINITY,
       othersSentMsAgo ?? Number.POSITIVE_INFINITY,
@@ -31,6 +36,15 @@ export class AreaUse {
   lastSentMsAgo(area: Area): number | undefined {
     const atMs = this.#lastSentMs.get(area) ?? this.#beforeMs;
     return atMs === undefined ? undefined : this.#clock.monotonicMs() - atMs;
+  }
+
+  /** What the last request took of the limits, at most. */
+  get lastSize(): RequestSize {
+    const { messages, segments } = this.#state.lastSize ?? LEAST_SIZE;
+    return {
+      messages: Math.max(messages, LEAST_SIZE.messages),
+      segments: Math.max(segments, LEAST_SIZE.segments),
+    };
   }
 
   note(area: Area): void {

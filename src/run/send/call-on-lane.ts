@@ -35,7 +35,13 @@ export async function callOnLane<T>(
 ): Promise<T> {
   const { area, limits, service, deps, lock, stop, areas, signal, notices } = context;
   const { clock } = deps;
-  const lane = deps.createLane({ area, limits, lastSentMsAgo: areas.lastSentMsAgo(area), signal });
+  const lane = deps.createLane({
+    area,
+    limits,
+    lastSentMsAgo: areas.lastSentMsAgo(area),
+    lastSize: areas.lastSize,
+    signal,
+  });
   const asking = askForLock(lane, lock, notices);
   const call = createCaller({
     service,

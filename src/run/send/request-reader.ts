@@ -4,6 +4,7 @@ import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } f
 import { openPlanned, type PlannedFile, requestMissing } from '../../plan/format/planned-files.js';
 import type { Files } from '../../storage/files.js';
 import { splitLines } from '../../storage/split-lines.js';
+import type { Cost } from '../../throttle/rate.js';
 
 /** A request, or a part of one, with what is needed to send it. */
 export interface PartToSend {
@@ -15,6 +16,12 @@ export interface PartToSend {
   readonly ambiguousAttempts: number;
   /** How often it was deferred. */
   readonly deferrals: number;
+}
+
+/** What it takes of the limits: a part counts its share of the request's segments. */
+export function costOf({ open, head }: PartToSend): Cost {
+  const share = open.rows[1] / head.rows;
+  return { messages: Math.ceil(head.messages * share), segments: Math.ceil(head.segments * share) };
 }
 
 /** Where the parts of a step come from that this process has not seen. */

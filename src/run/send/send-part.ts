@@ -1,6 +1,6 @@
 import { countOf } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
-import type { Result } from '../../journal/entry-format.js';
+import type { IntentEntry, Result } from '../../journal/entry-format.js';
 import { inDoubt, sameVerdictForAll } from '../../kinds/outcomes.js';
 import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
@@ -10,7 +10,7 @@ import { readRetryAfterMs } from '../../service/retry-after.js';
 import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
 import { checkPrecondition } from './check-precondition.js';
 import { type QueryResult, queryOutcome } from './query-outcome.js';
-import type { PartToSend } from './request-reader.js';
+import { costOf, type PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
 /**
@@ -95,7 +95,7 @@ export async function sendPart(
   const wire = kind.call(context.service, body, context.provisionedIds);
   const headers = { ...wire.headers, ...deps.authorize(kind.area, wire.method) };
   const call = { ...wire, area: kind.area, headers, hasOwnConnection: !isRepeatable };
-  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });
+  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows, ...describeSize(part) });
   let reportConnectDelay: ReportConnectDelay | undefined;
   try {
     reportConnectDelay = await gate(() => lock.assertHeld());
@@ -116,6 +116,11 @@ export async function sendPart(
   // Immediately, before another request can receive this one's answer.
   if (isUnread || mayBeStray(answer, decision)) deps.transport.dropConnections?.();
   return settle(judged, judged.decision);
+}
+
+function describeSize(part: PartToSend): Pick<IntentEntry, 'segments'> {
+  const { messages, segments } = costOf(part);
+  return segments > messages ? { segments } : {};
 }
 
 /** Called at its turn at the gate. */

@@ -18,8 +18,8 @@ declare
 begin
   lane.paused_until_ms := least(lane.paused_until_ms, now_ms + lane.pause_ms);
   if lane.turn_ms is null then
-    lane.turn_ms := now_ms + ${PERIOD_MS} + ${HORIZON_MS};
-    lane.last_cost_ms := 0;
+    lane.turn_ms := now_ms + greatest(${PERIOD_MS}, first_ms) + ${HORIZON_MS};
+    lane.last_cost_ms := first_ms;
     lane.line_ms := lane.turn_ms;
     lane.share := 1;
     lane.slowed_at_ms := '-infinity';
@@ -27,7 +27,8 @@ begin
     lane.paused_until_ms := 0;
     lane.pause_ms := 0;
   elsif lane.life <> present or lane.turn_ms - lane.last_cost_ms > greatest(now_ms, lane.paused_until_ms) + ${SET_BACK_MS} then
-    lane.turn_ms := now_ms + ${HORIZON_MS} + greatest(${PERIOD_MS}, lane.last_cost_ms, first_ms / lane.share);
+    lane.last_cost_ms := greatest(lane.last_cost_ms, first_ms / lane.share);
+    lane.turn_ms := now_ms + ${HORIZON_MS} + greatest(${PERIOD_MS}, lane.last_cost_ms);
     lane.line_ms := lane.turn_ms;
   end if;
   lane.life := present;
@@ -77,8 +78,9 @@ begin
     select * into booked from volley.lane where name = lane_name for update;
     exit when found;
     -- No one has used the lane; two may find so at once.
-    select (b.lane).* into booked from volley.book_turns(null, present, volley.now_ms(), '{}', false, false, false, 0, 0) b;
+    select (b.lane).* into booked from volley.book_turns(null, present, volley.now_ms(), costs_ms, false, false, false, 0, 0) b;
     booked.name := lane_name;
+    booked.line_ms := booked.turn_ms;
     insert into volley.lane select booked.* on conflict do nothing;
   end loop;
   now_ms := volley.now_ms();
