@@ -28,6 +28,8 @@ export class FaultyServer {
   struck = 0;
   readonly #strike: Strike;
   readonly #sockets = new Set<Socket>();
+  /** On which nothing has come yet: made ahead of their requests. */
+  readonly #unasked = new Set<Socket>();
   readonly #server: Server;
   readonly #elsewhere: Server;
   #port = 0;
@@ -117,8 +119,11 @@ export class FaultyServer {
       onConnection(socket);
       return;
     }
+    this.#unasked.add(socket);
+    socket.on('close', () => this.#unasked.delete(socket));
     let rest: Buffer = Buffer.alloc(0);
     socket.on('data', (chunk) => {
+      this.#unasked.delete(socket);
       rest = Buffer.concat([rest, chunk]);
       const read = readRequest(rest);
       if (read === undefined) return;
@@ -139,7 +144,7 @@ export class FaultyServer {
       return honest;
     };
     if (!isStruck) {
-      this.#answer(socket, process(), isTargeted);
+      void this.#answer(socket, process(), isTargeted);
       return;
     }
     this.struck += 1;
@@ -147,12 +152,13 @@ export class FaultyServer {
     fault.onRequest?.({ socket, process, earlier: this.#earlier, elsewhere: `http://127.0.0.1:${port}` });
   }
 
-  #answer(socket: Socket, answer: HonestAnswer, isTargeted: boolean): void {
+  async #answer(socket: Socket, answer: HonestAnswer, isTargeted: boolean): Promise<void> {
     if (isTargeted) this.#earlier = answer;
     const { isDown, onConnection, onIdle } = this.#strike.fault;
     if (this.#isNext && (isDown === true || onConnection !== undefined)) {
-      // The next request needs a connection of its own.
+      // The next request needs a connection that is made for it then.
       if (isDown === true) this.#closeDoor();
+      await this.#endUnasked();
       socket.end(writeAnswer(answer, { connection: 'close' }));
       return;
     }
@@ -160,6 +166,13 @@ export class FaultyServer {
     if (onIdle === undefined || !this.#isNext) return;
     this.struck += 1;
     onIdle(socket);
+  }
+
+  async #endUnasked(): Promise<void> {
+    // What the client has made by now may be accepted a moment later.
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    const ended = [...this.#unasked].map((socket) => new Promise((resolve) => socket.end().once('close', resolve)));
+    await Promise.all(ended);
   }
 }
 
