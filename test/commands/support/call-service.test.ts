@@ -10,6 +10,9 @@ import { createChannel } from '../../../src/service/areas/gateway-settings.js';
 import { acquireLock } from '../../../src/storage/lock.js';
 import { aCaller, aSandbox, aServer, aService, CREDENTIALS, KEYS } from '../a-single-call.js';
 
+/** As chat answers. */
+const aFault = (faultstring: string) => ({ fault: { faultstring, detail: { errorcode: 'steps.jsonpath.Refused' } } });
+
 describe('a single call', () => {
   test('on the embedded sandbox is under the lock of the job, and its state stays', async () => {
     const { terminal, flags, directory } = aCaller({ sandbox: true });
@@ -60,7 +63,7 @@ describe('a single call', () => {
   });
 
   test('says no secret, even if the service repeats it', async () => {
-    const { origin } = await aServer({ status: 400, body: { code: 1, message: 'no, sandbox-chat-key-not-a-secret' } });
+    const { origin } = await aServer({ status: 400, body: aFault('no, sandbox-chat-key-not-a-secret') });
     const { terminal, flags } = aCaller(aService(origin));
     const calling = callService(terminal, { ...flags, area: 'chat' }, ({ call }) => call(readMessages, {}));
     await expect(calling).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('[secret]') });
@@ -68,7 +71,11 @@ describe('a single call', () => {
   });
 
   test('that is turned away ends with a signal, and is not sent again', async () => {
-    const { origin, requests, arrived } = await aServer({ status: 429, body: {}, headers: { 'retry-after': '30' } });
+    const { origin, requests, arrived } = await aServer({
+      status: 429,
+      body: aFault('slow'),
+      headers: { 'retry-after': '30' },
+    });
     const { terminal, flags, signal, said, listeners } = aCaller(aService(origin));
     const calling = callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
       call(postMessage, { messageRaw: 'x' }),
@@ -105,7 +112,7 @@ test('a single call needs no steps in its job, and no credentials but those of i
 });
 
 describe('a single call that the service does not do', () => {
-  const REFUSED = { status: 404, body: { code: 1300, message: 'None' } };
+  const REFUSED = { status: 404, body: { message: 'None', errors: [{ code: '1300', message: 'None' }] } };
   const ask = async (answer: Parameters<typeof aServer>[0], json: boolean | undefined, isStdoutTerminal = false) => {
     const { origin } = await aServer(answer);
     const { terminal, flags, said } = aCaller(aService(origin));
@@ -121,14 +128,22 @@ describe('a single call that the service does not do', () => {
     const { error, said } = await ask(REFUSED, json);
     expect(said.stdout).toMatch(/^[^\n]+\n$/);
     expect(JSON.parse(said.stdout)).toEqual({
-      error: { code: 'refused', status: 404, serviceCode: '1300', message: error.message, hint: null },
+      ...{ state: 'stopped', exitCode: 1 },
+      error: {
+        ...{ code: 'refused', status: 404, serviceCode: '1300', hint: null, problems: [] },
+        message: `${error.message} (code 1300)`,
+      },
     });
   });
 
   test('is one too when it is in doubt', async () => {
     const { error, said } = await ask({ status: 200, body: {} }, true);
     expect(JSON.parse(said.stdout)).toEqual({
-      error: { code: 'in-doubt', status: 200, serviceCode: null, message: error.message, hint: error.hint },
+      ...{ state: 'stopped', exitCode: 3 },
+      error: {
+        ...{ code: 'in-doubt', status: 200, serviceCode: null, problems: [] },
+        ...{ message: error.message, hint: error.hint },
+      },
     });
   });
 
@@ -138,7 +153,7 @@ describe('a single call that the service does not do', () => {
   });
 
   test('is reported as it was when stdout takes nothing', async () => {
-    const { origin } = await aServer(REFUSED);
+    const { origin } = await aServer({ status: 404, body: aFault('None') });
     const { terminal, flags } = aCaller(aService(origin));
     const writeStdout = () => Promise.reject(new Error('closed'));
     const calling = callService({ ...terminal, writeStdout }, { ...flags, area: 'chat' }, ({ call }) =>
