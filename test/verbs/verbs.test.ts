@@ -110,7 +110,7 @@ test('verify check takes session and code as they are written, zeros at the star
 test('campaign status and set reach the campaign that is named', async () => {
   const { run, job, json } = await aCommandLineToSandbox();
   expect(await run('campaign', 'status', '103', ...job)).toBe(0);
-  expect(json()).toMatchObject({ campaign: 103, state: 'NEW' });
+  expect(json()).toMatchObject({ campaign: 103, campaignState: 'NEW' });
   expect(await run('campaign', 'set', '102', 'PAUSED', ...job)).toBe(0);
   expect(json()).toMatchObject({ campaign: 102, target: 'PAUSED' });
 });
