@@ -47,7 +47,7 @@ async function oneOfEach(job = {}) {
       case 3:
         return response(400, { code: 1002, message: 'Invalid MSISDN' });
       case 4:
-        return response(401, {});
+        return response(401, { code: 1200, message: 'Unauthorized' });
       default:
         return undefined;
     }
@@ -150,7 +150,7 @@ describe('outputs of a step', () => {
       job: { steps: [anSmsStep({ batchSize: 7, limits: one })] },
     });
     const service = aScriptedService(({ rows }) =>
-      rows.some((row) => bad.includes(row)) ? response(400, { code: 1002 }) : undefined,
+      rows.some((row) => bad.includes(row)) ? response(400, { code: 1002, message: 'Invalid MSISDN' }) : undefined,
     );
     await aRun({ made, service });
     await reportOf(made);

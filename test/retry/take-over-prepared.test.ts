@@ -23,7 +23,7 @@ const step: ConversationsStep = {
 /** A gateway that gives the ids 1, 2, … in the order of the calls, and refuses those to a path as long as the test says so. */
 function aGateway(refused: { path: string | undefined } = { path: undefined }) {
   return aScriptedService(({ path }, count) => {
-    if (refused.path !== undefined && path.endsWith(refused.path)) return response(400, { message: 'No' });
+    if (refused.path !== undefined && path.endsWith(refused.path)) return response(400, { message: 'No', errors: {} });
     if (path.endsWith('/conversations')) return response(202, { conversationId: `${count}` });
     return response(200, { id: `${count}`, name: path.endsWith('/webhooks') ? 'Events' : 'Bot' });
   });
