@@ -189,10 +189,12 @@ export class Twins {
     const { files, registry, received } = this.#sources;
     const claims = listClaimsOn({ plan }, registry.claims).filter((each) => each.step === step);
     const rows = state === 'planned' ? undefined : (await readRunRows(files, run)).rows;
+    const isAbandoned = registry.abandoned.has(plan.id);
     return (index) => {
       const claimed = claims.find(({ claim }) => claim.has(index));
       if (claimed !== undefined) return !this.#isKnown(claimed.claim.entry.plan);
-      const isOver = rows !== undefined && UNSENT.includes(rows.currentStatusOf(step, index));
+      const status = rows?.currentStatusOf(step, index) ?? 'open';
+      const isOver = UNSENT.includes(status) || (isAbandoned && status === 'open');
       return !isOver || received.has({ run: plan.id, step, index });
     };
   }

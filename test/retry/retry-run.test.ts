@@ -126,7 +126,9 @@ describe('a row is claimed once', () => {
   it('and what the second run could not send is claimed from the second', async () => {
     const made = await aMixedRun();
     const child = await retriedPlan(made, 'rejected', ['1100']);
-    const refuse = aScriptedService((sent) => (sent.rows.includes(1) ? response(422, { code: 1100, message: 'Bulk limit' }) : undefined));
+    const refuse = aScriptedService((sent) =>
+      sent.rows.includes(1) ? response(422, { code: 1100, message: 'Bulk limit' }) : undefined,
+    );
     await applyRetry(child, { service: refuse });
     const grandchild = await retriedPlan(child, 'rejected');
     const service = aScriptedService();
