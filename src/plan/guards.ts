@@ -1,6 +1,6 @@
-import { countOf } from '../domain/count-of.js';
+import { countOf, format } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
-import type { Guards } from '../job/job.js';
+import type { Guards, Job } from '../job/job.js';
 import { formatMoney, readNanos } from '../prices/decimal.js';
 import { sumCost } from '../prices/sum-cost.js';
 import type { Plan } from './format/plan-file.js';
@@ -41,4 +41,20 @@ export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards
     hint: 'Nothing was sent.',
     problems,
   });
+}
+
+/** A sheet has 1,048,576 rows, of which the header is one. */
+const MOST_SHEET_ROWS = 1_048_575;
+
+/** Refuses outputs that would not fit a sheet, before anything is sent; receipts of all steps stand in one. */
+export function assertFitsSheets({ output }: Pick<Job, 'output'>, steps: Pick<Plan, 'steps'>['steps']): void {
+  if (output.format !== 'xlsx') return;
+  const messages = steps.reduce((sum, { counts }) => sum + counts.messages, 0);
+  const most = Math.max(messages, ...steps.map(({ counts }) => counts.read));
+  if (most <= MOST_SHEET_ROWS) return;
+  throw new UserError(
+    'bad-input',
+    `Cannot plan the job: ${countOf(most, 'row')} would stand in one sheet (output.format: xlsx), expected at most ${format(MOST_SHEET_ROWS)}`,
+    { hint: 'Nothing was sent. Write output.format: csv, or split the input into several files, one for each run.' },
+  );
 }

@@ -6,6 +6,7 @@ import type { Files } from '../storage/files.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import type { RunDirectories } from './format/run-directories.js';
+import { assertFitsSheets } from './guards.js';
 import { assertInputCame } from './inputs/assert-input-came.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './inputs/select-inputs.js';
 import type { PlanDeps } from './plan-deps.js';
@@ -87,6 +88,7 @@ async function planSelection(
   try {
     const owners = options.ownersFor({ id });
     const planned = await planSteps({ job, id, selection }, { deps, problems, scratch, directory, owners });
+    assertFitsSheets(job, planned.steps);
     const repeats = listRepeats(planned.steps, options.findTaken);
     if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
     const plan = await writePlan({ job, id, occurrence, selection, ...planned }, { deps, scratch, directory });

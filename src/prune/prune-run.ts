@@ -16,7 +16,7 @@ export interface PruneDeps {
 
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
-  /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv)(?:\.gz)?|deliveries\.(?:csv|ndjson)|stdin|.*\.part|\.plan\.json\.taken)$/;
+  /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
 const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, ABANDONED_FILE, 'place.json'];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */

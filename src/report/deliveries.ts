@@ -8,7 +8,7 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { type Billed, BilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';
 import type { Files, WholeFile } from '../storage/files.js';
-import { createLineFormat, type LineFormat } from './output-format.js';
+import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
 import type { Receipt } from './receipt.js';
 import type { Receipts } from './receipt-index.js';
 
@@ -25,7 +25,7 @@ export interface Deliveries {
 }
 
 /**
- * Writes `deliveries.csv` (or `.ndjson`) of a run whole: one row for each message that has a receipt, in the order of the
+ * Writes `deliveries.csv` (or `.ndjson`, `.xlsx`) of a run whole: one row for each message that has a receipt, in the order of the
  * input. The original columns are those of all steps that send messages, joined by name.
  */
 export async function writeDeliveries(
@@ -40,7 +40,7 @@ export async function writeDeliveries(
   const added = [...PLACE_COLUMNS, ...RECEIPT_COLUMNS];
   const kept = listNotReplaced(columns, added);
   const lines = createLineFormat(plan.job.output, [...added, ...kept.map((index) => columns[index] ?? '')]);
-  const file = await files.createWhole(join(directory, `deliveries.${plan.job.output.format}`));
+  const file = await createOutputFile(files, join(directory, `deliveries.${plan.job.output.format}`), plan.job.output);
   try {
     const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length, kept };
     const billed = new Map<number, Billed>();

@@ -1,14 +1,16 @@
 import { neutralizeCell } from '../domain/formula-cell.js';
 import type { Cell } from '../domain/row.js';
+import type { Files, WholeFile } from '../storage/files.js';
+import { formatSheetRow, WorkbookFile } from './workbook-file.js';
 
 /** As the job has them. */
 export interface OutputForm {
-  readonly format: 'csv' | 'ndjson';
+  readonly format: 'csv' | 'ndjson' | 'xlsx';
   readonly csv?: { readonly delimiter: string; readonly bom: boolean } | undefined;
 }
 
 /**
- * Turns the rows of an output into lines: RFC 4180 with LF, by default with commas, or one JSON object a line. JSON has each key once, so
+ * Turns the rows of an output into lines: RFC 4180 with LF, by default with commas, one JSON object a line, or rows of a sheet. JSON has each key once, so
  * unnamed columns, which nothing can refer to, are omitted there.
  */
 export interface LineFormat {
@@ -22,6 +24,7 @@ export function createLineFormat({ format, csv }: OutputForm, columns: readonly 
     const line = (cells: readonly (Cell | number)[]) => formatCsvLine(cells, delimiter);
     return { header: `${bom ? BYTE_ORDER_MARK : ''}${line(columns)}`, line };
   }
+  if (format === 'xlsx') return { header: formatSheetLine(columns), line: formatSheetLine };
   const keys = columns.map((column) => JSON.stringify(column));
   return {
     header: '',
@@ -33,6 +36,16 @@ export function createLineFormat({ format, csv }: OutputForm, columns: readonly 
       return `{${members.join(',')}}\n`;
     },
   };
+}
+
+/** The file of an output, under a temporary name until it is whole. */
+export function createOutputFile(files: Files, path: string, { format }: OutputForm): Promise<WholeFile> {
+  return format === 'xlsx' ? WorkbookFile.create(files, path) : files.createWhole(path);
+}
+
+/** With the cells of a CSV: a spreadsheet may save it as one. */
+function formatSheetLine(cells: readonly (Cell | number)[]): string {
+  return formatSheetRow(cells.map((cell) => (typeof cell === 'string' ? neutralizeCell(cell) : cell)));
 }
 
 /** By it Excel knows UTF-8. */

@@ -7,7 +7,7 @@ import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { describeExample, type Reason, ReasonTally } from '../plan/reasons.js';
 import type { Files, WholeFile } from '../storage/files.js';
-import { createLineFormat, type LineFormat } from './output-format.js';
+import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
 import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
 import { emptyBalance } from './summary.js';
 
@@ -59,7 +59,7 @@ export class StepOutputs {
       const name = `${planned.number}-${planned.kind}.${output}.${format}`;
       const { columns: all, kept } = outputColumns(output, resultColumns, columns);
       const lines = createLineFormat(plan.job.output, all);
-      const file = await files.createWhole(join(directory, name));
+      const file = await createOutputFile(files, join(directory, name), plan.job.output);
       const text = new TextBuffer();
       text.append(lines.header);
       const own = kept.length === columns.length ? undefined : kept;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
@@ -67,6 +67,17 @@ describe.concurrent('a rejections file that is re-imported', () => {
 
     expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 2 });
     expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
+  });
+
+  test('as a workbook is whole, and read again: numbers keep their plus, and no cell is a formula', async () => {
+    const { workspace, first } = await aRunWithRejections({ output: { directory: 'out', format: 'xlsx' } });
+    expect(readdirSync(first.directory).filter((name) => name.endsWith('.part'))).toEqual([]);
+    workspace.write('in/b.xlsx', readFileSync(join(first.directory, '1-sms.rejections.xlsx')));
+    const fed = await workspace.run();
+    // The one without a number is rejected again; what the service had refused is sent.
+    expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(5));
+    expect(await retry(workspace, first)).toMatchObject({ state: 'nothing-to-retry', left: { retriedBefore: 1 } });
   });
 
   test('after `volley retry` took its rows, is skipped but for those that the plan had refused', async () => {

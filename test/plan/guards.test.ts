@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import type { Guards } from '../../src/job/job.js';
-import { checkGuards } from '../../src/plan/guards.js';
+import { assertFitsSheets, checkGuards } from '../../src/plan/guards.js';
 import { aCsvOf, aJob, anSmsStep, aPlan } from './a-plan.js';
 
 /** Two steps over 4 rows, of which one is rejected: 6 messages of 2 parts. */
@@ -70,5 +70,23 @@ describe('guards', () => {
   it('count no percent of a step that read nothing', () => {
     const empty = { ...plan.steps[0]!, counts: { ...plan.steps[0]!.counts, read: 0, rejected: 0 } };
     expect(() => checkGuards({ steps: [empty] }, { ...aJob().guards, maxRejectedPercent: 0 })).not.toThrow();
+  });
+});
+
+describe('workbooks as outputs', () => {
+  const withRows = (read: number, messages: number) =>
+    plan.steps.map((step) => ({ ...step, counts: { ...step.counts, read, messages } }));
+  const outputOf = (format: 'csv' | 'xlsx') => ({ output: { directory: 'out', format } });
+
+  it('are refused where the rows of a step, or the messages of all, do not fit a sheet', () => {
+    expect(() => assertFitsSheets(outputOf('xlsx'), withRows(1_048_576, 3))).toThrow(
+      'Cannot plan the job: 1,048,576 rows would stand in one sheet (output.format: xlsx), expected at most 1,048,575',
+    );
+    expect(() => assertFitsSheets(outputOf('xlsx'), withRows(600_000, 600_000))).toThrow('1,200,000 rows');
+  });
+
+  it('are not where they fit, and CSV holds any', () => {
+    assertFitsSheets(outputOf('xlsx'), withRows(1_048_575, 3));
+    assertFitsSheets(outputOf('csv'), withRows(10_000_000, 10_000_000));
   });
 });

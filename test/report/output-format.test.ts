@@ -1,7 +1,11 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLineFormat, formatCsvLine, type OutputForm } from '../../src/report/output-format.js';
+import { createLineFormat, createOutputFile, formatCsvLine, type OutputForm } from '../../src/report/output-format.js';
 import { outputCells, outputColumns } from '../../src/report/rows.js';
+import { nodeFiles } from '../../src/storage/files.js';
 import { aDirectory, aFile, readWhole } from '../input/builders.js';
 
 const directory = aDirectory();
@@ -62,17 +66,28 @@ const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
 describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
   const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
-  const write = (form: OutputForm, columns: string[], rows: (string | undefined)[][]) => {
+  const write = async (form: OutputForm, columns: string[], rows: (string | undefined)[][]) => {
     const lines = createLineFormat(form, outputColumns('rejections', [], columns).columns);
     const written = rows.map((cells) =>
       lines.line(outputCells({ output: 'rejections', place: [1, 'people.csv', place.line, place.row], about, cells })),
     );
-    return aFile(directory, `${lines.header}${written.join('')}`, `rejections.${form.format}`);
+    const path = join(mkdtempSync(join(tmpdir(), 'volley-output-')), `rejections.${form.format}`);
+    const file = await createOutputFile(nodeFiles, path, form);
+    await file.write(lines.header);
+    for (const line of written) await file.write(line);
+    await file.finish();
+    const bytes = readFileSync(path);
+    rmSync(dirname(path), { recursive: true });
+    return aFile(directory, bytes, `rejections.${form.format}`);
   };
 
-  const FORMS: OutputForm[] = [{ format: 'csv' }, { format: 'csv', csv: { delimiter: ';', bom: true } }];
+  const FORMS: OutputForm[] = [
+    { format: 'csv' },
+    { format: 'csv', csv: { delimiter: ';', bom: true } },
+    { format: 'xlsx' },
+  ];
 
-  it('from CSV give back the columns and the cells of the rows, whatever stands in them', async () => {
+  it('from CSV and from a sheet give back the columns and the cells of the rows, whatever stands in them', async () => {
     const table = fc
       .uniqueArray(name, { selector: (each) => each.trim(), minLength: 1, maxLength: 5 })
       .chain((columns) =>
@@ -86,7 +101,7 @@ describe('rejections that are read again', () => {
       );
     await fc.assert(
       fc.asyncProperty(table, fc.constantFrom(...FORMS), async ([columns, rows], form) => {
-        const read = await readWhole(write(form, columns, rows));
+        const read = await readWhole(await write(form, columns, rows));
         expect(read.columns).toEqual(columns);
         expect(read.cells).toEqual(rows);
         expect(read.faults).toEqual(rows.map(() => undefined));
@@ -97,7 +112,7 @@ describe('rejections that are read again', () => {
 
   it('from NDJSON give them back too, and what was missing is missing', async () => {
     const read = await readWhole(
-      write(
+      await write(
         { format: 'ndjson' },
         ['a', 'b'],
         [
@@ -114,7 +129,7 @@ describe('rejections that are read again', () => {
   });
 
   it('from NDJSON leave out columns without a name: no key stands twice', async () => {
-    const read = await readWhole(write({ format: 'ndjson' }, ['mobile', '', ''], [['1', 'x', 'y']]));
+    const read = await readWhole(await write({ format: 'ndjson' }, ['mobile', '', ''], [['1', 'x', 'y']]));
     expect(read.faults).toEqual([undefined]);
     expect(read.cells).toEqual([['1']]);
   });

@@ -72,7 +72,10 @@ const csvSettings = z
 
 const outputSettings = z.strictObject({
   directory: pathText().default(DEFAULT_OUTPUT_DIRECTORY).describe('Directory of the runs.'),
-  format: z.enum(['csv', 'ndjson']).default('csv').describe('Format of results, rejections and the other row files.'),
+  format: z
+    .enum(['csv', 'ndjson', 'xlsx'])
+    .default('csv')
+    .describe('Format of results, rejections and the other row files.'),
   csv: csvSettings.optional(),
 });
 
