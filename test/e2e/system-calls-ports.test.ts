@@ -31,7 +31,9 @@ describe('a run of every kind of step, watched at its ports to disk and network'
 
   beforeAll(async () => {
     const workspace = await aWorkspace(
-      { kind: 'status-503', nth: 2, retryAfter: 0 },
+      { kind: 'status-503', area: 'contacts', nth: 2, retryAfter: 0 },
+      { kind: 'status-503', area: 'sms', nth: 2, retryAfter: 0 },
+      { kind: 'status-503', area: 'verification', nth: 2, retryAfter: 0 },
       { kind: 'status-400', area: 'sms', nth: 3 },
       { kind: 'reset-after', area: 'contacts', nth: 4 },
       { kind: 'latency', delayMs: 10 },
