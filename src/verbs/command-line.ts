@@ -34,26 +34,32 @@ import { type AddVerbs, brief, DRY_RUN, type VerbContext } from './verb.js';
 export async function runCommandLine(given: readonly string[], context: VerbContext, columns: number): Promise<void> {
   context.terminal.logging = readLogging(given, context.terminal);
   const args = moveVerbFirst(given, VERBS);
+  const leave = (message: string, hint: string): void => {
+    context.terminal.writeStderr(formatFailureLine({ message, exitCode: 2, code: 'bad-flag', hint }, context.terminal));
+    context.terminal.leave(2, { code: 'bad-flag', message, hint });
+  };
   const misuse = findMisuse(args);
-  if (misuse !== undefined) {
-    const hint = 'Usage: volley <verb>; see volley --help';
-    context.terminal.writeStderr(
-      formatFailureLine({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, context.terminal),
-    );
-    return context.terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
-  }
+  if (misuse !== undefined) return leave(misuse, 'Usage: volley <verb>; see volley --help');
   const cli = yargs([...rewriteHelp(args, VERBS)])
     .scriptName('volley')
     .version(describeProgram())
     // In one language: as the rest of what is printed.
     .detectLocale(false)
     // An option that is given twice counts as it was given last, save where its verb says otherwise.
-    .parserConfiguration({ 'duplicate-arguments-array': false })
+    .parserConfiguration({ 'duplicate-arguments-array': false, 'dot-notation': false })
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
     );
   await ADD_VERBS.reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
     .options(logOptions)
+    .middleware((parsed) => {
+      const [flag, given] = findFlagWithValue(args, parsed) ?? [];
+      if (flag !== undefined)
+        leave(
+          `Cannot use ${flag}: it is given as ${JSON.stringify(given)}, expected the flag alone`,
+          `Give ${flag} without a value; nothing was done.`,
+        );
+    }, true)
     .demandCommand(1, 'Name a verb, such as run.')
     .strict()
     .help()
@@ -63,6 +69,18 @@ export async function runCommandLine(given: readonly string[], context: VerbCont
     )
     .wrap(Math.min(120, columns))
     .parseAsync();
+}
+
+/** A flag that takes no value, with another than true or false: the parser reads any as false, and `--dry-run=1` would delete. */
+function findFlagWithValue(
+  args: readonly string[],
+  parsed: Readonly<Record<string, unknown>>,
+): readonly [flag: string, value: string] | undefined {
+  for (const arg of args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)) {
+    const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
+    if (typeof parsed[name] === 'boolean' && value !== 'true' && value !== 'false') return [`--${name}`, value];
+  }
+  return undefined;
 }
 
 /** In the order of the help. */

@@ -18,18 +18,18 @@ export const wait = {
   default: false,
 } as const;
 
-/** The argument of a verb on a job. */
-export const jobArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
-  brief(command, `${verb} <job>`, terminal).positional('job', textArgument('The job file (YAML or JSON)'));
+/** The argument of a verb on a job; `required`: an example of the flags that it cannot do without. */
+export const jobArgument = (command: Argv, verb: string, { terminal }: VerbContext, required = '') =>
+  brief(command, `${verb} <job>${required}`, terminal).positional('job', textArgument('The job file (YAML or JSON)'));
 /** The argument of a verb that takes a run directory alone. */
 export const runArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
   brief(command, `${verb} <run>`, terminal).positional(
     'run',
     textArgument('A run directory, as plan and run print it'),
   );
-/** The argument of a verb on a run. */
-export const namedRunArgument = (command: Argv, verb: string, { terminal }: VerbContext) =>
-  brief(command, `${verb} <run>`, terminal).positional(
+/** The argument of a verb on a run; `required`: as above. */
+export const namedRunArgument = (command: Argv, verb: string, { terminal }: VerbContext, required = '') =>
+  brief(command, `${verb} <run>${required}`, terminal).positional(
     'run',
     textArgument(
       'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run',

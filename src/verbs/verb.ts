@@ -49,7 +49,7 @@ export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal, no
   return command.fail((message, error) => {
     // The parser throws some misuse itself, such as a flag without its value.
     if (error && error.name !== 'YError') throw error;
-    const misuse = describeMisuse(message, noPath);
+    const misuse = describeMisuse(message, { noPath, unknown: listUnknown(command) });
     const hint = `Usage: ${whole}; see ${named} --help`;
     terminal.writeStderr(formatFailureLine({ message: misuse, exitCode: 2, code: 'bad-flag', hint }, terminal));
     terminal.leave(2, { code: 'bad-flag', message: misuse, hint });
@@ -60,7 +60,16 @@ export function brief<T>(command: Argv<T>, usage: string, terminal: Terminal, no
 export const DRY_RUN = 'There is no --dry-run: volley plan <job> shows what would be sent, and sends nothing';
 
 /** The parser's words; those that count arguments, or call a verb one, in our own. */
-function describeMisuse(message: string, noPath: string | undefined): string {
+function describeMisuse(
+  message: string,
+  { noPath, unknown: flags }: { noPath: string | undefined; unknown: readonly string[] },
+): string {
+  const [flagThatIsNot] = flags;
+  const isMissing = /^(Not enough non-option arguments|Missing required argument)/.test(message);
+  // It took the next argument for its value.
+  if (isMissing && flagThatIsNot !== undefined) return `There is no --${flagThatIsNot}`;
+  const required = /^Missing required arguments?: (.+)$/.exec(message);
+  if (required !== null) return `Missing: ${(required[1] ?? '').replace(/[\w-]+/g, '--$&')}`;
   const count = /^Not enough non-option arguments: got (\d+), need at least (\d+)$/.exec(message);
   if (count !== null) return `An argument is missing: ${count[1]} given, expected ${count[2]}`;
   const flag = /^Not enough arguments following: (.+)$/.exec(message);
@@ -71,6 +80,16 @@ function describeMisuse(message: string, noPath: string | undefined): string {
   if (/[./]/.test(unknown))
     return `One path is expected, and ${unknown} is a second one; run the command once for each`;
   return message.replace(/^Unknown arguments?: /, 'Unknown: ').replace(/^(?=Did you mean )/, 'There is no such verb. ');
+}
+
+/** Flags that were given, and that the verb does not have. What the parser knows of both, its types do not tell. */
+function listUnknown(command: unknown): readonly string[] {
+  const parser = command as { parsed: false | { argv: object }; getOptions: () => { key: object } };
+  if (parser.parsed === false) return [];
+  // The parser adds each name without its dashes.
+  const plain = (name: string) => name.replaceAll('-', '').toLowerCase();
+  const known = new Set(['_', '$0', ...Object.keys(parser.getOptions().key)].map(plain));
+  return Object.keys(parser.parsed.argv).filter((key) => !known.has(plain(key)));
 }
 
 /** The number that a flag was given; refuses what is none as it was typed. */

@@ -8,7 +8,7 @@ export const addPruneVerb: AddVerbs = (cli, context) => {
     'prune <job>',
     'Delete the rows of runs that ended long ago; what they sent stays known, and is not sent again',
     (command) =>
-      jobArgument(command, 'prune', context)
+      jobArgument(command, 'prune', context, ' --older-than 90d')
         .options({
           'older-than': {
             ...textOption('Only runs that ended so long ago: hours, days or weeks, such as 90d'),

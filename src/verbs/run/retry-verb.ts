@@ -8,7 +8,7 @@ export const addRetryVerb: AddVerbs = (cli, context) => {
     'retry <run>',
     'Make a plan of rows that a run did not send, or that the service refused; volley apply sends it',
     (command) =>
-      namedRunArgument(command, 'retry', context)
+      namedRunArgument(command, 'retry', context, ' --only rejected')
         .parserConfiguration(KEEP_EACH)
         .options({
           only: {
