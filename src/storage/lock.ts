@@ -253,13 +253,13 @@ function holdLock(
     release: async () => {
       stop.abort();
       await renewing;
-      await write('released').catch((error: unknown) => {
+      const releasing = write('released').catch((error: unknown) => {
         // A lost lock need not be released.
         if (isLockLost(error)) return;
         if (deps.onUnreleased === undefined) throw error;
         deps.onUnreleased(error);
       });
-      await pad.close();
+      await releasing.finally(() => pad.close());
     },
   };
 }
