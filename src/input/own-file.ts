@@ -3,13 +3,10 @@ import { type ByteSource, readContent } from './text/byte-source.js';
 import { createUtf8Decoder } from './text/decoder.js';
 
 /** The place columns of CSV outputs, as Volley writes them: in UTF-8, also behind a byte order mark. Case is ignored: changing it changes neither. */
-const OWN_HEADERS = ([',', ';'] as const).map((delimiter) => ({
-  delimiter,
-  pattern: new RegExp(
-    `(?:^(?:\u00ef\u00bb\u00bf)?|${delimiter})${['_step', '_file', '_line', '_row'].join(delimiter)}(?:${delimiter}|\\r|\\n|$)`,
-    'i',
-  ),
-}));
+const OWN_HEADERS: readonly { readonly delimiter: Delimiter; readonly pattern: RegExp }[] = [
+  { delimiter: ',', pattern: /(?:^(?:\u00ef\u00bb\u00bf)?|,)_step,_file,_line,_row(?:,|\r|\n|$)/i },
+  { delimiter: ';', pattern: /(?:^(?:\u00ef\u00bb\u00bf)?|;)_step;_file;_line;_row(?:;|\r|\n|$)/i },
+];
 const HEAD_BYTES = 64 * 1024;
 
 /**
