@@ -1,6 +1,7 @@
 import type { Problem } from '../domain/errors.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { readAgain } from '../plan/occurrence.js';
 import type { RegistryState } from './registry-state.js';
 
 /**
@@ -20,4 +21,30 @@ export function listTakenFiles(
       return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
     });
   });
+}
+
+/**
+ * The run that a person had send files of a plan once more, by `--again`, after a moment: it has their rows since then. Undefined where
+ * none did, and for a job that repeats on its own. Pure.
+ */
+export function findSentAgain(
+  registry: RegistryState,
+  { job, steps }: Plan,
+  sinceMs: number,
+): { readonly run: string; readonly file: string } | undefined {
+  if (job.repeat === 'always') return undefined;
+  for (const { kind, inputs } of steps) {
+    for (const { file, contentSha256, rowsSha256 } of inputs) {
+      const scope = { account: accountOfKind(job, kind), occurrence: '' };
+      const takers = [contentSha256, rowsSha256].flatMap((digest) =>
+        digest === undefined ? [] : registry.listTakers(kind, digest, scope),
+      );
+      const run = takers.findLast((id) => {
+        const begun = registry.runs.get(id)?.begun;
+        return begun !== undefined && begun.at > sinceMs && readAgain(begun.occurrence) > 1;
+      });
+      if (run !== undefined) return { run, file };
+    }
+  }
+  return undefined;
 }

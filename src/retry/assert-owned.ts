@@ -9,7 +9,7 @@ import { ReceivedRows } from '../registry/received-rows.js';
 import type { OwnerSources } from '../registry/twins.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
-import { assertLineIsThere } from './retried-line.js';
+import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
 
 type Sources = Omit<OwnerSources, 'received'>;
 type Planned = { readonly plan: Plan; readonly directory: string };
@@ -41,7 +41,11 @@ function assertClaimed(plan: Plan, { registry, history }: Sources): void {
   if (retryOf === undefined) return;
   assertLineIsThere(plan, history, `apply plan ${id}`);
   const rows = steps.reduce((sum, { counts }) => sum + counts.read, 0);
-  if (registry.claims.countOf(id) >= rows) return;
+  if (registry.claims.countOf(id) >= rows) {
+    const sinceMs = Math.min(...registry.claims.entriesOf(id).map(({ at }) => at));
+    if (retryOf.only === 'not-sent') assertNotSentAgain(registry, { plan, sinceMs, doing: `apply plan ${id}` });
+    return;
+  }
   throw new UserError(
     'plan-mismatch',
     `Cannot apply plan ${id}: it has not claimed all of its rows from run ${retryOf.run}, they might be sent twice`,

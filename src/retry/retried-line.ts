@@ -1,6 +1,8 @@
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { PastRun } from '../registry/history.js';
+import type { RegistryState } from '../registry/registry-state.js';
+import { findSentAgain } from '../registry/taken-files.js';
 
 /** A plan, the run that it has its rows from, and so on to the one that read them from files. */
 export function lineOf(plan: Plan, plans: ReadonlyMap<string, Plan>): string[] {
@@ -18,5 +20,19 @@ export function assertLineIsThere(plan: Plan, history: readonly PastRun[], doing
     'plan-mismatch',
     `Cannot ${doing}: run ${gone} is gone, and with it what delivery receipts show of its rows, they might be sent twice`,
     { hint: 'Put its directory back from a backup, with --adopt.' },
+  );
+}
+
+/** Refuses rows that were not sent, and that a person has sent since, by `--again`, with all of their file. */
+export function assertNotSentAgain(
+  registry: RegistryState,
+  { plan, sinceMs, doing }: { plan: Plan; sinceMs: number; doing: string },
+): void {
+  const again = findSentAgain(registry, plan, sinceMs);
+  if (again === undefined) return;
+  throw new UserError(
+    'plan-mismatch',
+    `Cannot ${doing}: run ${again.run} has sent ${again.file} again since, with --again, and its people would get the message twice`,
+    { hint: `What became of them is in run ${again.run}: retry the rows of that run.` },
   );
 }

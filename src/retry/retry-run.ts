@@ -15,7 +15,7 @@ import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
-import { assertLineIsThere } from './retried-line.js';
+import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
 import { retryFiltered } from './retry-filtered.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
 
@@ -94,6 +94,8 @@ async function retryRows(
   }
   const history = await readHistory(files, dirname(directory));
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
+  if (choice.only === 'not-sent' && state.takenBackAt !== undefined)
+    assertNotSentAgain(registry.state, { plan, sinceMs: state.takenBackAt, doing: `retry rows of run ${plan.id}` });
   const left = {
     refusedInPlan: plan.steps.reduce((sum, { counts }) => sum + counts.rejected, 0),
     inDoubt: rows.countInDoubt(),

@@ -195,3 +195,51 @@ test('a plan that was never applied is refused, exit 2, and stays one', async ()
   const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
   expect(runs).toMatchObject([{ run: plan, state: 'planned' }]);
 });
+
+test('what a retry sent and a second cancel took back is said to be taken back, with the retry of that run', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  await workspace.volley('cancel', 'job.yaml');
+  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
+  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  await workspace.volley('apply', plan.directory);
+  await workspace.volley('cancel', 'job.yaml');
+
+  const idle = await workspace.volley('run', 'job.yaml', '--no-json');
+
+  expect(idle.stdout).toMatch(
+    new RegExp(`was sent by run ${plan.plan}, and 30 messages of it were taken back on \\d+ \\w+`),
+  );
+  expect(idle.stdout).toContain(`retry out/sale/${basename(plan.directory)} --only not-sent --job job.yaml\n`);
+  expect(idle.stdout).not.toContain('--again');
+});
+
+test('what was taken back and sent again with --again is not retried too: a person gets one message', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  await workspace.volley('cancel', 'job.yaml');
+
+  const again = await workspace.run('--again');
+
+  expect(again.stderr).toContain(`30 messages of run ${summary.plan} were taken back on`);
+  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
+  const refused = readFailure(await workspace.volley(...retry));
+  expect([refused.exitCode, refused.error.message]).toEqual([
+    2,
+    expect.stringContaining(`run ${again.summary.plan} has sent people.csv again since`),
+  ]);
+  const waiting = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
+  expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
+});
+
+test('a plan of what was taken back is refused once its file was sent again with --again', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  await workspace.volley('cancel', 'job.yaml');
+  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
+  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  await workspace.run('--again');
+
+  const refused = readFailure(await workspace.volley('apply', plan.directory));
+
+  expect(refused.error.message).toContain('has sent people.csv again since');
+  const waiting = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
+  expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
+});

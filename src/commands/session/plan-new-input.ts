@@ -1,7 +1,9 @@
 import { countOf } from '../../domain/count-of.js';
 import { formatTime } from '../../domain/stated-time.js';
+import { quoteWord } from '../../job/explain/quote-word.js';
 import { fixDates } from '../../job/fix-dates.js';
 import type { Job } from '../../job/job.js';
+import { accountOfKind } from '../../plan/format/account-of.js';
 import type { LeftOut } from '../../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../../plan/make-plan.js';
 import { nameAgain, readAgain } from '../../plan/occurrence.js';
@@ -14,6 +16,7 @@ import { ReceivedRows } from '../../registry/received-rows.js';
 import type { Registry } from '../../registry/registry.js';
 import { countTakenBack } from '../../report/summary.js';
 import { assertOwned } from '../../retry/assert-owned.js';
+import { lineOf } from '../../retry/retried-line.js';
 import type { Files } from '../../storage/files.js';
 import type { Lock } from '../../storage/lock.js';
 import { formatFileNotices, listFileNotices } from '../account/file-notices.js';
@@ -63,7 +66,8 @@ export async function planNewInput(
       await assertOwned(sources, { ...outcome.made, directories });
       host.observer?.onPlan(outcome.made.plan, (clock.monotonicMs() - startMs) / 1000);
     }
-    const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, directories })));
+    const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
+    await warnOfTakenBack(outcome, context, files);
     const isOnScreen = host.isStdoutTerminal && host.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
     if (outcome.made !== undefined || context.isResumed === true || !isOnScreen)
@@ -87,18 +91,66 @@ export async function planNewInput(
   }
 }
 
+/** Messages of a file that a cancel took back, and that no other plan has since. */
+interface TakenBack {
+  readonly run: string;
+  readonly directory: string;
+  readonly rows: number;
+  readonly at: string;
+}
+
+/** Of the run that took a file, or of one that retries its rows: the last that has such messages. */
+async function findTakenBack(
+  taker: string,
+  { files, history }: { files: Files; history: readonly PastRun[] },
+): Promise<TakenBack | undefined> {
+  const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
+  const found: TakenBack[] = [];
+  for (const { plan, directory } of history) {
+    if (plan.testOf !== undefined || !lineOf(plan, plans).includes(taker)) continue;
+    const summary = await readSummary(files, directory);
+    const rows = summary === undefined ? 0 : countTakenBack(summary);
+    if (summary?.takenBackAt !== undefined && rows > 0)
+      found.push({ run: plan.id, directory, rows, at: summary.takenBackAt });
+  }
+  return found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1);
+}
+
 /** A file whose messages a cancel took back was not sent, in the end: says so, and where its run is. */
 async function noteTakenBack(
   leftOut: LeftOut,
-  { files, directories }: { files: Files; directories: Registry['directories'] },
+  sources: { files: Files; history: readonly PastRun[] },
 ): Promise<LeftOut> {
-  const directory = leftOut.run === undefined ? undefined : directories.of(leftOut.run);
-  const summary = directory === undefined ? undefined : await readSummary(files, directory);
-  const rows = summary === undefined ? 0 : countTakenBack(summary);
-  if (directory === undefined || summary?.takenBackAt === undefined || rows === 0) return leftOut;
+  const found = leftOut.run === undefined ? undefined : await findTakenBack(leftOut.run, sources);
+  if (found === undefined) return leftOut;
+  const { run, directory, rows, at } = found;
   const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
-  const reason = `was sent by run ${leftOut.run}, and ${what} on ${formatTime({ at: summary.takenBackAt })}`;
+  const reason = `was sent by run ${run}, and ${what} on ${formatTime({ at })}`;
   return { ...leftOut, reason, takenBackFrom: directory };
+}
+
+/** Once the files are sent again with `--again`, no retry has what was taken back of them. */
+async function warnOfTakenBack(
+  { made }: PlanOutcome,
+  { isAgain, registry, history, log }: { isAgain: boolean; registry: Registry; history: readonly PastRun[]; log: Log },
+  files: Files,
+): Promise<void> {
+  if (!isAgain) return;
+  const { id, job, steps } = made?.plan ?? { id: '', job: undefined, steps: [] };
+  const takers = steps.flatMap(({ kind, inputs }) => {
+    const scope = { account: job === undefined ? '' : accountOfKind(job, kind), occurrence: '' };
+    return inputs.flatMap(({ contentSha256 }) => registry.state.listTakers(kind, contentSha256, scope));
+  });
+  for (const taker of new Set(takers)) {
+    const found = taker === id ? undefined : await findTakenBack(taker, { files, history });
+    if (found === undefined) continue;
+    const { run, directory, rows, at } = found;
+    const what = `${countOf(rows, 'message')} of run ${run} ${rows === 1 ? 'was' : 'were'} taken back on ${formatTime({ at })}`;
+    log.warn(
+      `${what}: plan ${id} has the whole file again, and once it begins they cannot be retried; to send them alone instead, without plan ${id}: \`volley retry ${quoteWord(directory)} --only not-sent\``,
+      { run },
+    );
+  }
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */
