@@ -2,6 +2,7 @@ import { InternalError } from '../domain/errors.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import type { Lock } from '../storage/lock.js';
+import { noteOf } from '../storage/lock-note.js';
 import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
@@ -149,6 +150,6 @@ export async function continueJournal(
   }
   // Epochs restart when the lock file is deleted; those of a journal must not, or its lines would be ignored.
   const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
-  const note = (bytes: number) => lock.note(key, { bytes });
+  const note = async (bytes: number) => lock.note(key, noteOf(bytes, await files.stat(path)));
   return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, note, ...snapshots });
 }

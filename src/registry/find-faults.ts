@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { findLine } from '../journal/entry-format.js';
 import { journalKeyOf } from '../journal/writer.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
@@ -7,19 +6,16 @@ import { readSealed } from '../plan/format/sealed-json.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
-import { splitLines } from '../storage/split-lines.js';
+import type { Noted } from '../storage/lock-note.js';
 import { digestPlan, REGISTRY_FILE } from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
 
 export interface Fault {
   readonly where: string;
   readonly message: string;
+  /** Nothing of what volley wrote: a person should know, and nothing stops. */
+  readonly isHarmless?: true;
 }
-
-/** A file may be written this long after the time in its last line: a disk may be slow. */
-const LATE_MS = 60_000;
-/** A write changes content and file at one time. */
-const MOMENT_MS = 3_000;
 
 /** What shows that the registry is not the one that was written here, or not as it was written last. */
 export async function findRegistryFaults(
@@ -35,10 +31,10 @@ export async function findRegistryFaults(
   const [own, directory] = [await files.stat(path), await files.stat(jobDirectory)];
   const { registry, directory: known } = state;
   const faults: Fault[] = [];
-  if (lock.isReplaced === true && registry !== undefined) {
+  if (lock.isReplaced && registry !== undefined) {
     faults.push({
       where: jobDirectory,
-      message: 'its lock file is not the one that was written last: it was put back, or copied',
+      message: 'its lock file is not the one that was written last: it was put back, copied, damaged or removed',
     });
   }
   if (own === undefined || registry === undefined || known === undefined || directory === undefined) return faults;
@@ -52,8 +48,9 @@ export async function findRegistryFaults(
   if (!isSameIdentity(registry, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that was written here' });
   }
-  faults.push(...findLoss({ path, bytes: goodBytes, knownBytes: lock.known(REGISTRY_FILE)?.bytes }));
-  return [...faults, ...findLateChange({ path, own, lastAt: state.lastAt, lock })];
+  const noted = lock.known(REGISTRY_FILE);
+  faults.push(...findLoss({ path, bytes: goodBytes, knownBytes: noted?.bytes }));
+  return [...faults, ...findChange({ path, own, noted, lock })];
 }
 
 /** The same of a run that has begun. */
@@ -84,11 +81,10 @@ export async function findRunFaults(
   if (!isSameIdentity(journal, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
-  const known = Math.max(ended?.journalBytes ?? 0, lock.known(journalKeyOf(begun.plan))?.bytes ?? 0);
+  const noted = lock.known(journalKeyOf(begun.plan));
+  const known = Math.max(ended?.journalBytes ?? 0, noted?.bytes ?? 0);
   faults.push(...findLoss({ path, bytes: own.bytes, knownBytes: known }));
-  if (ended?.state === 'finished') return faults;
-  const lastAt = await readLastAt(files, path);
-  return [...faults, ...(lastAt === undefined ? [] : findLateChange({ path, own, lastAt, lock }))];
+  return [...faults, ...findChange({ path, own, noted, lock })];
 }
 
 function findLoss({
@@ -110,47 +106,34 @@ function findLoss({
 }
 
 /**
- * Nothing can set the time of a file's last change: one that was put back in place has that of then, and its content the time that it
- * had. On a volume that Kubernetes gives to a group (`fsGroup`) at each mount it says nothing; the file's mode shows that.
+ * Nothing can set the time of a file's last change. Where the last owner came to its end, its lock and the lengths say that the file is the last one,
+ * and its lines have checksums: what chmod, chown and links did to it is no fault. What followed the last note of one that was killed no one
+ * knows, so the time must be that of the note; after a power cut it may be of a line that was lost.
  */
-function findLateChange({
+function findChange({
   path,
   own,
-  lastAt,
+  noted,
   lock,
 }: {
   path: string;
   own: FileFacts;
-  lastAt: number;
+  noted: Noted | undefined;
   lock: Lock;
 }): Fault[] {
-  const isShared = (own.mode & 0o070) !== 0;
-  if (own.changedMs === 0 || isShared) return [];
-  // By the clock of the process that wrote the line.
-  const changedAt = own.changedMs - (lock.lastDiskAheadMs ?? Number.POSITIVE_INFINITY);
-  // Of a line that a power cut took, the file keeps the time alone; the lock of the process that wrote it is as late.
-  const isLate = changedAt - Math.max(lastAt, lock.lastAttestedAt ?? lock.lastRenewedAt ?? 0) >= LATE_MS;
-  if (!isLate && own.changedMs - own.modifiedMs < MOMENT_MS) return [];
-  const message = `its last line is of ${timeOf(lastAt)}, and something else than volley changed the file ${timeOf(own.changedMs)}`;
-  return [{ where: path, message }];
-}
-
-const TAIL_BYTES = 1 << 16;
-
-/** The time in the last line of a journal that has one. */
-async function readLastAt(files: Files, path: string): Promise<number | undefined> {
-  const file = await files.openRead(path);
-  let lastAt: number | undefined;
-  try {
-    for await (const { bytes, isWhole } of splitLines(file, Math.max(0, file.bytes - TAIL_BYTES))) {
-      const entry = isWhole ? findLine(bytes)?.line.entry : undefined;
-      if (entry !== undefined && 'at' in entry) lastAt = Math.max(lastAt ?? 0, entry.at);
-    }
-  } finally {
-    await file.close();
+  if (noted?.changedMs === undefined || own.bytes !== noted.bytes || own.changedMs === noted.changedMs) return [];
+  const when = timeOf(own.changedMs);
+  if (lock.wasKilledHere) {
+    const message = `its process was killed, and something else than volley changed it since, ${when}`;
+    return [{ where: path, message }];
   }
-  return lastAt;
+  // On a volume of a group (`fsGroup`) Kubernetes changes them at each mount.
+  if ((own.mode & (noted.mode ?? 0) & GROUP_BITS) !== 0) return [];
+  const message = `something else than volley changed its rights, owner, times or links ${when}, and not its lines`;
+  return [{ where: path, message, isHarmless: true }];
 }
+
+const GROUP_BITS = 0o070;
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString();

@@ -33,7 +33,7 @@ import {
 import { RegistryState } from './registry-state.js';
 
 /**
- * Opens a job's registry behind the job's lock; makes it where there is none, from the runs of an older version. Refuses, with
+ * Opens a job's registry behind the job's lock; makes it where there is none, from the runs that are there. Refuses, with
  * 'registry-mismatch', what is not as the last runner left it, unless a person adopts it.
  */
 export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Promise<Registry> {
@@ -43,7 +43,8 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   const directories = await readRunDirectories(deps.files, jobDirectory, state);
   const registry = new Registry(deps, options, { state, goodBytes, isTorn, directories });
   const lostBytes = state.registry === undefined ? lock.known(REGISTRY_FILE)?.bytes : undefined;
-  const faults = await listFaults(deps.files, { state, goodBytes, directories, lock });
+  const found = await listFaults(deps.files, { state, goodBytes, directories, lock });
+  const faults = found.filter(({ isHarmless }) => isHarmless !== true);
   if (lostBytes !== undefined) {
     faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
   }
@@ -51,9 +52,12 @@ export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Pr
   if (faults.length > 0) await lock.assertHeld();
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
   if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
-  if (state.version < REGISTRY_VERSION) await makeRegistry(registry, deps, options);
+  // From here on a registry without what its lock knows is no longer new.
+  if (faults.length === 0 && state.registry === undefined) await lock.attest({});
+  if (state.version === 0) await makeRegistry(registry, deps, options);
   if (faults.length > 0) await adoptAll(registry, deps.files, faults);
   await registry.attest({ isAdopted: faults.length > 0 });
+  for (const { where, message, isHarmless } of found) if (isHarmless) options.onNotice(`${where}: ${message}`);
   return registry;
 }
 
@@ -129,23 +133,22 @@ async function makeRegistry(
   // Made empty first: it is to hold its own inode.
   await (await files.openAppend(path)).close();
   const begun = history.filter(({ state }) => state !== 'planned');
-  const [at, isNew] = [clock.now(), registry.state.version === 0];
+  const at = clock.now();
   const entries: RegistryEntry[] = [];
-  for (const run of isNew ? begun : []) entries.push(...(await describePast(files, run, at)));
-  if (isNew)
-    entries.push(...(await readPrunedRuns(files, jobDirectory)), ...(await readAbandonedRuns(files, jobDirectory)));
+  for (const run of begun) entries.push(...(await describePast(files, run, at)));
+  entries.push(...(await readPrunedRuns(files, jobDirectory)), ...(await readAbandonedRuns(files, jobDirectory)));
   entries.push(...(await describePastClaims(files, { history, at })));
   const made = { registry: await identify(files, path), directory: await identify(files, jobDirectory) };
   // Last, so that a registry which has it has all.
   await registry.append(...entries, { type: 'made', at, version: REGISTRY_VERSION, ...made });
-  if (isNew && begun.length > 0) {
+  if (begun.length > 0) {
     onNotice(
       `${REGISTRY_FILE} is made from the ${begun.length === 1 ? 'one run' : `${begun.length} runs`} in ${jobDirectory}: what runs that are gone had taken is not known`,
     );
   }
 }
 
-/** A run that began before there was a registry. */
+/** A run of which there is no registry. */
 async function describePast(files: Files, run: PastRun, at: number): Promise<(BegunEntry | EndedEntry)[]> {
   const { plan, directory } = run;
   const begun = await describeBegun(files, { plan, directory, at });

@@ -11,8 +11,7 @@ import type { Identity } from '../storage/identity.js';
  *
  * `crc` is the CRC-32, in 8 hex digits, of all bytes between the comma behind it and the newline. `after` is where the last good line
  * ended that its writer knew. A line that was never whole, since a process died in the middle of a write, is so passed over: the next
- * line says that it begins behind nothing good there. It may stand in one line with that piece. Any other bad line is damage. Version 1 has
- * no claims: they are added from the runs, and with them another entry `made`, of the new version.
+ * line says that it begins behind nothing good there. It may stand in one line with that piece. Any other bad line is damage.
  */
 export const REGISTRY_VERSION: number = PROGRAM.formats.registry;
 export const REGISTRY_FILE = 'registry.ndjson';
@@ -31,7 +30,7 @@ export type RegistryEntry =
   | AbandonedEntry
   | PrunedEntry;
 
-/** The first: where the registry was made. One more where an older one was brought to this version. */
+/** Where the registry was made, and, behind what was found there, that it has all. */
 export interface MadeEntry {
   readonly type: 'made';
   readonly at: number;

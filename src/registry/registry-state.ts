@@ -22,7 +22,6 @@ export class RegistryState {
   #version = 0;
   #registry: Identity | undefined;
   #directory: Identity | undefined;
-  #lastAt = 0;
 
   get registry(): Identity | undefined {
     return this.#registry;
@@ -35,11 +34,6 @@ export class RegistryState {
   /** Of the format; 0: there is no registry yet. */
   get version(): number {
     return this.#version;
-  }
-
-  /** Of the last entry. */
-  get lastAt(): number {
-    return this.#lastAt;
   }
 
   get runs(): ReadonlyMap<string, KnownRun> {
@@ -57,7 +51,6 @@ export class RegistryState {
   }
 
   apply(entry: RegistryEntry): void {
-    this.#lastAt = Math.max(this.#lastAt, entry.at);
     if (entry.type === 'begun') {
       const { directory, journal } = entry;
       this.#runs.set(entry.plan, { begun: entry, ended: undefined, directory, journal });

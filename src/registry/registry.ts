@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
-import { journalKeyOf } from '../journal/writer.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
@@ -10,12 +9,13 @@ import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
-import type { Noted } from '../storage/lock-note.js';
+import { noteOf } from '../storage/lock-note.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
 import { type Fault, findRunFaults } from './find-faults.js';
 import type { PastRun } from './history.js';
 import { assertNotAbandoned } from './marked/abandoned-run.js';
 import { refusePruned } from './marked/pruned-run.js';
+import { listNotedFiles, lookAgain } from './noted-files.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -139,8 +139,9 @@ export class Registry {
     this.#onNotice(`${this.#jobDirectory} is adopted by ${by}: ${faults.map(({ message }) => message).join('; ')}`);
   }
 
-  #findFaults(run: KnownRun): Promise<Fault[]> {
-    return findRunFaults(this.#deps.files, { run, directories: this.directories, lock: this.#lock });
+  async #findFaults(run: KnownRun): Promise<Fault[]> {
+    const of = { run, directories: this.directories, lock: this.#lock };
+    return (await findRunFaults(this.#deps.files, of)).filter(({ isHarmless }) => isHarmless !== true);
   }
 
   /** A plan of a retry has its rows from now on, for good. */
@@ -187,7 +188,8 @@ export class Registry {
   async append(...entries: readonly RegistryEntry[]): Promise<void> {
     await this.#lock.assertHeld();
     let after = this.#bytes;
-    const file = await this.#deps.files.openAppend(join(this.#jobDirectory, REGISTRY_FILE));
+    const path = join(this.#jobDirectory, REGISTRY_FILE);
+    const file = await this.#deps.files.openAppend(path);
     try {
       const torn = this.#isTorn ? [END_OF_TORN_LINE] : [];
       let end = file.bytes + (this.#isTorn ? END_OF_TORN_LINE.length : 0);
@@ -208,25 +210,20 @@ export class Registry {
       await file.close();
     }
     for (const entry of entries) this.state.apply(entry);
-    await this.#lock.note(REGISTRY_FILE, { bytes: this.#bytes });
+    await this.#lock.note(REGISTRY_FILE, noteOf(this.#bytes, await this.#deps.files.stat(path)));
   }
 
   /** From now on the job's lock notes how long the files are. Of journals that a person adopted as they are nothing is known yet. */
   async attest({ isAdopted }: { isAdopted: boolean }): Promise<void> {
     const { files } = this.#deps;
-    // What was read may not be on disk yet; from here on all builds upon it.
-    await syncFile(files, join(this.#jobDirectory, REGISTRY_FILE));
-    const over = new Set([...this.state.runs.keys()].map(journalKeyOf));
-    for (const { begun } of this.state.listUnfinished()) {
-      const path = join(this.directories.of(begun.plan), JOURNAL_FILE);
+    const noted = listNotedFiles(this.state, this.directories);
+    for (const [, path] of noted) {
+      // What was read may not be on disk yet; from here on all builds upon it.
       if ((await files.stat(path)) !== undefined) await syncFile(files, path);
-      over.delete(journalKeyOf(begun.plan));
     }
-    const isOpen = ([key]: [string, Noted]) => !isAdopted && !over.has(key);
-    // Before the first write: what a power cut takes leaves the file its time, and that is then no later than the lock's.
-    await this.#lock.attest((known) => {
-      return { ...Object.fromEntries(Object.entries(known).filter(isOpen)), [REGISTRY_FILE]: { bytes: this.#bytes } };
-    });
+    await this.#lock.note(REGISTRY_FILE, { bytes: this.#bytes });
+    const known = (key: string) => (isAdopted && key !== REGISTRY_FILE ? undefined : this.#lock.known(key));
+    await this.#lock.attest(await lookAgain(files, noted, known));
   }
 }
 

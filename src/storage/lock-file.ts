@@ -29,16 +29,15 @@ export interface LockFile extends Owner {
   readonly state: 'held' | 'released';
   /** How long files are; absent before its first owner has found the job as it was left. */
   readonly known?: Known;
-  /** How far the file system's clock was ahead of its owner's; absent until that was measured. */
-  readonly diskAheadMs?: number | undefined;
   /** Of this very file: a copy, or an older one that was put back in its place, has another. */
   readonly own?: Omit<Identity, 'path'>;
   /** Until its owner has found the job as it was left: what the last owner wrote that had. */
   readonly before?: Before | undefined;
 }
 
-export interface Before extends Pick<LockFile, 'known' | 'diskAheadMs' | 'renewedAt'> {
-  /** The file of that owner, or of one since, was put back. */
+export interface Before extends Pick<LockFile, 'host' | 'state'> {
+  readonly known: Known;
+  /** The file of that owner, or of one since, is not the one that it wrote: it is gone or damaged, a copy, or was put back. */
   readonly isReplaced: boolean;
 }
 
@@ -60,14 +59,15 @@ export function freeInMs(deps: LockDeps, current: LockFile): number {
   return current.renewedAt + LEASE_MS - deps.clock.now();
 }
 
-/** The lock file of the highest epoch, and the lowest epoch that has one. */
+/** The lock file of the highest epoch, or of the highest below one, and the lowest epoch that has one. */
 export async function readHighest(
   { files }: Pick<LockDeps, 'files'>,
   directory: string,
+  below = Number.POSITIVE_INFINITY,
 ): Promise<(LockFile & { lowest: number; isEmpty?: boolean }) | undefined> {
   const epochs = (await files.list(directory)).flatMap((name) => {
     const match = /^lock-(\d+)\.json$/.exec(name);
-    return match === null ? [] : [Number(match[1])];
+    return match === null || Number(match[1]) >= below ? [] : [Number(match[1])];
   });
   if (epochs.length === 0) return undefined;
   const epoch = Math.max(...epochs);

@@ -1,15 +1,24 @@
 import { crc32 } from 'node:zlib';
-import type { Files, UpdatedFile } from './files.js';
+import type { FileFacts, Files, UpdatedFile } from './files.js';
 import { type Identity, identityOf, isSameIdentity } from './identity.js';
 
 /** What the owner of the lock knows of a file that it writes. */
 export interface Noted {
   /** Where the last good line ends that is on disk. */
   readonly bytes: number;
+  /** When it last changed, as read back from its disk while it was so long; absent where that is not known. */
+  readonly changedMs?: number;
+  readonly mode?: number;
 }
 
 /** By the file's key. */
 export type Known = Readonly<Record<string, Noted>>;
+
+export function noteOf(bytes: number, found: FileFacts | undefined): Noted {
+  // Behind a longer one another process has written.
+  if (found === undefined || found.bytes !== bytes || found.changedMs === 0) return { bytes };
+  return { bytes, changedMs: found.changedMs, mode: found.mode };
+}
 
 const CRC_DIGITS = 8;
 

@@ -38,16 +38,14 @@ export interface Lock extends Held {
   readonly lastRenewedAt: number | undefined;
   /** How long before it was taken the last owner last wrote its file, by the file system's clock; undefined if unknown. */
   readonly lastWrittenMsAgo?: number | undefined;
-  /** The same of the last owner that had found the job as it was left: a command that refuses leaves no trace. */
-  readonly lastAttestedAt?: number | undefined;
-  /** The last owner's file is not the one that it wrote: it is a copy, or was put back from a backup. */
-  readonly isReplaced?: boolean;
+  /** The file of the last owner that had found the job as it was left is not the one that it wrote: it is gone or damaged, a copy, or was put back. */
+  readonly isReplaced: boolean;
+  /** That owner was killed on this host, which has not been started again since. */
+  readonly wasKilledHere: boolean;
   /** What is noted of a file, by the last owner and then by this one; undefined where nothing is. */
   known(key: string): Noted | undefined;
-  /** How far the file system's clock was ahead of the last owner's; undefined if unknown. */
-  readonly lastDiskAheadMs: number | undefined;
-  /** The job was found as it was left: from now on our file has what this owner notes. `choose`: what of the last owner's still holds. */
-  attest(choose: (known: Known) => Known): Promise<void>;
+  /** The job was found as it was left: from now on our file has what this owner knows, and what it notes. */
+  attest(known: Known): Promise<void>;
   /** Notes what is on disk of a file, before anything relies on it, where a kill cannot lose it (lock-note.ts). */
   note(key: string, noted: Noted): Promise<void>;
 }
@@ -75,13 +73,12 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
   if (current !== undefined) assertFree(deps, current);
   const epoch = (current?.epoch ?? 0) + 1;
   const content =
-    (state: LockFile['state'], about: Pick<LockFile, 'known' | 'diskAheadMs' | 'before'>) =>
+    (state: LockFile['state'], about: Pick<LockFile, 'known' | 'before'>) =>
     ({ device, inode, bornMs }: FileFacts) =>
       `${JSON.stringify({ ...deps.owner, epoch, renewedAt: deps.clock.now(), state, own: { device, inode, bornMs }, ...about })}\n`;
   const path = pathOf(directory, epoch);
-  const lastFacts = current && (await deps.files.stat(pathOf(directory, current.epoch)));
-  const lastChangedMs = lastFacts?.changedMs;
-  const before = current && beforeOf(current, lastFacts, pathOf(directory, current.epoch));
+  const lastChangedMs = current && (await deps.files.stat(pathOf(directory, current.epoch)))?.changedMs;
+  const before = await readBefore(deps, directory, current);
   const taken = readMoment(deps.clock);
   if (!(await deps.files.createExclusive(path, content('held', { before })))) {
     throw describeTakeover(path);
@@ -98,8 +95,7 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     throw describeTakeover(path);
   }
   for (let old = current?.lowest ?? epoch; old < epoch; old++) await deps.files.remove(pathOf(directory, old));
-  const changedMs = (await deps.files.stat(path))?.changedMs ?? 0;
-  const diskAheadMs = changedMs === 0 ? undefined : changedMs - taken.atMs;
+  const changedMs = (await deps.files.stat(path))?.changedMs;
   const lastOwnedMsAgo = current === undefined ? undefined : ownedMsAgo(deps, current);
   return holdLock(deps, {
     directory,
@@ -110,18 +106,18 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
     lastRenewedAt: current?.renewedAt,
     lastWrittenMsAgo: changedMs && lastChangedMs ? Math.max(0, changedMs - lastChangedMs) : undefined,
     before,
-    diskAheadMs,
   });
 }
 
-/** What the next owner is to know of the last one that had found the job as it was left. */
-function beforeOf(current: LockFile, found: FileFacts | undefined, path: string): Before {
-  const isOther =
-    current.own !== undefined &&
-    found !== undefined &&
-    !isSameIdentity({ ...current.own, path }, identityOf(path, found));
-  const { known, diskAheadMs, renewedAt } = current.before ?? current;
-  return { known: known ?? {}, diskAheadMs, renewedAt, isReplaced: isOther || current.before?.isReplaced === true };
+/** What is to be known of the last owner that had found the job as it was left. A taker that died may have left a file that says nothing. */
+async function readBefore(deps: LockDeps, directory: string, current: LockFile | undefined): Promise<Before> {
+  const last = current?.instance === '' ? await readHighest(deps, directory, current.epoch) : current;
+  if (last === undefined || last.instance === '') return { known: {}, host: '', state: 'held', isReplaced: true };
+  const path = pathOf(directory, last.epoch);
+  const found = await deps.files.stat(path);
+  const isOwn = last.own && found && isSameIdentity({ ...last.own, path }, identityOf(path, found));
+  const { known = {}, host, state, isReplaced } = last.before ?? { ...last, isReplaced: false };
+  return { known, host, state, isReplaced: isReplaced || !isOwn };
 }
 
 /** The current owner of the job; undefined if there is none. */
@@ -135,12 +131,8 @@ function holdLock(
   own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastWrittenMsAgo'> & {
     directory: string;
     taken: Moment;
-    before: Before | undefined;
-    diskAheadMs: number | undefined;
-    content: (
-      state: LockFile['state'],
-      about: Pick<LockFile, 'known' | 'diskAheadMs' | 'before'>,
-    ) => (own: FileFacts) => string;
+    before: Before;
+    content: (state: LockFile['state'], about: Pick<LockFile, 'known' | 'before'>) => (own: FileFacts) => string;
   },
 ): Lock {
   const path = pathOf(own.directory, own.epoch);
@@ -150,9 +142,8 @@ function holdLock(
   let isWriting = false;
   let isLost = false;
   const pad = new NotePad(deps.files, path);
-  let known = own.before?.known ?? {};
+  let { known } = own.before;
   let synced = known;
-  let atOpen = known;
   /** One that has not found the job as it was left leaves no trace. */
   let isAttested = false;
 
@@ -181,9 +172,7 @@ function holdLock(
     isWriting = true;
     try {
       const writing = known;
-      // Of the last writer of the files.
-      const diskAheadMs = writing === atOpen ? own.before?.diskAheadMs : own.diskAheadMs;
-      const about = isAttested ? { known: writing, diskAheadMs } : { before: own.before };
+      const about = isAttested ? { known: writing } : { before: own.before };
       let file: { own: Identity; bytes: number } | undefined;
       await deps.files.writeWhole(path, (facts) => {
         const text = own.content(state, about)(facts);
@@ -231,15 +220,13 @@ function holdLock(
     lastOwnedMsAgo: own.lastOwnedMsAgo,
     lastRenewedAt: own.lastRenewedAt,
     lastWrittenMsAgo: own.lastWrittenMsAgo,
-    lastAttestedAt: own.before?.renewedAt,
-    isReplaced: own.before?.isReplaced === true,
+    isReplaced: own.before.isReplaced,
+    wasKilledHere: own.before.state === 'held' && own.before.host === deps.owner.host,
     known: (key) => known[key],
-    lastDiskAheadMs: own.before?.diskAheadMs,
     assertHeld,
     assertFresh,
-    attest: (choose) => {
-      known = choose(known);
-      atOpen = known;
+    attest: (found) => {
+      known = found;
       isAttested = true;
       return write('held');
     },

@@ -1,6 +1,19 @@
-import { cpSync, readFileSync, renameSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { aJob, people } from './a-job.js';
+import { aJob, anSmsStep, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
@@ -12,6 +25,20 @@ async function expectEachOnce(workspace: Workspace): Promise<void> {
 }
 
 const RUN = ['run', 'job.yaml'];
+
+async function aFinishedRun(): Promise<Workspace> {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('people.csv', people(10));
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(0);
+  return workspace;
+}
+
+function listFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  );
+}
 
 describe.concurrent('a directory that is not as volley left it', () => {
   test('is refused where the whole output was copied; the original resumes', async () => {
@@ -93,9 +120,102 @@ describe.concurrent('a directory that is not as volley left it', () => {
     const text = readFileSync(path, 'utf8');
     const kept = text.indexOf('\n') + 1;
     writeFileSync(path, text.slice(0, kept).padEnd(text.length, '\0'));
-    const { error } = readFailure(await workspace.volley(...RUN));
-    expect(error.message).toContain(`its last good line ends at byte ${kept}`);
+    const sent = await workspace.destinations();
+    await expectRefused(workspace, RUN, 'something else than volley changed it since');
+    expect(await workspace.destinations()).toEqual(sent);
+  });
+
+  test.each([
+    ['copied over it', (from: string, to: string) => cpSync(from, to, { recursive: true })],
+    [
+      'copied over it with its times',
+      (from: string, to: string) => cpSync(from, to, { recursive: true, preserveTimestamps: true }),
+    ],
+    [
+      'put in its place',
+      (from: string, to: string) => {
+        rmSync(to, { recursive: true });
+        renameSync(from, to);
+      },
+    ],
+    [
+      'copied over it, and given to a group',
+      (from: string, to: string) => {
+        cpSync(from, to, { recursive: true });
+        for (const path of listFiles(to)) chmodSync(path, 0o660);
+      },
+    ],
+  ])(
+    'is refused by each command and at each try where a backup was %s, made while a run sent that came to its end since',
+    async (_how, restore) => {
+      const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 2000, area: 'sms', nth: 4 });
+      workspace.write('people.csv', people(100));
+      const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
+      const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
+      workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+      const running = workspace.start(RUN);
+      await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
+      cpSync(workspace.path('out'), workspace.path('backup'), { recursive: true, preserveTimestamps: true });
+      expect((await running.ended).code).toBe(0);
+      restore(workspace.path('backup'), workspace.path('out'));
+
+      const run = `out/sale/${workspace.runs()[0]}`;
+      for (let again = 0; again < 10; again++) await expectRefused(workspace, RUN, 'it was put back');
+      for (const args of [
+        ['plan', 'job.yaml'],
+        ['apply', run],
+        ['settle', run, '--assume', 'sent', '--confirm', '10'],
+        ['retry', run, '--only', 'unprocessed'],
+        ['cancel', run],
+        ['abandon', run],
+        ['prune', 'job.yaml', '--older-than', '0h'],
+      ]) {
+        await expectRefused(workspace, args, 'it was put back');
+      }
+      expect(await workspace.destinations()).toHaveLength(100);
+      await expectEachOnce(workspace);
+      expect((await workspace.run('--adopt')).stderr).toContain('is adopted by');
+      expect((await workspace.run()).code).toBe(3);
+    },
+  );
+
+  test('is refused without its lock file, until a person adopts it', async () => {
+    const workspace = await aFinishedRun();
+    for (const path of listFiles(workspace.path('out/sale'))) if (path.includes('/lock-')) unlinkSync(path);
+    for (let again = 0; again < 3; again++)
+      await expectRefused(workspace, RUN, 'it was put back, copied, damaged or removed');
+    expect((await workspace.run('--adopt')).code).toBe(0);
+    expect((await workspace.run()).code).toBe(0);
+  });
+
+  test.each([
+    ['other rights', (path: string) => chmodSync(path, 0o644)],
+    ['a link', (path: string) => linkSync(path, `${path}.link`)],
+    ['another time', (path: string) => utimesSync(path, 1_700_000_000, 1_700_000_000)],
+  ])('goes on, and says so once, where its files have %s since a run was stopped', async (_what, change) => {
+    const workspace = await aWorkspaceInProcess({ kind: 'status-401', area: 'sms', nth: 2 });
+    workspace.write('people.csv', people(30));
+    workspace.writeJob(aJob(workspace));
+    expect((await workspace.run()).code).toBe(4);
+    workspace.setFaults();
+    for (const path of listFiles(workspace.path('out/sale'))) change(path);
+
+    const { code, stderr } = await workspace.run();
+    expect(code).toBe(0);
+    for (const name of ['registry.ndjson', `${workspace.runs()[0]}/journal.ndjson`]) {
+      expect(stderr).toContain(`sale/${name}: something else than volley changed its rights, owner, times or links`);
+    }
+    expect((await workspace.run()).stderr).not.toContain('something else than volley');
+    expect(await workspace.destinations()).toHaveLength(30);
     await expectEachOnce(workspace);
+  });
+
+  test('is refused where something else changed the journal of a run that a kill ended, whatever it was', async () => {
+    const { workspace, run } = await aStoppedRun();
+    const path = workspace.path(`out/sale/${run}/journal.ndjson`);
+    writeFileSync(path, readFileSync(path));
+    for (let again = 0; again < 3; again++)
+      await expectRefused(workspace, RUN, 'something else than volley changed it since');
   });
 
   test('stops a runner under which its journal is removed', async () => {

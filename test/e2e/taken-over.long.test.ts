@@ -101,8 +101,9 @@ test('a process whose clocks stood still with it finds by the lock alone that an
   owner.signal('SIGSTOP');
   // As for a virtual machine that was put aside: the file grew old, and no clock of the process tells.
   const [lock = ''] = list(workspace, 'out/sale').filter((name) => name.startsWith('lock-'));
-  const held = JSON.parse(workspace.read(`out/sale/${lock}`));
-  workspace.write(`out/sale/${lock}`, JSON.stringify({ ...held, renewedAt: held.renewedAt - LATER_MS }));
+  const [held = '', note] = workspace.read(`out/sale/${lock}`).split('\n');
+  const old = { ...JSON.parse(held), renewedAt: JSON.parse(held).renewedAt - LATER_MS };
+  workspace.write(`out/sale/${lock}`, `${JSON.stringify(old)}\n${note}\n`);
 
   const { code } = await workspace.run();
   const requests = workspace.requests().length;

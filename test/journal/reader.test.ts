@@ -69,6 +69,19 @@ describe('runner that resumes behind a torn tail', () => {
   });
 });
 
+test('a journal whose good lines end before what was noted of them is damaged, however long it is', async () => {
+  const lines = someLines(3);
+  const [kept, bytes] = [lengthOf(lines.slice(0, 2)), lengthOf(lines)];
+  const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat([...lines.slice(0, 2), Buffer.alloc(bytes - kept)]) });
+  const end = await readJournal(files, JOURNAL_PATH, () => {});
+  const { plan, lock } = aLock(2);
+  const known = () => ({ bytes });
+  await expect(continueJournal(files, JOURNAL_PATH, { end, plan, lock: { ...lock, known } })).rejects.toMatchObject({
+    code: 'journal-damaged',
+    message: expect.stringContaining(`its last good line ends at byte ${kept}, and one ended at ${bytes}`),
+  });
+});
+
 describe('line of a runner that lost its lock, cut in the middle of its write while its successor is at work', () => {
   test.each([
     ['before the successor opens the journal', 0],

@@ -49,8 +49,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a backup of the lock is taken for the file that was written last, by trying again',
     file: 'src/storage/lock.ts',
-    find: 'isReplaced: isOther || current.before?.isReplaced === true',
-    replace: 'isReplaced: isOther',
+    find: 'isReplaced: isReplaced || !isOwn',
+    replace: 'isReplaced: !isOwn',
     tests: ['test/storage/last-owner.test.ts'],
   },
   {
@@ -61,13 +61,29 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     tests: ['test/e2e/one-memory.test.ts'],
   },
   {
+    name: 'a registry without the lock that knew its length is believed',
+    file: 'src/storage/lock.ts',
+    find: "state: 'held', isReplaced: true }",
+    replace: "state: 'held', isReplaced: false }",
+    tests: ['test/e2e/one-memory.test.ts'],
+    title: 'a directory that is not as volley left it is refused without its lock file, until a person adopts it',
+  },
+  {
+    name: 'what changed the journal after a kill is taken for chmod',
+    file: 'src/registry/find-faults.ts',
+    find: 'if (lock.wasKilledHere) {',
+    replace: 'if (lock.wasKilledHere && own.bytes < 0) {',
+    tests: ['test/e2e/one-memory.test.ts'],
+    title:
+      'a directory that is not as volley left it is refused where something else changed the journal of a run that a kill ended, whatever it was',
+  },
+  {
     name: 'zeros at the end of a journal are taken for lines that were never on disk',
     file: 'src/journal/writer.ts',
     find: '  if (end.goodBytes < known) {',
     replace: '  if (end.goodBytes + end.tornBytes < known) {',
-    tests: ['test/e2e/one-memory.test.ts'],
-    title:
-      'a directory that is not as volley left it is refused where zeros took the place of the last lines of such a journal',
+    tests: ['test/journal/reader.test.ts'],
+    title: 'a journal whose good lines end before what was noted of them is damaged, however long it is',
   },
   {
     name: 'the lock is looked at before the journal, and not after it',
@@ -95,9 +111,9 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a line that a power cut took makes a copy of the file',
-    file: 'src/registry/find-faults.ts',
-    find: 'Math.max(lastAt, lock.lastAttestedAt ?? lock.lastRenewedAt ?? 0)',
-    replace: 'lastAt',
+    file: 'src/storage/lock.ts',
+    find: "own.before.state === 'held' && own.before.host === deps.owner.host",
+    replace: "own.before.state === 'held'",
     tests: ['test/walk/power-cut-later.long.test.ts'],
     title:
       'a run that a power cut ends at any operation on the disk, hours behind the last entry of the job, is resumed without a question',

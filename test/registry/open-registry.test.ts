@@ -9,10 +9,10 @@ const PATH = '/out/sale/registry.ndjson';
 
 function aLock(known: Record<string, number> = {}): Lock {
   return {
-    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastRenewedAt: undefined, lastDiskAheadMs: undefined },
+    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastRenewedAt: undefined },
     ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
     known: (key) => (known[key] === undefined ? undefined : { bytes: known[key] }),
-    ...{ attest: async () => {}, note: async () => {} },
+    ...{ isReplaced: false, wasKilledHere: false, attest: async () => {}, note: async () => {} },
   };
 }
 

@@ -19,7 +19,7 @@ const planOf = (concurrency: number) =>
 function aServiceBehindAProxy({ from, requests }: { from: number; requests: number }) {
   const taken: string[] = [];
   const service = aScriptedService(async (sent, count) => {
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     taken.push(...(sent.body.messages ?? []).map(({ clientMessageId }) => clientMessageId));
     return count >= from && count < from + requests ? PROXY : response(200, batchAnswer(sent));
   });

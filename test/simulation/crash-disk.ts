@@ -37,6 +37,8 @@ export function namesIn(names: Names, directory: number): Map<string, number> {
  */
 export class CrashDisk {
   volume = new Volume();
+  /** A machine that was started again is another host (runtime.ts). */
+  powerCuts = 0;
   #durableBytes = new Map<number, Buffer>();
   #durableNames: Names = new Map();
   #pending: NameChange[] = [];
@@ -113,6 +115,7 @@ export class CrashDisk {
   }
 
   cutPower(random: Random): void {
+    this.powerCuts += 1;
     const survivors = Math.floor(random() * (this.#pending.length + 1));
     for (const change of this.#pending.slice(0, survivors)) change.apply(this.#durableNames);
     this.#pending = [];
@@ -171,6 +174,8 @@ function tear(durable: Buffer, cached: Buffer | undefined, random: Random): Buff
   if (cached === undefined || cached.equals(durable)) return durable;
   const hasGrown = cached.length > durable.length && cached.subarray(0, durable.length).equals(durable);
   if (!hasGrown) return random() < 0.5 ? durable : cached;
+  // Often nothing of it had a place on the platter yet.
+  if (random() < 0.3) return durable;
   const kept = durable.length + Math.floor(random() * (cached.length - durable.length + 1));
   const torn = Buffer.from(cached.subarray(0, kept));
   // A sector that was reserved and never written reads as zeros.

@@ -221,7 +221,7 @@ export class Runner implements SimProcess {
       files,
       clock,
       random,
-      owner: { host: this.#host, pid: this.pid, instance: `i${this.pid}` },
+      owner: { host: `${this.#host}/${this.#stage.disk.powerCuts}`, pid: this.pid, instance: `i${this.pid}` },
       snapshotEveryBytes: scenario.snapshotEveryBytes,
       // However small.
       packFromBytes: 1,

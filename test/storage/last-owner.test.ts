@@ -26,7 +26,7 @@ test('an owner that died may have sent just now', async () => {
 test('the next owner knows how long the files were that the last one wrote', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  await first.attest(() => ({ 'registry.ndjson': { bytes: 700 } }));
+  await first.attest({ 'registry.ndjson': { bytes: 700 } });
   await first.release();
   const idle = await job.take({ owner: { pid: 2 } });
   expect(idle.known('registry.ndjson')).toEqual({ bytes: 700 });
@@ -37,13 +37,12 @@ test('the next owner knows how long the files were that the last one wrote', asy
 test('an owner that has not found the job as it was left leaves what the one before it noted, however many there are', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  await first.attest(() => ({ 'registry.ndjson': { bytes: 700 } }));
+  await first.attest({ 'registry.ndjson': { bytes: 700 } });
   await first.release();
-  const attestedAt = job.clock.now();
   for (let pid = 2; pid < 12; pid++) {
     job.clock.wallMs += 100_000;
     const refused = await job.take({ owner: { pid } });
-    expect([refused.known('registry.ndjson'), refused.lastAttestedAt]).toEqual([{ bytes: 700 }, attestedAt]);
+    expect(refused.known('registry.ndjson')).toEqual({ bytes: 700 });
     await refused.note('registry.ndjson', { bytes: 900 });
     await refused.release();
   }
@@ -53,7 +52,7 @@ test('a lock file that was put back in place of the last one is known by the fil
   const job = aJobDirectory();
   const first = await job.take();
   const held = JSON.stringify(job.read(1));
-  await first.attest(() => ({}));
+  await first.attest({});
   await first.release();
   job.put(1, held);
   job.dies(1);
@@ -63,16 +62,34 @@ test('a lock file that was put back in place of the last one is known by the fil
     await next.release();
   }
   const adopting = await job.take({ owner: { pid: 12 } });
-  await adopting.attest(() => ({}));
+  await adopting.attest({});
   await adopting.release();
   expect((await job.take({ owner: { pid: 13 } })).isReplaced).toBe(false);
+});
+
+test('an owner was killed here where it did not release the lock on this host, also behind owners that refused', async () => {
+  const job = aJobDirectory();
+  const killed = await job.take({ owner: { pid: 1 } });
+  await killed.attest({});
+  job.dies(1);
+  for (let pid = 2; pid < 5; pid++) {
+    const next = await job.take({ owner: { pid } });
+    expect(next.wasKilledHere).toBe(true);
+    await next.release();
+  }
+  // A machine that was started again is another host.
+  const elsewhere = await job.take({ owner: { pid: 5, host: 'a, after a power cut' } });
+  expect(elsewhere.wasKilledHere).toBe(false);
+  await elsewhere.attest({});
+  await elsewhere.release();
+  expect((await job.take({ owner: { pid: 6, host: 'a, after a power cut' } })).wasKilledHere).toBe(false);
 });
 
 describe('what an owner noted', () => {
   test('is known to the next one, although a kill ended it at once', async () => {
     const job = aJobDirectory();
     const first = await job.take();
-    await first.attest(() => ({ journal: { bytes: 90 }, registry: { bytes: 700 } }));
+    await first.attest({ journal: { bytes: 90 }, registry: { bytes: 700 } });
     for (const bytes of [1000, 1_000_000, 2_000_000]) await first.note('journal', { bytes });
     await first.note('registry', { bytes: 7 });
     job.dies(1);
@@ -88,7 +105,7 @@ describe('what an owner noted', () => {
   ])('is what was synced before, where a power cut left a note that is %s', async (_how, damage) => {
     const job = aJobDirectory();
     const first = await job.take();
-    await first.attest(() => ({ journal: { bytes: 90 } }));
+    await first.attest({ journal: { bytes: 90 } });
     await first.note('journal', { bytes: 1000 });
     const [line = '', note = ''] = job.readText(1).split('\n');
     expect(note).toContain('1000');
@@ -100,7 +117,7 @@ describe('what an owner noted', () => {
   test('stands behind a renewal that was under way', async () => {
     const job = aJobDirectory();
     const first = await job.take();
-    await first.attest(() => ({}));
+    await first.attest({});
     await first.note('journal', { bytes: 500 });
     const renewal = job.clock.pass(15_000);
     const noted = first.note('journal', { bytes: 600 });
@@ -112,12 +129,31 @@ describe('what an owner noted', () => {
   test('is not written into the file of another: an owner under which its file was replaced has lost the lock', async () => {
     const job = aJobDirectory();
     const first = await job.take();
-    await first.attest(() => ({}));
+    await first.attest({});
     const text = job.readText(1);
     await job.files.remove(pathOf(1));
     await job.files.createExclusive(pathOf(1), text);
     await first.note('journal', { bytes: 500 });
     expect(job.readText(1)).toBe(text);
     await expect(first.assertHeld()).rejects.toMatchObject(LOST);
+  });
+
+  test.each(['', '{"host":"b","pi'])(
+    'is known behind a taker that died before it had written its file: %j',
+    async (text) => {
+      const job = aJobDirectory();
+      const first = await job.take();
+      await first.attest({ journal: { bytes: 90 } });
+      await first.release();
+      job.put(2, text);
+      job.clock.jump({ wallMs: 60_000, steadyMs: 0 });
+      const next = await job.take({ owner: { pid: 3 } });
+      expect([next.epoch, next.known('journal'), next.isReplaced]).toEqual([3, { bytes: 90 }, false]);
+    },
+  );
+
+  test('is nothing where there is no lock: what is there then cannot be known to be the last', async () => {
+    const job = aJobDirectory();
+    expect((await job.take()).isReplaced).toBe(true);
   });
 });

@@ -75,7 +75,11 @@ export class WalkWorld {
     });
     const die = () => {
       isDead = true;
-      if (death?.kind === 'power') this.disk.cutPower(this.random);
+      if (death?.kind === 'power') {
+        this.disk.cutPower(this.random);
+        // The machine starts again, and is another host to the lock: that of the dead process has to expire.
+        this.pass(2 * MINUTE);
+      }
       tellDeath();
     };
     const perform: Perform = async (_name, act, tear) => {
@@ -109,7 +113,7 @@ export class WalkWorld {
       // However small.
       packFromBytes: 1,
       createBusyMeter: () => () => 0,
-      owner: { host: 'desk', pid, instance: `i${pid}` },
+      owner: { host: `desk/${this.disk.powerCuts}`, pid, instance: `i${pid}` },
       isProcessAlive: () => false,
       loadReader: async () => this.#createReader(),
       loadLane: async () => createWalkLane,
