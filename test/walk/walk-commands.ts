@@ -100,6 +100,9 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     onJob('prune', async (walk, death) => {
       await walk.prune(death);
     }),
+    onJob('prune', async (walk, death) => {
+      await walk.prune(death);
+    }),
     fc.constant(new WalkCommand('deliver', async (walk) => walk.deliver())),
     fc
       .constantFrom(MINUTE, 40 * MINUTE, 2 * HOUR, 26 * HOUR)
