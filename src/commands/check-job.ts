@@ -59,7 +59,10 @@ export async function checkJob(
   const said = [...online, ...notices].map((notice) => `  ${escapeText(notice)}\n`);
   const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
   const text = `Job ${job.name} can be planned, as far as the job file, ${secrets} and the first rows of each file show.\n${[...lines, ...waiting, ...said].join('')}`;
-  await printResult(terminal, flags, { json: { job: job.name, state: 'checked', steps, notices }, text });
+  await printResult(terminal, flags, {
+    json: { job: job.name, state: 'checked', steps, ...(isTried ? { online } : {}), notices },
+    text,
+  });
   return 0;
 }
 

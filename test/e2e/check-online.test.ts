@@ -37,8 +37,10 @@ describe('check --online', () => {
     expect(stdout).toContain('Job sale can be planned');
     expect(stdout.match(/^ {2}\w+: the service takes .*; nothing was sent$/gm)).toHaveLength(AREAS.length);
     expect(code).toBe(0);
+    const object = JSON.parse((await workspace.volley('check', 'job.yaml', '--online')).stdout);
+    expect(object.online).toHaveLength(AREAS.length);
     expect(await workspace.ledger()).toEqual([]);
-    expect(workspace.requests().map(({ method }) => method)).toEqual(AREAS.map(() => 'GET'));
+    expect(workspace.requests().map(({ method }) => method)).toEqual([...AREAS, ...AREAS].map(() => 'GET'));
   });
 
   test.each(AREAS)('says that the key of %s is wrong, and where it comes from', async (area) => {
