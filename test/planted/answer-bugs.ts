@@ -75,8 +75,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a redirect is followed',
     file: 'src/service/transport.ts',
-    find: "import { Agent, buildConnector, type Dispatcher } from 'undici';\n",
-    replace: `import { Agent as Plain, buildConnector, type Dispatcher, interceptors } from 'undici';
+    find: "import { Agent, Client, type Dispatcher } from 'undici';\n",
+    replace: `import { Agent as Plain, Client, type Dispatcher, interceptors } from 'undici';
 class Agent extends Plain {
   constructor(options) {
     super(options);
