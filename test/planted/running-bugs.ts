@@ -23,9 +23,9 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'the intent is written after the request was sent',
     file: 'src/run/send/send-part.ts',
-    find: "  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows });\n",
+    find: "  await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows, ...describeSize(part) });\n",
     replace:
-      "  void deps.clock.sleep(0).then(() => journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows }));\n",
+      "  void deps.clock.sleep(0).then(() => journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows, ...describeSize(part) }));\n",
     tests: ['test/run/order.test.ts'],
   },
   {
