@@ -9,7 +9,7 @@ import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { formatSummary } from './account/print-summary.js';
 import { type Host, runtimeOf } from './support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
-import { openNamedRun } from './support/run-directory.js';
+import { findNamedJob, openNamedRun } from './support/run-directory.js';
 import { lockDepsOf } from './support/runtime.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
@@ -40,8 +40,9 @@ async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; nam
     return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
   });
   const screen = screenOf(host);
+  const job = await findNamedJob(flags.run, files);
   const page = `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`;
-  const account = `${formatSummary(summary, { isSandbox, testedRun, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const account = `${formatSummary(summary, { isSandbox, testedRun, job, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(
     host,
     { json: flags.json ?? (flags.html === true ? false : undefined) },

@@ -5,6 +5,7 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { readSummary } from '../prune/list-runs.js';
 import { describeAbandoned } from '../registry/marked/abandoned-run.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { readRegistry } from '../registry/open-registry.js';
@@ -15,9 +16,10 @@ import { nodeFiles } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { formatHeadline, formatNextStep } from './account/account-lines.js';
 import { formatBalances } from './account/balance-table.js';
+import { type NextStep, nextStep } from './account/next-step.js';
 import { formatOpenDoubt } from './account/print-open-doubt.js';
 import { describeAction } from './account/print-summary.js';
-import { openNamedRun } from './support/run-directory.js';
+import { findNamedJob, openNamedRun } from './support/run-directory.js';
 import { lockDepsOf, nodeRuntime } from './support/runtime.js';
 import { placeDiskErrors } from './terminal/disk-error.js';
 import { printResult } from './terminal/print.js';
@@ -29,7 +31,7 @@ export async function showStatus(
   flags: { run: string; json: boolean | undefined },
   terminal: Terminal,
 ): Promise<number> {
-  const { directory, plan } = await openNamedRun(flags.run);
+  const { directory, plan, testedRun } = await openNamedRun(flags.run);
   const jobDirectory = dirname(directory);
   const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
     const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
@@ -54,7 +56,12 @@ export async function showStatus(
   const runner =
     status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} is at work on the job`;
   const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
-  const next = abandoned === undefined ? nextOf(status, screen) : nextOfAbandoned(status, state, screen);
+  const summary = await readSummary(nodeFiles, directory);
+  const view = { isSandbox: plan.job.service.sandbox, testedRun, job: await findNamedJob(flags.run, nodeFiles) };
+  const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
+  const told = summary === undefined || !isAtRest ? nextOf(status, screen) : nextStep(summary, view, screen);
+  const accountNext = told === undefined ? '' : formatNextStep(told, screen);
+  const next = abandoned === undefined ? accountNext : nextOfAbandoned(status, state, screen);
   const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${formatWithWorkers(status.steps)}${next}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(terminal, flags, { json: status, text });
   return EXIT.ok;
@@ -84,18 +91,25 @@ function sayAction(action: Parameters<typeof describeAction>[0] | null): string 
   return action === null ? 'not started yet' : describeAction(action);
 }
 
-/** What to do with a run that no process works on; '' when one does. */
+/** What to do with a run that has no account yet; undefined while a process works on it. */
 function nextOf(
-  { state, runner, directory }: { state: string; runner: object | null; directory: string },
+  {
+    state,
+    runner,
+    directory,
+    steps,
+  }: { state: string; runner: object | null; directory: string; steps: readonly StepStatus[] },
   screen: Screen,
-): string {
-  const path = showPath(screen, directory);
-  const isOpen = state !== 'finished';
-  if (isOpen && runner !== null) return '';
-  const [what, verb] = isOpen
-    ? [state === 'planned' ? 'send it' : 'resume it, or run the command that began it again', 'apply']
-    : ['see why rows were not accepted', 'report'];
-  return formatNextStep({ what, command: showCommand(screen, verb, path) }, screen);
+): NextStep | undefined {
+  const say = (what: string, verb: string) => ({
+    what,
+    command: showCommand(screen, verb, showPath(screen, directory)),
+  });
+  if (state === 'finished') return say('write its account', 'report');
+  if (runner !== null) return undefined;
+  if (state !== 'planned') return say('resume it, or run the command that began it again', 'apply');
+  const isEmpty = steps.every(({ planned, ...step }) => planned === 0 && !('action' in step));
+  return isEmpty ? say('there is nothing in it to send; its account says why', 'report') : say('send it', 'apply');
 }
 
 /** What it did not send is another plan's to send, where it had taken it. */

@@ -205,6 +205,17 @@ export function countTakenBack({ steps }: Pick<Summary, 'steps'>): number {
   return reasons.reduce((sum, { rows }) => sum + rows, 0);
 }
 
+/** Rows of a step that its run has not reached, and that have no reason of their own; 0 where not all reasons are listed. */
+export function countNotReached({ balance, reasons }: StepSummary): number {
+  const own = reasons.filter(({ output }) => output === 'unprocessed');
+  return own.length >= MOST_REASONS ? 0 : balance.unprocessed - own.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** As many as are listed of an output. */
+const MOST_REASONS = 3;
+
+export const NOT_REACHED = 'not reached by the run';
+
 export function addBalances(balances: readonly Balance[]): Balance {
   const total = emptyBalance();
   for (const each of balances) {

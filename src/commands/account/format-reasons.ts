@@ -5,7 +5,7 @@ import { paint, type Screen, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { cutText, wrapText } from '../terminal/text-width.js';
 
-const COUNT_WIDTH = 7;
+export const COUNT_WIDTH = 7;
 const INDENT = ' '.repeat(COUNT_WIDTH + 2);
 
 /**

@@ -28,13 +28,16 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   const same =
     job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
+  if (state === 'planned' && isEmpty(summary)) return nextOfEmpty(summary, view, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4 && summary.stop !== null) {
     const { fix, isResumed } = wordsOfStop(summary.stop);
     if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
-    const file = job === undefined ? 'JOB' : showPath(screen, job);
-    return { what: fix, command: showCommand(screen, 'retry', run, '--only', 'unprocessed', '--job', file) };
+    return {
+      what: `${fix}${withJob(job)}`,
+      command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
+    };
   }
   if (balance.inDoubt > 0) {
     const rows = countOf(balance.inDoubt, 'row');
@@ -62,11 +65,29 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
 
 /** Of messages that a cancel took back; `job`: as the person named its file. */
 export function nextOfTakenBack(run: string, job: string | undefined, screen: Screen): NextStep {
-  const file = job === undefined ? 'JOB' : showPath(screen, job);
-  return {
-    what: 'to send them under a corrected text: correct the job, then',
-    command: showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', '--job', file),
-  };
+  const command = showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', ...jobFlag(job, screen));
+  return { what: `to send them under a corrected text: correct the job, then${withJob(job)}`, command };
+}
+
+/** A run does not know the file of its job: where nobody named it, the words say what the command lacks. */
+function jobFlag(job: string | undefined, screen: Screen): string[] {
+  return job === undefined ? [] : ['--job', showPath(screen, job)];
+}
+
+function withJob(job: string | undefined): string {
+  return job === undefined ? ', with --job and the job file added' : '';
+}
+
+/** No row of it is to be sent. A step without rows has no funnel, and something to do. */
+function isEmpty({ balance, steps }: Summary): boolean {
+  return balance.unprocessed === 0 && steps.every(({ funnel }) => funnel !== undefined);
+}
+
+function nextOfEmpty(summary: Summary, view: NextStepView, screen: Screen): NextStep {
+  const none = 'there is nothing in it to send';
+  if (summary.balance.rejected === 0) return { what: `${none}: every row was skipped` };
+  const { what, command } = nextOfRejected(summary, view, screen);
+  return { what: `${none}: ${what}`, command };
 }
 
 function nextOfTest(

@@ -5,7 +5,14 @@ import { formatAhead } from '../../kinds/schedule.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { wordsOfStop } from '../../report/stop-words.js';
-import { countTakenBack, describeRejected, type StepSummary, type Summary } from '../../report/summary.js';
+import {
+  countNotReached,
+  countTakenBack,
+  describeRejected,
+  NOT_REACHED,
+  type StepSummary,
+  type Summary,
+} from '../../report/summary.js';
 import { sandboxLedgerOf } from '../support/sandbox-directory.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -14,7 +21,7 @@ import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
 import { formatBalances } from './balance-table.js';
 import { formatFunnel } from './format-funnel.js';
 import { formatLists } from './format-lists.js';
-import { formatReasons, formatSkips } from './format-reasons.js';
+import { COUNT_WIDTH, formatReasons, formatSkips } from './format-reasons.js';
 import { type NextStepView, nextStep } from './next-step.js';
 
 export interface SummaryView extends NextStepView {
@@ -38,7 +45,7 @@ function formatAccount(summary: Summary, view: SummaryView, isBrief: boolean): s
   const next = nextStep(summary, view, screen);
   const sections = [
     `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
-    summary.steps.map((step) => formatStep(step, screen, isBrief)).join(''),
+    summary.steps.map((step) => formatStep(step, summary.state, { screen, isBrief })).join(''),
     formatWaiting(summary, nowMs, screen),
     wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
       (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
@@ -91,7 +98,11 @@ const EXPLAINED = [
 const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
 
 /** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
-function formatStep(step: StepSummary, screen: Screen, isBrief: boolean): string {
+function formatStep(
+  step: StepSummary,
+  state: Summary['state'],
+  { screen, isBrief }: { screen: Screen; isBrief: boolean },
+): string {
   const { balance, reasons, skips, files, action, suppression = [] } = step;
   const name = `${step.number} ${escapeText(step.kind)}`;
   if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
@@ -100,10 +111,12 @@ function formatStep(step: StepSummary, screen: Screen, isBrief: boolean): string
   const explained = EXPLAINED.flatMap(([output, title, style]) => {
     const rows = balance[COUNT_OF[output]];
     const own = reasons.filter((reason) => reason.output === output);
-    if (rows === 0 || own.length === 0) return [];
-    const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, 0);
+    const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
+    if (rows === 0 || own.length + left === 0) return [];
+    const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, left);
+    const rest = left === 0 ? '' : `${format(left).padStart(COUNT_WIDTH)}  ${NOT_REACHED}\n`;
     const count = paint(screen, style, `${format(rows)} ${title}`);
-    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief)];
+    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief) + rest];
   });
   const skipped =
     balance.skipped === 0
@@ -135,12 +148,13 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
   return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
 
-function describeSandbox({ directory, notDelivered }: Summary, screen: Screen): string[] {
-  const ledger = sandboxLedgerOf(dirname(directory));
-  return [
-    `This was the sandbox: no message left this machine. What it accepted: ${escapeText(showPath(screen, ledger))}`,
-    ...describeNotDelivered(notDelivered ?? 0),
-  ];
+function describeSandbox({ directory, balance, steps, notDelivered }: Summary, screen: Screen): string[] {
+  // A sandbox that has got nothing has no ledger.
+  const isInLedger = balance.accepted + balance.inDoubt + countTakenBack({ steps }) > 0;
+  const ledger = isInLedger
+    ? ` What it accepted: ${escapeText(showPath(screen, sandboxLedgerOf(dirname(directory))))}`
+    : '';
+  return [`This was the sandbox: no message left this machine.${ledger}`, ...describeNotDelivered(notDelivered ?? 0)];
 }
 
 function describeNotDelivered(count: number): string[] {

@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { countOf } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import { formatTime, millisecondsOf, type StatedTime } from '../../domain/stated-time.js';
@@ -25,7 +25,7 @@ import { type Host, openLog, runtimeOf } from '../support/deps.js';
 import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
 import { openService } from '../support/open-service.js';
 import { namePerson } from '../support/person.js';
-import { openNamedRun } from '../support/run-directory.js';
+import { findNamedJob, openNamedRun } from '../support/run-directory.js';
 import { lockDepsOf } from '../support/runtime.js';
 import { placeDiskErrors } from '../terminal/disk-error.js';
 import { drainOnSignal } from '../terminal/drain-on-signal.js';
@@ -69,7 +69,7 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
   name({ cancelled, kept, inDoubt });
   const about = { job: plan.job.name, plan: plan.id, directory };
   const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
-  const job = (await files.stat(resolve(flags.run)))?.isFile === true ? flags.run : undefined;
+  const job = await findNamedJob(flags.run, files);
   const { takenBackAt } = summary;
   const text = formatCancelled(plan.id, counts, { screen: screenOf(host), directory, job, takenBackAt });
   if (failure !== undefined) {
@@ -79,7 +79,9 @@ async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; nam
     throw failure;
   }
   const exitCode = inDoubt > 0 ? EXIT.inDoubt : kept > 0 ? EXIT.rejected : EXIT.ok;
-  const state = inDoubt > 0 ? 'in-doubt' : kept > 0 ? 'partly-cancelled' : 'cancelled';
+  const isNothing = batches + kept + inDoubt === 0;
+  const whole = isNothing ? 'nothing-to-cancel' : 'cancelled';
+  const state = inDoubt > 0 ? 'in-doubt' : kept > 0 ? 'partly-cancelled' : whole;
   await printResult(host, flags, { json: { ...about, state, exitCode, error: null, ...figures }, text });
   return { exitCode, reason: `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back` };
 }

@@ -145,7 +145,7 @@ function formatAbandoned(
   if (!isHolder) lines.push('It had taken nothing: the next volley plan or volley run plans its files anew.\n');
   else if (unprocessed > 0 && state !== 'dry-run') {
     const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
-    const what = 'to send what it did not send; --job JOB does so under a corrected job';
+    const what = 'to send what it did not send; with --job and its file, under a corrected job';
     lines.push(formatNextStep({ what, command }, screen));
   }
   return lines.join('');

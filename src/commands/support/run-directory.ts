@@ -31,7 +31,11 @@ export async function openRunDirectory(
   const found = await files.stat(directory);
   if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
   if (!found.isDirectory) {
-    throw refuse(written, 'it is a file, expected a run directory', 'To send a job: volley run, with its file.');
+    throw refuse(
+      written,
+      'it is a file, expected a run directory',
+      'Give the directory that volley plan or volley run printed; volley runs lists those of a job.',
+    );
   }
   return openRun(directory, files, adopt);
 }
@@ -58,6 +62,11 @@ export async function openNamedRun(
   }
   if (await isRunDirectory(path, files)) return openRun(path, files, adopt);
   return openRun(await findNewest(path, { files, begun, written }), files, adopt);
+}
+
+/** The job file that an argument for a run is; undefined where it is a directory. */
+export async function findNamedJob(written: string, files: Files): Promise<string | undefined> {
+  return (await files.stat(resolve(written)))?.isDirectory === false ? written : undefined;
 }
 
 /** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */

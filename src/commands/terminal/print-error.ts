@@ -57,7 +57,9 @@ export function describeStop(stop: { reason: string; detail: string }, run = 'RU
   const { is, fix, isResumed } = wordsOfStop(stop);
   const first = fix === '' ? '' : `${fix.slice(0, 1).toUpperCase()}${fix.slice(1)}`;
   const resume = first === '' ? 'Run the same command to resume.' : `${first}; then run the same command to resume.`;
-  const hint = isResumed ? resume : `${first}: \`volley retry ${quoteWord(run)} --only unprocessed --job JOB\`.`;
+  const hint = isResumed
+    ? resume
+    : `${first}: \`volley retry ${quoteWord(run)} --only unprocessed\`, with --job and the job file.`;
   return { code: stop.reason, message: maskNumbers(is), hint, problems: [] };
 }
 

@@ -7,7 +7,7 @@ import { describeList, warnOfList } from '../../plan/suppress/describe-lists.js'
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import { describeSpecialCharacters } from '../special-characters.js';
-import type { StepSummary, Summary } from '../summary.js';
+import { countNotReached, NOT_REACHED, type StepSummary, type Summary } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
 import { formatShare, OUTCOMES, renderShare } from './outcome-bar.js';
 import { renderTable } from './page-tables.js';
@@ -123,10 +123,12 @@ const EXPLAINED = [
 ] as const;
 
 /** Why rows were not accepted, and what to do about it. */
-export function renderReasons({ steps }: Summary): Html {
+export function renderReasons({ state, steps }: Summary): Html {
   const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
     const tables = EXPLAINED.flatMap(([output, title]) => {
       const rows = listReasons(step, output);
+      const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
+      if (left > 0) rows.push([NOT_REACHED, left, 'they were not sent: see why the run stopped']);
       if (rows.length === 0) return [];
       const columns = [{ title: `why ${title}` }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
       return [renderTable({ name: `${nameOf(step)}: why rows were ${title}`, columns }, rows)];

@@ -63,6 +63,11 @@ function describeSending(summary: Summary, plan: Plan): string {
     return `Nothing was sent yet: the plan holds ${listCounts(plan, ({ counts }) => counts.planned)}.`;
   }
   const when = formatSpan(Date.parse(startedAt), Date.parse(endedAt ?? startedAt));
+  if (summary.balance.accepted === 0) {
+    const cancelled = countTakenBack(summary);
+    const taken = cancelled === 0 ? 'nothing' : `${countOf(cancelled, 'message')}, and all of them were taken back`;
+    return `${capitalize(when)} the service accepted ${taken}.`;
+  }
   const accepted = new Map(summary.steps.map(({ number, balance }) => [number, balance.accepted]));
   const what = listCounts(plan, ({ number }) => accepted.get(number) ?? 0);
   const countries = new Set(plan.steps.flatMap((step) => (step.kind === 'sms' ? Object.keys(step.countries) : [])));
