@@ -140,16 +140,12 @@ export function renderReasons({ state, steps }: Summary): Html {
       const warning = warnOfList(list);
       return [describeList(list), ...(warning === undefined ? [] : [`Warning: ${warning}.`])];
     });
-    if (tables.length === 0 && skips.length === 0 && lists.length === 0) return [];
-    const skipped =
-      skips.length === 0
-        ? NOTHING
-        : html`<p>Skipped: ${skips.join(', ')}.</p>
-`;
+    const said = [...(skips.length === 0 ? [] : [`Skipped: ${skips.join(', ')}.`]), ...lists.map(cut)];
+    if (tables.length === 0 && said.length === 0) return [];
     return [
       html`<h3>${nameOf(step)}</h3>
-${tables}${skipped}${lists.map(
-  (line) => html`<p>${cut(line)}</p>
+${tables}${said.map(
+  (line) => html`<p>${line}</p>
 `,
 )}`,
     ];
