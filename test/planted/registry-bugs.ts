@@ -2,6 +2,22 @@ import type { PlantedBug } from './planted-bug.js';
 
 export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
+    name: 'what was taken back is retried though its file was sent again',
+    file: 'src/registry/taken-files.ts',
+    find: 'begun.at > sinceMs && readAgain',
+    replace: 'begun.at < 0 * sinceMs && readAgain',
+    tests: ['test/e2e/cancel.test.ts'],
+    title: 'what was taken back and sent again with --again is not retried too: a person gets one message',
+  },
+  {
+    name: 'a flag with a value that is neither true nor false is read as false',
+    file: 'src/verbs/command-line.ts',
+    find: "value !== 'true' && value !== 'false'",
+    replace: "value !== 'true' && value === 'false'",
+    tests: ['test/verbs/flags-alone.test.ts'],
+    title: 'a flag of yes or no with another value than true or false is refused by every verb, and nothing is done',
+  },
+  {
     name: 'a file that was saved anew is another one',
     file: 'src/plan/plan-step.ts',
     find: '        this.#digest.addRow(record, reader.columns.length);\n',
