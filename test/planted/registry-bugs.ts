@@ -130,9 +130,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/storage/lock.ts',
     find: "own.before.state === 'held' && own.before.host === deps.owner.host",
     replace: "own.before.state === 'held'",
-    tests: ['test/walk/power-cut-later.long.test.ts'],
-    title:
-      'a run that a power cut ends at any operation on the disk, hours behind the last entry of the job, is resumed without a question',
+    tests: ['test/storage/last-owner.test.ts'],
+    title: 'an owner was killed here where it did not release the lock on this host, also behind owners that refused',
   },
   {
     name: 'apply sends an abandoned plan',
