@@ -66,7 +66,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     name: 'a backup of the lock is taken for the file that was written last, by trying again',
     file: 'src/storage/lock.ts',
     find: 'isReplaced: isReplaced || !isOwn',
-    replace: 'isReplaced: !isOwn',
+    replace: 'isReplaced: (isReplaced && !isOwn) || !isOwn',
     tests: ['test/storage/last-owner.test.ts'],
   },
   {
