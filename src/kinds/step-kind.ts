@@ -210,7 +210,7 @@ export interface MessageDraft {
   readonly segments: number;
   /** Of those segments, what UCS-2 adds (segments.ts). */
   readonly extraParts: number;
-  /** The first character that is not in GSM-7, for people; undefined where there is none. */
+  /** The characters that are not in GSM-7, each once; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
   /** Characters that were replaced in the text, each once; absent where none was. */
   readonly replaced?: string | undefined;
@@ -238,7 +238,7 @@ export interface PlannedRow {
   readonly country: string | undefined;
   /** Of its segments, what UCS-2 adds. */
   readonly extraParts: number;
-  /** The first character that is not in GSM-7, for people; undefined where there is none. */
+  /** The characters that are not in GSM-7, each once; undefined where there is none. */
   readonly forcesUcs2: string | undefined;
   /** Characters that were replaced in the text, each once; absent where none was. */
   readonly replaced?: string | undefined;

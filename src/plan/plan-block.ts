@@ -70,7 +70,7 @@ function addCost(costs: CostTally, drafts: DraftBlock, index: number): number {
     number: drafts.numbers[index],
     parts: drafts.segments[index] as number,
     extraParts: drafts.extraParts?.[index] ?? 0,
-    character: nameAt(drafts.ucs2, index),
+    characters: nameAt(drafts.ucs2, index),
   });
 }
 

@@ -305,8 +305,8 @@ class StepPlanning {
     return this.#context.refuseTwin?.(this.#number, from, key) ?? reimported?.refuseTwin(from, key);
   }
 
-  #addCost({ country, number, segments: parts, extraParts, forcesUcs2: character }: PlannedRow): number | undefined {
-    return this.#costs?.add({ country, number, parts, extraParts, character });
+  #addCost({ country, number, segments: parts, extraParts, forcesUcs2: characters }: PlannedRow): number | undefined {
+    return this.#costs?.add({ country, number, parts, extraParts, characters });
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {

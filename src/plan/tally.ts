@@ -4,7 +4,7 @@ import { SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
 import type { Names } from '../input/fast/draft-block.js';
 import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
-import { nameCharacter } from '../template/segments.js';
+import { nameCharacters } from '../template/segments.js';
 import { FileFaults } from './file-faults.js';
 import type { FunnelStage, PlannedStep } from './format/plan-file.js';
 import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
@@ -94,8 +94,15 @@ export class Tally {
 
   /** Counts the planned rows of a block that were not counted one by one; `counts` of each name, as in `Names.of`. */
   addNames(what: 'countries' | 'ucs2', { names }: Names, counts: Uint32Array): void {
-    const totals = what === 'countries' ? this.#countries : this.#ucs2;
-    for (const [index, name] of names.entries()) increment(totals, name, counts[index + 1]);
+    for (const [index, name] of names.entries()) {
+      if (what === 'countries') increment(this.#countries, name, counts[index + 1]);
+      else this.#addUcs2(name, counts[index + 1]);
+    }
+  }
+
+  /** Messages with these characters; they are not kept together, of which there may be many. */
+  #addUcs2(characters = '', messages = 1): void {
+    for (const character of characters) increment(this.#ucs2, character, messages);
   }
 
   /** SMS parts that UCS-2 adds. */
@@ -120,7 +127,7 @@ export class Tally {
     const { country, extraParts, forcesUcs2, replaced } = row;
     this.addReplaced(replaced);
     this.addUcs2Parts(extraParts);
-    if (forcesUcs2 !== undefined) increment(this.#ucs2, forcesUcs2);
+    this.#addUcs2(forcesUcs2);
     if (country !== undefined) increment(this.#countries, country);
     if (this.lacksExamples) this.addExample(row.preview());
   }
@@ -140,9 +147,9 @@ export class Tally {
       skips: byCount(this.#skips),
       reasons: this.#reasons.list(),
       countries: byCount(this.#countries),
-      ucs2: byCount(this.#ucs2),
+      ucs2: countCharacters(this.#ucs2),
       ...(this.#ucs2Parts === 0 ? {} : { ucs2Parts: this.#ucs2Parts }),
-      ...(this.#replaced.size === 0 ? {} : { replaced: this.#countReplaced() }),
+      ...(this.#replaced.size === 0 ? {} : { replaced: countCharacters(this.#replaced) }),
       examples: this.#examples,
     };
   }
@@ -162,15 +169,15 @@ export class Tally {
       ...[...skips, rejected].filter(({ omitted }) => omitted > 0).map(stage),
     ];
   }
+}
 
-  /** Messages by each character, which `replaced` holds as they came together. */
-  #countReplaced(): Record<string, number> {
-    const counts = new Map<string, number>();
-    for (const [characters, count] of this.#replaced) {
-      for (const character of characters) increment(counts, nameCharacter(character.codePointAt(0) ?? 0), count);
-    }
-    return byCount(counts);
+/** Messages by each character, of messages by the characters that they have together. */
+function countCharacters(counted: ReadonlyMap<string, number>): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const [characters, count] of counted) {
+    for (const name of nameCharacters(characters)) increment(counts, name, count);
   }
+  return byCount(counts);
 }
 
 function increment(counts: Map<string, number>, key: string, by = 1): void {

@@ -45,7 +45,7 @@ export class RowChooser {
       if (to !== undefined && each.message === undefined) return hasNumber(each.row.cells, to);
       if (each.message === undefined) return false;
       if (to !== undefined) return numberOf(each) === to;
-      return ucs2 !== true || countOf(each)?.firstUcs2Character !== undefined;
+      return ucs2 !== true || countOf(each)?.ucs2Characters !== undefined;
     };
     if (longest === true) this.#rank = (each) => -(countOf(each)?.segments ?? 0) * 1e6 - (countOf(each)?.units ?? 0);
     else if (random !== undefined) this.#rank = (_, ordinal) => digestText(`${random}\n${ordinal}`, 20);

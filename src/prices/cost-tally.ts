@@ -1,3 +1,4 @@
+import { nameCharacters } from '../template/segments.js';
 import { formatDecimal } from './decimal.js';
 import type { PricedAs, PriceList, PriceRow } from './price-list.js';
 import type { CostGroup, StepCost, Ucs2CharacterCost } from './step-cost.js';
@@ -11,8 +12,8 @@ export interface PricedRow {
   readonly parts: number;
   /** Of a UCS-2 message, as `Ucs2Cost` counts them; else 0. */
   readonly extraParts: number;
-  /** That forces UCS-2; undefined where none does. */
-  readonly character: string | undefined;
+  /** That force UCS-2; undefined where none does. */
+  readonly characters: string | undefined;
 }
 
 interface Group {
@@ -33,7 +34,7 @@ export class CostTally {
   readonly #groups: Group[] = [];
   /** Of each country and price row the indexes of its groups, by parts. */
   readonly #indexes = new Map<string, Map<PriceRow | undefined, number[]>>();
-  /** Of each character the messages by group and extra parts, as one key. */
+  /** Of each first character the messages by group and extra parts, as one key. */
   readonly #extras = new Map<string, Map<number, number>>();
 
   constructor(list: PriceList, pricedAs: PricedAs) {
@@ -42,7 +43,7 @@ export class CostTally {
   }
 
   /** The index of the row's group. */
-  add({ country = '', number, parts, extraParts, character = '' }: PricedRow): number {
+  add({ country = '', number, parts, extraParts, characters = '' }: PricedRow): number {
     const row = this.#list.find(country, number);
     const indexes = this.#indexesOf(country, row);
     let index = indexes[parts];
@@ -51,7 +52,7 @@ export class CostTally {
       indexes[parts] = index;
     }
     (this.#groups[index] as Group).rows += 1;
-    if (extraParts > 0) this.#addExtra(character, index * EXTRA_PARTS + extraParts);
+    if (extraParts > 0) this.#addExtra([...characters][0] ?? '', index * EXTRA_PARTS + extraParts);
     return index;
   }
 
@@ -112,7 +113,7 @@ export class CostTally {
       return sum;
     });
     const characters = sums
-      .map(({ character, rows, parts, nanos }) => ({ name: character, rows, parts, nanos }))
+      .map(({ character, rows, parts, nanos }) => ({ name: nameCharacters(character)[0] ?? '', rows, parts, nanos }))
       .sort((one, other) => compare(other.nanos, one.nanos) || other.parts - one.parts);
     return {
       extraParts: sums.reduce((sum, { parts }) => sum + parts, 0),

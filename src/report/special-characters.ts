@@ -13,20 +13,28 @@ export function describeSpecialCharacters(
   { currency = '', most, isBrief = false }: { currency?: string | undefined; most: number; isBrief?: boolean },
 ): string | undefined {
   const characters = Object.entries(step.ucs2).sort((one, other) => other[1] - one[1]);
-  const [first, ...others] = characters.map(([name]) => shortenName(name));
-  if (first === undefined && step.ucs2Parts === undefined) return undefined;
+  if (characters.length === 0 && step.ucs2Parts === undefined) return undefined;
   const listed = characters.slice(0, most).map(([name, messages]) => {
     return `${isBrief ? shortenName(name) : name} ${format(messages)}`;
   });
   const more = characters.length - listed.length;
   const list = [...listed, ...(more > 0 ? [`and ${format(more)} more`] : [])].join(', ');
   const effect = compare(step, currency);
-  const isOne = others.length === 0;
-  const only = first ?? 'encoding: UCS2';
-  if (isBrief) return `${isOne && effect ? only : 'special characters'}: ${effect?.brief ?? list}`;
+  const isOne = characters.length < 2;
+  const all = joinNames(characters.map(([name]) => shortenName(name)));
+  if (isBrief) return `${effect ? (all ?? 'special characters') : 'special characters'}: ${effect?.brief ?? list}`;
   const what = `special characters: 70 instead of 160 a part${list === '' ? '' : ` for ${list}`}`;
   if (effect === undefined) return `${what}; no message takes more parts`;
-  return `${what}; ${isOne ? `${only} ${effect.verb}s` : `they ${effect.verb}`} the ${effect.figures}`;
+  return `${what}; ${all ?? 'they'} ${effect.verb}${isOne ? 's' : ''} the ${effect.figures}`;
+}
+
+const MOST_JOINED = 4;
+
+/** `🎉, ’ and –`: what must be gone for the figures; undefined where they are many. */
+function joinNames(names: readonly string[]): string | undefined {
+  if (names.length > MOST_JOINED) return undefined;
+  if (names.length < 2) return names[0] ?? 'encoding: UCS2';
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** What is paid with the special characters, and without them; undefined where that is the same. */

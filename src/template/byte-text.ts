@@ -4,7 +4,7 @@ import { isBlank } from './blank.js';
 import { MAX_SEGMENTS } from './check-text.js';
 import { JsonUnits, readUnit } from './json-units.js';
 import type { Piece } from './pieces.js';
-import { countExtraParts, countPlainUcs2Parts, GSM7_SINGLE, nameCharacter, type SegmentCount } from './segments.js';
+import { countExtraParts, countPlainUcs2Parts, GSM7_SINGLE, type SegmentCount } from './segments.js';
 
 /**
  * The fast path of texts without surrogates, of one part of GSM-7 or of any number of UCS-2: they are counted and
@@ -13,7 +13,7 @@ import { countExtraParts, countPlainUcs2Parts, GSM7_SINGLE, nameCharacter, type 
  */
 export interface ByteText {
   /** Undefined for other texts, missing values and unclear cases: render those. */
-  count(cells: CellBytes): Pick<SegmentCount, 'segments' | 'extraParts' | 'firstUcs2Character'> | undefined;
+  count(cells: CellBytes): Pick<SegmentCount, 'segments' | 'extraParts' | 'ucs2Characters'> | undefined;
   /** Writes a text that was counted as JSON, quotes included. */
   write(cells: CellBytes, text: TextBuffer): void;
 }
@@ -99,14 +99,14 @@ function holdsValue(json: Uint8Array, start: number, end: number): boolean {
 }
 
 function countParts(): ReturnType<ByteText['count']> {
-  if (total.firstUcs2 === 0) return total.septets <= GSM7_SINGLE ? ONE_PART : undefined;
+  if (total.ucs2 === '') return total.septets <= GSM7_SINGLE ? ONE_PART : undefined;
   const segments = countPlainUcs2Parts(total.units);
   if (segments > MAX_SEGMENTS) return undefined;
   const extraParts = countExtraParts(segments, total.units);
-  return { segments, extraParts, firstUcs2Character: nameCharacter(total.firstUcs2) };
+  return { segments, extraParts, ucs2Characters: total.ucs2 };
 }
 
-const ONE_PART = { segments: 1, extraParts: 0, firstUcs2Character: undefined };
+const ONE_PART = { segments: 1, extraParts: 0, ucs2Characters: undefined };
 
 function appendFixed({ bytes }: FixedText, text: TextBuffer): void {
   text.appendBytes(bytes);

@@ -1,6 +1,6 @@
 import type { Rejection } from '../domain/row.js';
 import type { RejectionCode } from '../domain/row-codes.js';
-import { countSegments, nameCharacter, type SegmentCount } from './segments.js';
+import { countSegments, nameCharacter, nameCharacters, type SegmentCount } from './segments.js';
 
 /** The service truncates or refuses longer texts: its public documentation, "SMS length". */
 export const MAX_SEGMENTS = 10;
@@ -20,7 +20,7 @@ export function checkText(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): Tex
     return refuse('empty-text', 'Cannot send the message: its text is empty, expected at least one character');
   }
   const count = countSegments(text, encoding);
-  const half = count.firstUcs2Character === undefined ? null : LONE_SURROGATE.exec(text);
+  const half = count.ucs2Characters === undefined ? null : LONE_SURROGATE.exec(text);
   if (half !== null) {
     const name = nameCharacter(half[0].charCodeAt(0));
     return refuse(
@@ -28,10 +28,10 @@ export function checkText(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): Tex
       `Cannot send the message: its text contains ${name}, half of a character; export the file again as UTF-8`,
     );
   }
-  if (encoding === 'GSM7' && count.firstUcs2Character !== undefined) {
+  if (encoding === 'GSM7' && count.ucs2Characters !== undefined) {
     return refuse(
       'not-gsm7',
-      `Cannot send the message as GSM7: its text contains ${count.firstUcs2Character}, expected GSM-7 characters only; replace it, or set encoding: AUTO`,
+      `Cannot send the message as GSM7: its text contains ${nameCharacters(count.ucs2Characters).join(', ')}, expected GSM-7 characters only; replace them, or set encoding: AUTO`,
     );
   }
   if (count.segments > MAX_SEGMENTS) {
@@ -50,7 +50,8 @@ function isBlank(text: string): boolean {
 }
 
 function describeLength(count: SegmentCount): string {
-  const because = count.firstUcs2Character === undefined ? '' : ` because of ${count.firstUcs2Character}`;
+  const because =
+    count.ucs2Characters === undefined ? '' : ` because of ${nameCharacters(count.ucs2Characters).join(', ')}`;
   const encoding = count.encoding === 'GSM7' ? 'GSM-7' : 'UCS-2';
   return `its text needs ${count.segments} parts in ${encoding}${because}`;
 }

@@ -1,4 +1,4 @@
-import { septetsByCodeUnit } from './gsm7.js';
+import { addUcs2Character, septetsByCodeUnit } from './gsm7.js';
 
 const BACKSLASH = 0x5c;
 /** Bytes from here on begin characters of two, of three, and of four bytes. */
@@ -17,25 +17,26 @@ export class JsonUnits {
   septets = 0;
   /** UTF-16 code units. */
   units = 0;
-  /** The first unit that GSM-7 does not have; 0 where there is none. */
-  firstUcs2 = 0;
+  /** Characters that GSM-7 does not have, as `addUcs2Character` collects them. */
+  ucs2 = '';
 
   clear(): void {
     this.septets = 0;
     this.units = 0;
-    this.firstUcs2 = 0;
+    this.ucs2 = '';
   }
 
   /** Adds what was added up before. */
-  addUnits({ septets, units, firstUcs2 }: JsonUnits): void {
+  addUnits({ septets, units, ucs2 }: JsonUnits): void {
     this.septets += septets;
     this.units += units;
-    if (this.firstUcs2 === 0) this.firstUcs2 = firstUcs2;
+    if (this.ucs2 === '') this.ucs2 = ucs2;
+    else for (const character of ucs2) this.ucs2 = addUcs2Character(this.ucs2, character);
   }
 
   /** False for a text with surrogates, or with units that JSON gives by number: it is then not added. */
   add(json: Uint8Array, start: number, end: number): boolean {
-    let { septets, units, firstUcs2 } = this;
+    let { septets, units, ucs2 } = this;
     for (let at = start; at < end; at += 1) {
       let unit = json[at] as number;
       if (unit === BACKSLASH) {
@@ -49,13 +50,13 @@ export class JsonUnits {
         at += more;
       }
       const width = septetsByCodeUnit[unit] as number;
-      if (width === 0 && firstUcs2 === 0) firstUcs2 = unit;
+      if (width === 0) ucs2 = addUcs2Character(ucs2, String.fromCharCode(unit));
       septets += width;
       units += 1;
     }
     this.septets = septets;
     this.units = units;
-    this.firstUcs2 = firstUcs2;
+    this.ucs2 = ucs2;
     return true;
   }
 }

@@ -1,4 +1,4 @@
-import { septetsByCodeUnit } from './gsm7.js';
+import { addUcs2Character, septetsByCodeUnit } from './gsm7.js';
 
 /**
  * How a text is cut into parts, 3GPP TS 23.040, 9.2.3.24: 140 octets, less 6 for the header once there is more than one part.
@@ -21,8 +21,8 @@ export interface SegmentCount {
   readonly units: number;
   /** Of UCS-2: parts beyond those that as many code units, as one septet each, would take in GSM-7; else 0. */
   readonly extraParts: number;
-  /** The first character that GSM-7 does not have, as `’ (U+2019 …)`; undefined where GSM-7 has them all. */
-  readonly firstUcs2Character: string | undefined;
+  /** The characters that GSM-7 does not have, as `addUcs2Character` collects them; undefined where it has them all. */
+  readonly ucs2Characters: string | undefined;
 }
 
 /**
@@ -31,10 +31,10 @@ export interface SegmentCount {
  */
 export function countSegments(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): SegmentCount {
   const septets = NEEDS_LOOK.test(text) ? countSeptets(text) : text.length;
-  if (septets === undefined) return countUcs2(text, nameFirstUcs2(text));
+  if (septets === undefined) return countUcs2(text, listUcs2Characters(text));
   if (encoding === 'UCS2') return countUcs2(text, undefined);
   const segments = septets <= GSM7_SINGLE ? Math.min(septets, 1) : countGsm7Parts(text);
-  return { encoding: 'GSM7', segments, units: septets, extraParts: 0, firstUcs2Character: undefined };
+  return { encoding: 'GSM7', segments, units: septets, extraParts: 0, ucs2Characters: undefined };
 }
 
 /** Escapes included; undefined for a text that GSM-7 does not have. */
@@ -48,28 +48,19 @@ function countSeptets(text: string): number | undefined {
   return septets;
 }
 
-function nameFirstUcs2(text: string): string | undefined {
-  for (let index = 0; index < text.length; index++) {
-    if (septetsByCodeUnit[text.charCodeAt(index)] === 0) return nameCharacter(text.codePointAt(index) as number);
-  }
-  return undefined;
-}
-
-/** The first character that GSM-7 does not have, as `nameCharacter` names it, and its place among the characters, from 1; undefined where GSM-7 has them all. */
-export function findUcs2Character(text: string): { readonly character: string; readonly at: number } | undefined {
-  let at = 0;
+/** Characters that GSM-7 does not have, each once, as `addUcs2Character` collects them. */
+function listUcs2Characters(text: string): string {
+  let found = '';
   for (const character of text) {
-    at += 1;
-    if (septetsByCodeUnit[character.charCodeAt(0)] === 0)
-      return { character: nameCharacter(character.codePointAt(0) as number), at };
+    if (septetsByCodeUnit[character.charCodeAt(0)] === 0) found = addUcs2Character(found, character);
   }
-  return undefined;
+  return found;
 }
 
-function countUcs2(text: string, firstUcs2Character: string | undefined): SegmentCount {
+function countUcs2(text: string, ucs2Characters: string | undefined): SegmentCount {
   const units = text.length;
   const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countUcs2Parts(text);
-  return { encoding: 'UCS2', segments, units, extraParts: countExtraParts(segments, units), firstUcs2Character };
+  return { encoding: 'UCS2', segments, units, extraParts: countExtraParts(segments, units), ucs2Characters };
 }
 
 function countGsm7Parts(text: string): number {
@@ -137,4 +128,9 @@ export function nameCharacter(codePoint: number): string {
   const label = name === undefined ? code : `${code} ${name}`;
   const character = String.fromCodePoint(codePoint);
   return INVISIBLE.test(character) ? label : `${character} (${label})`;
+}
+
+/** Of each character the name. */
+export function nameCharacters(characters: string): string[] {
+  return [...characters].map((character) => nameCharacter(character.codePointAt(0) ?? 0));
 }

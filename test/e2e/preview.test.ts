@@ -45,7 +45,7 @@ describe.concurrent('preview of a job', () => {
             encoding: 'GSM7',
             parts: 1,
             units: 7,
-            ucs2: null,
+            ucs2: [],
             replaced: [],
             source: 'ACME',
             scheduled: null,
@@ -64,7 +64,7 @@ describe.concurrent('preview of a job', () => {
 
   test('names the character that forces UCS-2, and where it stands', async () => {
     const rows = await show(await anSms(), 'job.yaml', '--ucs2');
-    expect(rows.map(({ row, sms }) => [row, sms?.ucs2])).toEqual([[2, { character: '– (U+2013 EN DASH)', at: 8 }]]);
+    expect(rows.map(({ row, sms }) => [row, sms?.ucs2])).toEqual([[2, [{ character: '– (U+2013 EN DASH)', at: 8 }]]]);
   });
 
   test('shows the longest, the one to a number, or a row that is not sent with its reason', async () => {

@@ -41,7 +41,9 @@ describe.concurrent('where', () => {
     const planned = await workspace.volley('plan', 'job.yaml', '--no-json');
     for (const account of [planned, await workspace.volley('run', 'job.yaml', '--no-json')]) {
       const text = account.stdout.replace(/\s+/g, ' ');
-      expect(text).toContain('read 6 → consent: yes 4 → Land: [Deutschland, Österreich] 1 → to send 1');
+      expect(text).toContain(
+        '6 read → 4 after consent: yes (−2) → 1 after Land: [Deutschland, Österreich] (−3) → 1 to send',
+      );
       expect(text).toContain('Land: [Deutschland, Österreich] omits: DE 2, Germany 1');
     }
     expect(await workspace.destinations()).toEqual([numberOf(0)]);

@@ -24,7 +24,7 @@ describe('figures of a step', () => {
     expect(Object.keys(step.rejections)[0]).toBe('empty');
     expect(step.skips).toEqual({ duplicate: 1 });
     expect(step.countries).toEqual({ SG: 3, MY: 1 });
-    expect(step.ucs2).toEqual({ '😀 (U+1F600)': 2 });
+    expect(step.ucs2).toEqual({ '😀 (U+1F600)': 2, 'ë (U+00EB)': 1 });
   });
 
   it('show the first three texts as they would be sent', async () => {

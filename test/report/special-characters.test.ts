@@ -8,12 +8,20 @@ const LIST = { 'prices.csv': 'country,sms\nSG,0.05\n' };
 
 async function say(
   names: readonly string[],
-  { text = `{{ name }} ${LONG}`, prices = {}, encoding = 'AUTO' as const } = {},
+  {
+    text = `{{ name }} ${LONG}`,
+    prices = {},
+    encoding = 'AUTO' as const,
+    smartReplace = undefined as true | undefined,
+  } = {},
 ) {
   const people = `mobile,name\n${names.map((name, at) => `${aNumber(at)},${name}\n`).join('')}`;
   const written = anSmsStep({ text });
   const { step } = await aPlan({
-    job: { ...prices, steps: [{ ...written, template: { ...written.template, encoding } }] },
+    job: {
+      ...prices,
+      steps: [{ ...written, template: { ...written.template, encoding, ...(smartReplace && { smartReplace }) } }],
+    },
     files: { 'people.csv': people, ...LIST },
   });
   return describeSpecialCharacters(step, { currency: 'EUR', most: 2 });
@@ -34,8 +42,19 @@ describe('special characters of a step', () => {
 
   it('are named, the commonest first, and counted where they are many', async () => {
     expect(await say(['A ☺', 'B ☺', 'C 🎉', 'D Ł'])).toBe(
-      'special characters: 70 instead of 160 a part for ☺ (U+263A) 2, Ł (U+0141) 1, and 1 more; they double the parts, 8 instead of 4',
+      'special characters: 70 instead of 160 a part for ☺ (U+263A) 2, Ł (U+0141) 1, and 1 more; ☺, Ł and 🎉 double the parts, 8 instead of 4',
     );
+  });
+
+  it('of one text are all named, so that the saving comes when they are gone', async () => {
+    expect(await say(['Ann 🎉 –', 'Bo – 🎉'], { prices: PRICES })).toBe(
+      'special characters: 70 instead of 160 a part for – (U+2013 EN DASH) 2, 🎉 (U+1F389) 2; – and 🎉 double the price, 0.20 instead of 0.10 EUR',
+    );
+    expect(await say(['Ann', 'Bo'], { prices: PRICES })).toBeUndefined();
+    expect(await say(['Ann 🎉 –'], { smartReplace: true })).toMatch(/for 🎉 \(U\+1F389\) 1; 🎉 doubles the parts/);
+    expect(await say(['Ann –'], { smartReplace: true })).toBeUndefined();
+    expect(await say(['Ann'], { text: `{{ name }} 🎉 – ${LONG}`, smartReplace: true })).toMatch(/; 🎉 doubles/);
+    expect(await say(['Ann'], { text: `🎉 – ${LONG}` })).toMatch(/; (?:– and 🎉|🎉 and –) double the parts/);
   });
 
   it('that cost nothing more say so, and a step without any says nothing', async () => {

@@ -48,11 +48,11 @@ it('a text of bytes is what rendering, checking and JSON make of the cells', () 
       const row = asRow(cells);
       const count = byBytes?.count(row);
       if (byBytes === undefined || count === undefined) return;
-      counted[count.firstUcs2Character === undefined ? 'gsm7' : 'ucs2'] += 1;
+      counted[count.ucs2Characters === undefined ? 'gsm7' : 'ucs2'] += 1;
       if (count.segments > 1) counted.parts += 1;
       const rendering = render(cells);
       if (!rendering.ok) throw new Error('a text that cannot be rendered was counted');
-      const encodings = count.firstUcs2Character === undefined ? (['AUTO', 'GSM7'] as const) : (['AUTO'] as const);
+      const encodings = count.ucs2Characters === undefined ? (['AUTO', 'GSM7'] as const) : (['AUTO'] as const);
       for (const encoding of encodings) expect(checkText(rendering.text, encoding)).toMatchObject({ ok: true, count });
       const written = new TextBuffer();
       byBytes.write(row, written);

@@ -15,7 +15,7 @@ describe('checkText', () => {
   test('gives the count of a text that can be sent', () => {
     expect(checkText('Hello', 'AUTO')).toEqual({
       ok: true,
-      count: { encoding: 'GSM7', segments: 1, units: 5, extraParts: 0, firstUcs2Character: undefined },
+      count: { encoding: 'GSM7', segments: 1, units: 5, extraParts: 0, ucs2Characters: undefined },
     });
   });
 

@@ -85,7 +85,7 @@ describe('countSegments', () => {
       segments: 2,
       units: 71,
       extraParts: 1,
-      firstUcs2Character: undefined,
+      ucs2Characters: undefined,
     });
   });
 
@@ -94,10 +94,12 @@ describe('countSegments', () => {
     expect(countSegments('', 'UCS2').segments).toBe(0);
   });
 
-  test('names the first character that forces UCS-2, and only the first', () => {
-    expect(countSegments('Don’t miss 中', 'AUTO').firstUcs2Character).toBe('’ (U+2019 RIGHT SINGLE QUOTATION MARK)');
-    expect(countSegments('Sale 😀!', 'AUTO').firstUcs2Character).toBe('😀 (U+1F600)');
-    expect(countSegments('20%\u00A0off', 'AUTO').firstUcs2Character).toBe('U+00A0 NO-BREAK SPACE');
+  test('lists the characters that force UCS-2, each once, in their order, and no more than people replace', () => {
+    expect(countSegments('Don’t miss 中', 'AUTO').ucs2Characters).toBe('’中');
+    expect(countSegments('Sale 😀!', 'AUTO').ucs2Characters).toBe('😀');
+    expect(countSegments('20%\u00A0off', 'AUTO').ucs2Characters).toBe('\u00A0');
+    expect(countSegments('– 🎉 – 🎉 –', 'AUTO').ucs2Characters).toBe('–🎉');
+    expect(countSegments('一丁七万丈三上下不与丐丑专且世丘丙业', 'AUTO').ucs2Characters).toHaveLength(16);
   });
 
   test('shows a character that cannot be seen, or that turns the writing direction, by its code point alone', () => {

@@ -11,12 +11,12 @@ const MOST_BRIEF = 3;
 const SHORT: Readonly<Record<string, string>> = {
   suppressed: 'opt-outs',
   duplicate: 'duplicates',
-  rejected: 'rejected',
+  rejected: 'rejections',
 };
 
 /**
- * How the rows of a step came down to those that are sent: `read 2,000 → consent: yes 1,277 → opt-outs 1,230 → to send
- * 1,230`; below it what each filter left out, in a brief account the commonest alone. '' where no row was left out.
+ * How the rows of a step came down to those that are sent: `2,000 read → 1,277 after consent: yes (−723) → 1,230 after
+ * opt-outs (−47) → 1,230 to send`; below it what each filter left out, in a brief account the commonest alone. '' where no row was left out.
  */
 export function formatFunnel(
   read: number,
@@ -24,8 +24,8 @@ export function formatFunnel(
   { screen, isBrief = false }: { readonly screen: Screen; readonly isBrief?: boolean },
 ): string {
   if (funnel.every(({ code }) => code === 'rejected')) return '';
-  const stages = funnel.map((stage) => `${nameStage(stage)} ${format(stage.left)}`);
-  const line = [`read ${format(read)}`, ...stages, `to send ${format(funnel.at(-1)?.left ?? read)}`].join(' → ');
+  const stages = funnel.map((stage) => `${format(stage.left)} after ${nameStage(stage)} (−${format(stage.omitted)})`);
+  const line = [`${format(read)} read`, ...stages, `${format(funnel.at(-1)?.left ?? read)} to send`].join(' → ');
   const below = funnel.flatMap((stage) => describeLeftOut(stage, isBrief ? MOST_BRIEF : MOST_LISTED));
   const warnings = funnel.flatMap(({ warning }) => (warning === undefined ? [] : [`warning: ${warning}`]));
   const wrap = (text: string) => wrapText(escapeText(`${INDENT}${text}`), screen.columns, `${INDENT}    `);
@@ -34,7 +34,7 @@ export function formatFunnel(
   return [...lines, ...warned].map((text) => `${text}\n`).join('');
 }
 
-export function nameStage({ code, filter }: Pick<FunnelStage, 'code' | 'filter'>): string {
+function nameStage({ code, filter }: Pick<FunnelStage, 'code' | 'filter'>): string {
   return filter ?? SHORT[code] ?? wordsOf(code, '').is;
 }
 

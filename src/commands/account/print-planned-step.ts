@@ -112,8 +112,13 @@ export function formatPlannedStepBriefly(
 /** Typographic characters that the job lets through though they need not cost more. */
 function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): string[] {
   if (step?.kind !== 'sms' || step.template.encoding !== 'AUTO' || step.template.smartReplace === true) return [];
-  const characters = Object.keys(shortenNames(ucs2)).filter((each) => replaceTypography(each) !== undefined);
-  return characters.length === 0 ? [] : [`smartReplace: true in the template makes ${characters.join(' ')} plain`];
+  const names = Object.keys(shortenNames(ucs2));
+  const characters = names.filter((each) => replaceTypography(each) !== undefined);
+  const others = names.filter((each) => !characters.includes(each));
+  const where = others.length === 0 ? '' : ' where the text has no other';
+  return characters.length === 0
+    ? []
+    : [`smartReplace: true in the template makes ${characters.join(' ')} plain${where}`];
 }
 
 const MOST_BRIEF = 3;

@@ -5,7 +5,8 @@ import { maskNumber, maskNumbers } from '../../normalize/mask.js';
 import { acceptNumber } from '../../normalize/number/number.js';
 import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
 import { formatMoney } from '../../prices/decimal.js';
-import { countSegments, findUcs2Character, nameCharacter } from '../../template/segments.js';
+import { omitReplaceable } from '../../template/gsm7.js';
+import { countSegments, nameCharacters } from '../../template/segments.js';
 import { paint, type Screen } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
 import { wrapText } from '../terminal/text-width.js';
@@ -38,8 +39,8 @@ export interface DescribedSms {
   readonly parts: number;
   /** Septets of GSM-7, or UTF-16 code units. */
   readonly units: number;
-  /** The first character that GSM-7 does not have, and which one of the text it is, from 1. */
-  readonly ucs2: { readonly character: string; readonly at: number } | null;
+  /** The characters that force UCS-2, and which one of the text each is first, from 1. */
+  readonly ucs2: readonly { readonly character: string; readonly at: number }[];
   /** What `smartReplace` replaced in the text. */
   readonly replaced: readonly string[];
   readonly source: string | null;
@@ -93,9 +94,14 @@ function describeSms(
   { mask, replaced }: { readonly mask: (text: string) => string; readonly replaced: readonly string[] },
 ): DescribedSms {
   const text = String(message.text ?? '');
-  const { encoding, segments: parts, units } = countSegments(text, template.encoding);
+  const { encoding, segments: parts, units, ucs2Characters = '' } = countSegments(text, template.encoding);
+  const forcing = template.smartReplace === true ? omitReplaceable(ucs2Characters) : ucs2Characters;
   const { source = null, scheduled = null } = template;
-  const ucs2 = findUcs2Character(text) ?? null;
+  const characters = [...text];
+  const ucs2 = nameCharacters(forcing).map((character, index) => ({
+    character,
+    at: characters.indexOf([...forcing][index] ?? '') + 1,
+  }));
   const to = String(message.destination);
   const country = acceptNumber(to, undefined)?.country;
   const [localTime = null] = scheduled && country !== undefined ? listLocalTimes(scheduled, [country]) : [];
@@ -105,7 +111,7 @@ function describeSms(
 /** The third fact of a message (kinds/sms/sms-drafter.ts). */
 function listReplaced(row: PreviewedRow['row']): string[] {
   const [, , characters = ''] = row.state === 'planned' ? row.facts : [];
-  return [...characters].map((character) => nameCharacter(character.codePointAt(0) ?? 0));
+  return nameCharacters(characters);
 }
 
 /** Field → value, nested ones by dotted names. */
@@ -161,9 +167,11 @@ function describeDetails(sms: DescribedSms): string[] {
   return [
     `to ${to} ${source === null ? 'from the sender of the account' : `from ${source}`}, ${scheduled === null ? 'at once' : `on ${formatTime(scheduled)}${localTime === null ? '' : ` (${localTime})`}`}`,
     `${parts} SMS ${parts === 1 ? 'part' : 'parts'}, ${format(units)} ${unit}`,
-    ...(ucs2 === null
+    ...(ucs2.length === 0
       ? []
-      : [`special character ${ucs2.character}, character ${ucs2.at} of the text: UCS-2, 70 instead of 160 a part`]),
+      : [
+          `special ${ucs2.length === 1 ? 'character' : 'characters'} ${ucs2.map(({ character, at }) => `${character}, character ${at} of the text`).join('; ')}: UCS-2, 70 instead of 160 a part`,
+        ]),
     ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),
   ];
 }

@@ -15,7 +15,7 @@ export interface DraftBlock {
   /** JSON without brackets. */
   readonly facts: Texts;
   readonly countries: Names;
-  /** Characters that force UCS-2. */
+  /** Of each row the characters that force UCS-2. */
   readonly ucs2: Names;
   /** Why `where` omits rows; undefined if it omits none. */
   readonly omitted: Names | undefined;

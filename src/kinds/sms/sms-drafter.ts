@@ -4,7 +4,7 @@ import { joinFaults } from '../../normalize/join-faults.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
 import { checkText, type TextCheck } from '../../template/check-text.js';
-import { replaceTypography } from '../../template/gsm7.js';
+import { omitReplaceable, replaceTypography } from '../../template/gsm7.js';
 import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
 import type { DraftRow, DraftText, MessageDraft, RefusedDraft, RowDrafter } from '../step-kind.js';
@@ -40,7 +40,8 @@ export function createSmsDrafter({ destination, input, template: sms }: SmsStep)
         return { problems: [...problems, ...ofText] };
       }
       if (read === undefined) return { problems };
-      if (sharedCheck !== undefined) return draftShared(read, sharedCheck, shared?.replaced);
+      if (sharedCheck !== undefined)
+        return draftShared(read, sharedCheck, { characters: shared?.replaced, smartReplace });
       return draftTexts(read, smartReplace ? replaceIn(bound) : bound, { encoding, smartReplace });
     },
   };
@@ -57,14 +58,19 @@ function replaceIn(template: BoundTemplate): BoundTemplate {
   };
 }
 
-function draftShared(read: ReadDestination, check: TextCheck, characters: string | undefined): DraftRow {
+function draftShared(
+  read: ReadDestination,
+  check: TextCheck,
+  { characters, smartReplace }: { characters: string | undefined; smartReplace: boolean },
+): DraftRow {
   const replaced = noteReplaced(characters);
+  const count = check.ok ? nameForcing(check.count, smartReplace) : undefined;
   return (cells, text) => {
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, check.ok ? [] : [check.rejection]);
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(text.fragment, number.digits);
-    return endMessage(number, check.count, text, replaced);
+    return endMessage(number, count ?? check.count, text, replaced);
   };
 }
 
@@ -85,7 +91,7 @@ function draftTexts(
     if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
     const { asBytes } = cells;
     const counted = asBytes && byBytes?.count(asBytes);
-    if (asBytes !== undefined && counted !== undefined && (mayBeUcs2 || counted.firstUcs2Character === undefined)) {
+    if (asBytes !== undefined && counted !== undefined && (mayBeUcs2 || counted.ucs2Characters === undefined)) {
       appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
       byBytes?.write(asBytes, fragment);
@@ -97,8 +103,16 @@ function draftTexts(
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(fragment, number.digits);
     fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
-    return endMessage(number, check.count, text, noteReplaced(rendering.replaced));
+    return endMessage(number, nameForcing(check.count, smartReplace), text, noteReplaced(rendering.replaced));
   };
+}
+
+/** Without the characters that are replaced as soon as the others are gone. */
+function nameForcing(count: SegmentCount, smartReplace: boolean): SegmentCount {
+  const { ucs2Characters } = count;
+  return smartReplace && ucs2Characters !== undefined
+    ? { ...count, ucs2Characters: omitReplaceable(ucs2Characters) }
+    : count;
 }
 
 /** Why the text of a row cannot be sent, whatever its number. */
@@ -123,7 +137,7 @@ function rejectRendering({ variable: field, code, reason }: RenderFault): Reject
 
 function endMessage(
   { digits, country }: NumberDigits,
-  { segments, extraParts, firstUcs2Character: forcesUcs2 }: Omit<SegmentCount, 'encoding' | 'units'>,
+  { segments, extraParts, ucs2Characters: forcesUcs2 }: Omit<SegmentCount, 'encoding' | 'units'>,
   { facts }: DraftText,
   replaced: Replaced | undefined,
 ): MessageDraft {

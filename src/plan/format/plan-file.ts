@@ -84,7 +84,7 @@ export interface PlannedStep {
   readonly reasons?: readonly Reason[];
   /** Messages by country of the number, ISO alpha-2. */
   readonly countries: Readonly<Record<string, number>>;
-  /** Messages by the character that forces UCS-2, which makes their parts less than half as long. */
+  /** Messages by each character that forces UCS-2, which makes their parts less than half as long; a message may have several. */
   readonly ucs2: Readonly<Record<string, number>>;
   /** SMS parts that UCS-2 adds to those that as many characters would take in GSM-7; absent where it adds none. */
   readonly ucs2Parts?: number;

@@ -20,7 +20,7 @@ export function createRowPricer(step: RowStep, list: PriceList): ((row: RowToPri
       number: accepted && Number(accepted.e164.slice(1)),
       parts: countParts(step, facts),
       extraParts: 0,
-      character: undefined,
+      characters: undefined,
     });
     return costs.figures().groups[group]?.rowCost ?? null;
   };

@@ -151,7 +151,7 @@ async function planTest(
       });
       const parts = Number(segments);
       const digits = Number(e164.slice(1));
-      const costGroup = costs?.add({ country, number: digits, parts, extraParts: 0, character: undefined });
+      const costGroup = costs?.add({ country, number: digits, parts, extraParts: 0, characters: undefined });
       writer.addPlanned(
         { file: row.file, line: row.line, row: row.row, costGroup },
         { fragment, facts: [e164, `${parts}`, ...facts], messages: 1, segments: parts },

@@ -30,7 +30,7 @@ describe('a plan, as a person reads it', () => {
       '    +65******00      │ Hi n0 ☺',
       '    1 rejected:',
       '      1  not a phone number (not-a-number): correct it; are columns shifted?',
-      '    read 92 → duplicates 91 → rejected 90 → to send 90',
+      '    92 read → 91 after duplicates (−1) → 90 after rejections (−1) → 90 to send',
       `  volley apply ${directory} --confirm ${plan.id}`,
     ]) {
       expect(text.split('\n')).toContain(line);
@@ -61,7 +61,9 @@ describe('a plan, as a person reads it', () => {
       /3 sms: 90 messages · from the sender of the account · at once · first requests of \d+ and \d+ rows/,
     );
     expect(prose).toMatch(/takes at least \d+ s · \S*people\.csv · to SG 90 · ☺: 180 instead of 90 parts/);
-    expect(prose).toMatch(/3 rejected: 1 [^,]+, 1 [^,]+, 1 other read 94 → duplicates 93 → rejected 90 → to send 90/);
+    expect(prose).toMatch(
+      /3 rejected: 1 [^,]+, 1 [^,]+, 1 other 94 read → 93 after duplicates \(−1\) → 90 after rejections \(−3\) → 90 to send/,
+    );
     expect(prose).toContain(`volley apply ${directory} --confirm ${plan.id}`);
   });
 
@@ -76,7 +78,7 @@ describe('a plan, as a person reads it', () => {
         '/out',
       ).replace(/\s+/g, ' ');
     expect(show()).toContain(
-      '☺ (U+263A) 1; no message takes more parts · smartReplace: true in the template makes – plain',
+      '☺ (U+263A) 1; no message takes more parts · smartReplace: true in the template makes – plain where the text has no other',
     );
     expect(show({ ...step.template, smartReplace: true })).not.toContain('makes');
     expect(show({ ...step.template, encoding: 'UCS2' })).not.toContain('makes');
