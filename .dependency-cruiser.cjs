@@ -4,7 +4,7 @@ const MAY_IMPORT = {
   normalize: ['domain'],
   template: ['domain', 'normalize'],
   ports: ['normalize'],
-  prices: ['domain', 'normalize'],
+  prices: ['domain', 'normalize', 'template'],
   storage: ['domain', 'ports'],
   job: ['domain', 'normalize', 'template', 'prices', 'storage'],
   guess: ['domain', 'normalize'],
