@@ -39,6 +39,9 @@ const BUILT: Readonly<Record<string, string>> = {
     'the same patterns, pinned with their library: digits only, and numbers of at most 17 digits',
   'template/date-input.ts':
     'digits of fixed number, one after the other, in a format of at most 50 characters: no repetition',
+  'template/number-input.ts':
+    'groups of three digits, or digits, and digits behind one sign: each character fits one place only',
+  'job/schema/written-where.ts': 'either of two literals, which are looked at themselves',
   'service/scrub-answers.ts': 'letters of secrets, each in a few writings: no repetition',
   'service/areas/verification.ts': 'one class with bounds',
 };
