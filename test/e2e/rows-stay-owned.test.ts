@@ -1,6 +1,5 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { decodeRegistryLine, encodeRegistryLine, type RegistryEntry } from '../../src/registry/registry-entry.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
@@ -63,18 +62,6 @@ describe.each(Object.entries(CLAIMS))('a single run deleted that was %s', (_what
     expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(14)]);
   });
-
-  test('before the registry knew of claims: they are added from what is there', async () => {
-    const of = await aRunWithRejections();
-    const { workspace, file } = of;
-    await claim(of);
-    forgetClaims(workspace);
-    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
-    expect(entriesOf(workspace).map(({ type }) => type)).toContain('claimed');
-    workspace.write('in/c.csv', file.replace(numberOf(2), numberOf(12)));
-    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
-    expect(await workspace.destinations()).toEqual(numbersOf(3));
-  });
 });
 
 test('rows of a plan that was never begun are free; those of a run that refused them once more are free under their new ids', async () => {
@@ -130,19 +117,4 @@ test('a row that two plans refused is sent once, whichever rejections it comes b
 /** P2 alone. */
 function withoutLast(file: string): string {
   return file.split('\n').slice(0, 2).join('\n');
-}
-
-function entriesOf(workspace: Workspace): RegistryEntry[] {
-  const lines = workspace.read('out/sale/registry.ndjson').trimEnd().split('\n');
-  return lines.map((line) => decodeRegistryLine(Buffer.from(line)) as RegistryEntry);
-}
-
-/** As an older version left it, which noted no claims, nor how long the file is. */
-function forgetClaims(workspace: Workspace): void {
-  const entries = entriesOf(workspace).filter(({ type }) => type !== 'claimed');
-  const old = entries.map((entry) => encodeRegistryLine(entry.type === 'made' ? { ...entry, version: 1 } : entry));
-  writeFileSync(workspace.path('out/sale/registry.ndjson'), Buffer.concat(old));
-  const [lock = ''] = readdirSync(workspace.path('out/sale')).filter((name) => name.startsWith('lock-'));
-  const { known: _known, ...rest } = JSON.parse(workspace.read(`out/sale/${lock}`));
-  workspace.write(`out/sale/${lock}`, JSON.stringify(rest));
 }

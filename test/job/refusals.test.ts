@@ -64,7 +64,7 @@ describe('a value out of its bounds', () => {
       aJobFile({ name: '../x' }),
       'name cannot be the name of a directory, expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit',
     ],
-    [aJobFile({ output: { format: 'xml' } }), 'output.format is "xml", expected one of csv, ndjson'],
+    [aJobFile({ output: { format: 'xml' } }), 'output.format is "xml", expected one of csv, ndjson, xlsx'],
     [aJobFile({ output: 5 }), 'output is 5, expected a directory, or { directory, format }'],
     [aJobFile({ output: '' }), 'output is empty, expected some text'],
     [aJobFile({ guards: { maxRejectedPercent: 101 } }), 'guards.maxRejectedPercent is 101, expected at most 100'],

@@ -20,7 +20,7 @@ test('status counts all rows that were read, also those refused and skipped whil
     '  step   read  accepted  rejected  skipped  in doubt  in flight  not sent\n' +
       '  1 sms     5         2         2        1         –          –         –\n',
   );
-  expect(text).toContain(`  volley report ${told.directory}\n`);
+  expect(text).toContain('Next: correct the rows in');
   const { steps } = JSON.parse(await ask(told.directory, true));
   const balance = { read: 5, accepted: 2, rejected: 2, skipped: 1, inDoubt: 0, unprocessed: 0 };
   expect(steps).toMatchObject([{ planned: 2, rejected: 0, balance }]);
