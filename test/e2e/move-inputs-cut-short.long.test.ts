@@ -43,8 +43,8 @@ function aDyingDisk(deathAt: number) {
             opened.push(result);
             return watch(result, String(args[0]));
           };
-          const [bytes, offset, length] = args;
-          const half = [bytes, offset, Math.floor(Number(length) / 2)];
+          const [bytes, offset, length, ...position] = args;
+          const half = [bytes, offset, Math.floor(Number(length) / 2), ...position];
           return perform(name, act, key === 'write' ? () => Reflect.apply(member, target, half) : undefined);
         };
       },
