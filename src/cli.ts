@@ -4,7 +4,6 @@ import { writeSync } from 'node:fs';
 import { formatFailureLine } from './commands/terminal/error-line.js';
 import type { Failure } from './commands/terminal/print-error.js';
 import type { Terminal } from './commands/terminal/terminal.js';
-import { quoteWord } from './job/explain/quote-word.js';
 
 /**
  * Verbs → commands. The only reader of argv and env, the only process.exit. Everything else is loaded by `import()`:
@@ -65,7 +64,10 @@ function nameCaller(): { directory: string; command: string } {
   if (npm === 'exec' || event === 'start') return { directory, command: 'npx volley' };
   if (!script.endsWith('cli.js')) return { directory, command: 'volley' };
   const isBelow = directory !== '' && script.startsWith(`${directory}/`);
-  return { directory, command: `node ${quoteWord(isBelow ? script.slice(directory.length + 1) : script)}` };
+  const path = isBelow ? script.slice(directory.length + 1) : script;
+  // As `quoteWord` does, which is loaded by others too, and so has a file of its own in the build.
+  const isPlain = /^[\w@%+=:,./~-]+$/.test(path);
+  return { directory, command: `node ${isPlain ? path : `'${path.replaceAll("'", "'\\''")}'`}` };
 }
 
 /** '' where it was removed. */
