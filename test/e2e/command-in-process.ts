@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Host } from '../../src/commands/support/deps.js';
 import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { describeFailure, formatFailed } from '../../src/commands/terminal/print-error.js';
+import { quoteWord } from '../../src/job/explain/quote-word.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 
@@ -37,7 +38,7 @@ async function runIn(args: readonly string[], { cwd, env, runtime = nodeRuntime 
     stdin: (async function* () {})(),
     isStdoutTerminal: false,
     isStderrTerminal: false,
-    screen: { columns: 80, directory: cwd, command: `node ${COMMAND}` },
+    screen: { columns: 80, directory: cwd, command: `node ${quoteWord(COMMAND)}` },
     writeStdout: async (text) => {
       said.stdout += text;
     },

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { quoteWord } from '../../src/job/explain/quote-word.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { COMMAND, until } from './command.js';
@@ -9,7 +10,7 @@ const terminal = needTerminal();
 
 /** The command on a terminal of a hundred columns; `type` is what a person types. */
 function startOnTerminal({ directory, env }: Workspace, args: string) {
-  const command = `trap : INT; stty cols 100; ${process.execPath} ${COMMAND} ${args}; echo "ended with $?"`;
+  const command = `trap : INT; stty cols 100; ${quoteWord(process.execPath)} ${quoteWord(COMMAND)} ${args}; echo "ended with $?"`;
   const child = spawn('script', ['-qfec', command, '/dev/null'], { cwd: directory, env: { ...env, TERM: 'xterm' } });
   const said = { text: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
