@@ -27,7 +27,9 @@ test('a command that the source prints stands in backticks, so that it is named 
 
 /** Of what a command says: each command in backticks or on a line of its own, as the shell splits it. */
 function readCommands(said: string): string[][] {
-  const commands = [...said.matchAll(/`(node \S+cli\.js [^`]+)`|^(?:.*: | {2})(node \S+cli\.js .+)$/gm)];
+  const command = String.raw`node (?:'[^']+cli\.js'|\S+cli\.js) `;
+  const found = new RegExp(`\`(${command}[^\`]+)\`|^(?:.*: | {2})(${command}.+)$`, 'gm');
+  const commands = [...said.matchAll(found)];
   return commands.map(([, quoted, alone]) =>
     execFileSync('sh', ['-c', `printf '%s\\n' ${quoted ?? alone}`], { encoding: 'utf8' })
       .trimEnd()
