@@ -194,6 +194,8 @@ async function finishRun(
   await assertNotRefused(runtime.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoonAfter({ signal: session.stop.nothingNew, clock: runtime.clock, doing: 'finish the run' }, async () => {
+    // One that had come to its end was not looked at yet: its journal may be an older copy by now.
+    await session.registry.assertOwn(past.plan.id);
     await assertUnchanged(past.plan, runtime);
     const sources = { files: runtime.files, registry: session.registry.state, history };
     await assertOwned(sources, { ...past, directories });

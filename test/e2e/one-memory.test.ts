@@ -179,6 +179,29 @@ describe.concurrent('a directory that is not as volley left it', () => {
     },
   );
 
+  test('is refused where the journal alone was put back, made while a run sent that came to its end since', async () => {
+    const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 2000, area: 'sms', nth: 4 });
+    workspace.write('people.csv', people(100));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
+    const running = workspace.start(RUN);
+    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
+    const journal = workspace.path(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
+    cpSync(journal, workspace.path('older'), { preserveTimestamps: true });
+    expect((await running.ended).code).toBe(0);
+    cpSync(workspace.path('older'), journal, { preserveTimestamps: true });
+
+    for (let again = 0; again < 3; again++) {
+      const { exitCode, error } = readFailure(await workspace.volley(...RUN));
+      expect([exitCode, error.code, JSON.stringify(error)]).toEqual([
+        4,
+        'registry-mismatch',
+        expect.stringContaining('its end is cut off'),
+      ]);
+    }
+    expect(await workspace.destinations()).toHaveLength(100);
+    await expectEachOnce(workspace);
+  });
+
   test('is refused without its lock file, until a person adopts it', async () => {
     const workspace = await aFinishedRun();
     for (const path of listFiles(workspace.path('out/sale'))) if (path.includes('/lock-')) unlinkSync(path);
