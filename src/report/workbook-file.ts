@@ -1,159 +1,64 @@
-import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
-import { InternalError } from '../domain/errors.js';
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
 import type { Cell } from '../domain/row.js';
 import type { Files, WholeFile } from '../storage/files.js';
 
 /**
- * An .xlsx file with one sheet, written row by row in flat memory. A ZIP of parts that are deflated (PKWARE APPNOTE 4.3); the sheet comes
- * last, and what its head cannot know yet stands behind it. Cells are texts as they are (ECMA-376, inline strings): a spreadsheet neither
- * runs nor shortens them.
+ * An .xlsx file with one sheet, written row by row in flat memory. Cells are texts as they are (ECMA-376, inline strings): a spreadsheet
+ * neither runs nor shortens them.
  */
 export class WorkbookFile implements WholeFile {
   readonly #file: WholeFile;
-  readonly #parts: Part[] = [];
-  #offset = 0;
-  #open: OpenPart | undefined;
+  readonly #zip = new ZipFile();
+  readonly #sheet = new PassThrough();
+  /** Rejects with what the disk says. */
+  readonly #packed: Promise<void>;
 
   static async create(files: Pick<Files, 'createWhole'>, path: string): Promise<WorkbookFile> {
-    const workbook = new WorkbookFile(await files.createWhole(path));
-    try {
-      for (const [name, text] of Object.entries(SMALL_PARTS)) {
-        workbook.#open = await workbook.#begin(name);
-        await workbook.write(`${XML}${text}`);
-        await workbook.#end();
-      }
-      workbook.#open = await workbook.#begin(SHEET);
-      await workbook.write(`${XML}<worksheet xmlns="${MAIN}"><sheetData>`);
-    } catch (error) {
-      await workbook.discard();
-      throw error;
-    }
-    return workbook;
+    return new WorkbookFile(await files.createWhole(path));
   }
 
   private constructor(file: WholeFile) {
     this.#file = file;
+    for (const [name, text] of Object.entries(SMALL_PARTS)) {
+      this.#zip.addBuffer(Buffer.from(`${XML}${text}`), name, ANY_TIME);
+    }
+    this.#zip.addReadStream(this.#sheet, SHEET, ANY_TIME);
+    this.#zip.end();
+    this.#sheet.write(`${XML}<worksheet xmlns="${MAIN}"><sheetData>`);
+    this.#packed = this.#pack();
+    // What is written next gets it; it may come between two writes.
+    this.#packed.catch(() => {});
+  }
+
+  async #pack(): Promise<void> {
+    for await (const chunk of this.#zip.outputStream) await this.#file.write(chunk as Buffer);
   }
 
   /** Rows, as `formatSheetRow` writes them. */
   async write(chunk: string | Uint8Array): Promise<void> {
-    const open = this.#open;
-    if (open === undefined) throw new InternalError('write-failed', 'Cannot write a workbook: its sheet has ended');
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    open.crc = crc32(bytes, open.crc);
-    open.bytes += bytes.length;
-    await new Promise<void>((resolve, reject) => {
-      open.deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
-    await this.#flush(open);
+    // A copy: it is packed later, when the caller may have filled its bytes with other rows.
+    const bytes = typeof chunk === 'string' ? chunk : Buffer.from(chunk);
+    if (!this.#sheet.write(bytes)) await Promise.race([once(this.#sheet, 'drain'), this.#packed]);
   }
 
   async finish(): Promise<void> {
-    await this.write('</sheetData></worksheet>');
-    await this.#end();
-    const start = this.#offset;
-    for (const part of this.#parts) await this.#put(Buffer.concat([record(CENTRAL, part), Buffer.from(part.name)]));
-    const end = Buffer.alloc(22);
-    end.writeUInt32LE(0x06054b50, 0);
-    end.writeUInt16LE(this.#parts.length, 8);
-    end.writeUInt16LE(this.#parts.length, 10);
-    end.writeUInt32LE(this.#offset - start, 12);
-    end.writeUInt32LE(start, 16);
-    await this.#put(end);
+    this.#sheet.end('</sheetData></worksheet>');
+    await this.#packed;
     await this.#file.finish();
   }
 
   async discard(): Promise<void> {
-    this.#open?.deflate.destroy();
+    this.#sheet.destroy();
+    (this.#zip.outputStream as Readable).destroy();
+    await this.#packed.catch(() => {});
     await this.#file.discard();
   }
-
-  async #begin(name: string): Promise<OpenPart> {
-    const open: OpenPart = {
-      name,
-      offset: this.#offset,
-      crc: 0,
-      bytes: 0,
-      packed: 0,
-      deflate: createDeflateRaw(),
-      chunks: [],
-    };
-    // The writer gets the error; without a listener it would end the process.
-    open.deflate.on('data', (chunk: Buffer) => open.chunks.push(chunk)).on('error', () => {});
-    await this.#put(Buffer.concat([record(LOCAL, open), Buffer.from(name)]));
-    return open;
-  }
-
-  async #end(): Promise<void> {
-    const open = this.#open;
-    if (open === undefined) return;
-    this.#open = undefined;
-    await new Promise<void>((resolve, reject) => {
-      open.deflate.once('end', resolve).once('error', reject);
-      open.deflate.end();
-    });
-    await this.#flush(open);
-    if (open.bytes > MOST_BYTES)
-      throw new InternalError('write-failed', 'Cannot write a workbook: its sheet is above 4 GiB');
-    const behind = Buffer.alloc(16);
-    behind.writeUInt32LE(0x08074b50, 0);
-    behind.writeUInt32LE(open.crc, 4);
-    behind.writeUInt32LE(open.packed, 8);
-    behind.writeUInt32LE(open.bytes, 12);
-    await this.#put(behind);
-    this.#parts.push(open);
-  }
-
-  async #flush(open: OpenPart): Promise<void> {
-    const packed = Buffer.concat(open.chunks);
-    open.chunks = [];
-    open.packed += packed.length;
-    if (packed.length > 0) await this.#put(packed);
-  }
-
-  async #put(bytes: Buffer): Promise<void> {
-    await this.#file.write(bytes);
-    this.#offset += bytes.length;
-  }
 }
 
-interface Part {
-  readonly name: string;
-  readonly offset: number;
-  crc: number;
-  bytes: number;
-  packed: number;
-}
-
-interface OpenPart extends Part {
-  readonly deflate: DeflateRaw;
-  chunks: Buffer[];
-}
-
-const MOST_BYTES = 0xffffffff;
-const [LOCAL, CENTRAL] = ['local', 'central'] as const;
-
-/** The head of a part, or its record in the directory at the end; the former says that sizes follow the part. */
-function record(kind: typeof LOCAL | typeof CENTRAL, { name, offset, crc, bytes, packed }: Part): Buffer {
-  const isCentral = kind === CENTRAL;
-  const head = Buffer.alloc(isCentral ? 46 : 30);
-  head.writeUInt32LE(isCentral ? 0x02014b50 : 0x04034b50, 0);
-  const at = isCentral ? 6 : 4;
-  if (isCentral) head.writeUInt16LE(20, 4);
-  head.writeUInt16LE(20, at);
-  head.writeUInt16LE(0x0808, at + 2);
-  head.writeUInt16LE(8, at + 4);
-  // 1 January 1980: the same rows give the same bytes.
-  head.writeUInt16LE(0x21, at + 8);
-  if (isCentral) {
-    head.writeUInt32LE(crc, at + 10);
-    head.writeUInt32LE(packed, at + 14);
-    head.writeUInt32LE(bytes, at + 18);
-    head.writeUInt32LE(offset, 42);
-  }
-  head.writeUInt16LE(Buffer.byteLength(name), at + 22);
-  return head;
-}
+/** The same rows give the same bytes. */
+const ANY_TIME = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
 
 /** A row of a sheet: numbers as numbers, all else as texts. */
 export function formatSheetRow(cells: readonly (Cell | number)[]): string {

@@ -63,6 +63,25 @@ const text = fc.string({
 });
 const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
 
+describe('a workbook', () => {
+  it('keeps what was written though its bytes are filled anew, as the writer of outputs does', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'volley-output-')), 'results.xlsx');
+    const { header, line } = createLineFormat({ format: 'xlsx' }, ['name']);
+    const file = await createOutputFile(nodeFiles, path, { format: 'xlsx' });
+    await file.write(header);
+    const names = Array.from({ length: 40 }, (_, index) => String.fromCharCode(65 + (index % 26)).repeat(2000));
+    const bytes = Buffer.alloc(Buffer.byteLength(line(names.slice(0, 1))));
+    for (const each of names) {
+      bytes.write(line([each]));
+      await file.write(bytes);
+    }
+    await file.finish();
+    const read = await readWhole(aFile(directory, readFileSync(path), 'results.xlsx'));
+    rmSync(dirname(path), { recursive: true });
+    expect(read.cells).toEqual(names.map((each) => [each]));
+  });
+});
+
 describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
   const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
