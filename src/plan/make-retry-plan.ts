@@ -98,7 +98,7 @@ function assertTimes({ id, job, steps }: Plan, nowMs: number): void {
   const [first] = faults;
   if (first === undefined) return;
   throw new UserError('bad-job', `Cannot retry rows of run ${id}: ${first.where}: ${first.message}`, {
-    hint: 'Change it in the job file, and name that: --job JOB. Nothing was sent.',
+    hint: 'Change it in the job file, and name that with --job. Nothing was sent.',
     problems: faults,
   });
 }

@@ -280,7 +280,7 @@ export async function identifyRun(
 function refuseRun(directory: string, problems: readonly Fault[]): UserError {
   return new UserError('registry-mismatch', `Cannot use ${directory}: it is not as volley left it`, {
     problems,
-    hint: 'Nothing was sent. Put the run back from a backup that is as new as the run; new files of the job are sent without it.',
+    hint: 'Nothing was sent. Put the run back from a backup that is as new as the run, or remove its directory: what it took stays known, and new files of the job are sent without it.',
   });
 }
 

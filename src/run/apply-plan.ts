@@ -154,7 +154,7 @@ function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState
   const isBegun = state.firstOpen !== undefined;
   throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
     hint: isBegun
-      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${quoteWord(directory)} --only unprocessed --job JOB\` makes a plan of what is left.`
+      ? `Nothing more was sent. Change it in the job file, then \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, makes a plan of what is left.`
       : `Nothing was sent. Let the plan go with \`volley abandon ${quoteWord(directory)}\`, change it in the job file, and plan the job again.`,
     problems: faults,
   });

@@ -19,7 +19,7 @@ export async function assertNotRefused(
   if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
   throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
     hint:
-      `Nothing more was sent. If you fixed the job file: \`volley retry ${quoteWord(directory)} --only unprocessed --job JOB\` plans the rest with it, ` +
+      `Nothing more was sent. If you fixed the job file: \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, plans the rest, ` +
       `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
   });
 }

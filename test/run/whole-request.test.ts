@@ -26,7 +26,7 @@ describe('a refusal that concerns every row of the step alike', () => {
       await expect(assertNotRefused(made.disk.files, made)).rejects.toMatchObject({
         code: 'guard',
         message: expect.stringContaining(`code ${code}`),
-        hint: expect.stringContaining('--only unprocessed --job'),
+        hint: expect.stringContaining('--only unprocessed`, with --job'),
       });
     },
   );
