@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
 import { ageMs, type Moment, readMoment } from '../ports/moment.js';
 import { coalesce } from './coalesce.js';
@@ -116,6 +117,9 @@ async function readBefore(deps: LockDeps, directory: string, current: LockFile |
   const path = pathOf(directory, last.epoch);
   const found = await deps.files.stat(path);
   const isOwn = last.own && found && isSameIdentity({ ...last.own, path }, identityOf(path, found));
+  // Its owner lives, by a clock that is behind ours, and wrote the file that was found after the one that was read.
+  const again = isOwn ? last : await readHighest(deps, directory, last.epoch + 1);
+  if (!isDeepStrictEqual(again?.own, last.own)) throw describeTakeover(path);
   const { known = {}, host, state, isReplaced } = last.before ?? { ...last, isReplaced: false };
   return { known, host, state, isReplaced: isReplaced || !isOwn };
 }

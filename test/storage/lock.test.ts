@@ -130,6 +130,22 @@ describe('taking the lock', () => {
     expect(job.lockFiles()).toEqual(['lock-000007.json']);
   });
 
+  test('is refused while its owner, whose clock is behind, writes its file just when another reads it: no one put back another', async () => {
+    const job = aJobDirectory();
+    const owner = await job.take({ owner: { host: 'b' }, clock: new FakeClock() });
+    job.clock.jump({ wallMs: LEASE_MS, steadyMs: 0 });
+    const files: Files = {
+      ...job.files,
+      stat: async (path) => {
+        if (path.endsWith('lock-000001.json')) await owner.attest({});
+        return job.files.stat(path);
+      },
+    };
+    await expect(job.take({ files, owner: { pid: 42 } })).rejects.toMatchObject({ code: 'lock-held' });
+    expect(job.lockFiles()).toEqual(['lock-000001.json']);
+    await owner.assertHeld();
+  });
+
   test.each(['open', 'write', 'sync'])(
     'that a full disk does not let be written (%s) is not there, and free at once',
     async (operation) => {
