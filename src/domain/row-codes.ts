@@ -46,7 +46,7 @@ export const REJECTION_CODES = {
   nul: words('a NUL character in the line', 'export the file again'),
   'cell-error': words('a cell of the sheet shows an error', 'correct its formula'),
   'no-formula-value': words('a formula without a value', 'open and save the file'),
-  'bad-filter-value': words('a filter cannot compare the cell', 'name its format'),
+  'bad-filter-value': words('a filter cannot compare the cell', 'correct the cell, or the filter'),
   'field-too-long': words('a value is too long', 'shorten it'),
   ...NUMBER_CODES,
   'no-address': words('the contact has no address', 'give it a number or an e-mail'),
@@ -149,8 +149,9 @@ export const ROW_CODES: Readonly<Record<string, ReasonText>> = {
   ...SERVICE_CODES,
 };
 
-/** For a code of the service that is not in the table, its own message. */
+/** For a code of the service that is not in the table, its own message; of a cell that a filter cannot compare, what `said` expects. */
 export function wordsOf(code: string, said: string): ReasonText {
   const known = Object.hasOwn(ROW_CODES, code) ? ROW_CODES[code] : undefined;
+  if (code === 'bad-filter-value' && said !== '') return words(known?.is ?? '', said);
   return known ?? words(said === '' ? 'refused' : `the service says: ${said}`, 'see the reasons in the file');
 }

@@ -5,6 +5,7 @@ import type { CellTest, Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
+import { maskCell } from '../normalize/mask-cell.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
 import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
 import { compileTest } from './compile-test.js';
@@ -58,7 +59,7 @@ interface BoundCondition {
   readonly tests: readonly CompiledTest[];
   readonly clause: string;
   readonly omitted: RowRefusal;
-  readonly rejected: RowRefusal;
+  readonly reject: (cell: string) => RowRefusal;
 }
 
 type Refuse = RowFilter['refuse'];
@@ -69,7 +70,7 @@ function bindCondition(
 ): BoundCondition {
   const clause = describeCondition(condition);
   const compared = tests.find((test) => test.expected !== '');
-  return { index, tests, clause, omitted: omit(clause), rejected: reject(condition.column, compared) };
+  return { index, tests, clause, omitted: omit(clause), reject: (cell) => reject(condition.column, cell, compared) };
 }
 
 function omit(clause: string): RowRefusal {
@@ -80,9 +81,10 @@ export function describeOmitted(clause: string): string {
   return `filter: ${clause}`;
 }
 
-function reject(field: string, { expected = '', advice }: Partial<CompiledTest> = {}): RowRefusal {
+function reject(field: string, cell: string, { expected = '', advice }: Partial<CompiledTest> = {}): RowRefusal {
   const more = advice === undefined ? '' : `. ${advice}`;
-  const reason = `Cannot compare ${field} as the filter says: expected ${expected}, or a blank cell${more}`;
+  const shown = maskCell('bad-filter-value', cell);
+  const reason = `Cannot compare ${field} as the filter says: ${shown === '' ? '' : `it is ${JSON.stringify(shown)}, `}expected ${expected}, or a blank cell${more}`;
   const rejection: Rejection = { stage: 'filter', field, code: 'bad-filter-value', reason };
   return { kind: 'rejected', rejection };
 }
@@ -119,8 +121,12 @@ function refuseByGroup(group: readonly BoundCondition[]): Refuse {
   return (row) => {
     const obstacle = findObstacle(group, row);
     if (obstacle === undefined) return undefined;
-    return obstacle.said === NO ? obstacle.condition.omitted : obstacle.condition.rejected;
+    return obstacle.said === NO ? obstacle.condition.omitted : rejectCell(obstacle.condition, row);
   };
+}
+
+function rejectCell({ index, reject }: BoundCondition, row: RowCells): RowRefusal {
+  return reject(row.cell(index));
 }
 
 function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse {
@@ -131,7 +137,7 @@ function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse 
     for (const group of groups) {
       const obstacle = findObstacle(group, row);
       if (obstacle === undefined) return undefined;
-      if (obstacle.said === UNREADABLE) rejected ??= obstacle.condition.rejected;
+      if (obstacle.said === UNREADABLE) rejected ??= rejectCell(obstacle.condition, row);
       clauses.push(obstacle.condition.clause);
     }
     if (rejected !== undefined) return rejected;

@@ -188,9 +188,13 @@ function writeCountry(number: SmsNumber): string[] {
   return countryColumn === undefined ? [] : remark(column.join(''), why);
 }
 
+/** The consent that the `where` of the job is for; undefined where no cell says so. */
+export function findWhereConsent(consent: JobGuess['consent']): JobGuess['consent'][number] | undefined {
+  return consent.find(({ value, isBlank, isOfMail }) => !isOfMail && (isBlank || value !== undefined));
+}
+
 function writeWhere(guess: JobGuess): string[] {
-  const usable = guess.consent.filter(({ value, isBlank, isOfMail }) => !isOfMail && (isBlank || value !== undefined));
-  const [first] = usable;
+  const first = findWhereConsent(guess.consent);
   if (guess.consent.length === 0) return [];
   const said = guess.consent.map(
     (each) => `  # ${writeInComment(JSON.stringify(each.column))}: ${describeConsent(each, guess)}`,

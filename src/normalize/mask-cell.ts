@@ -15,7 +15,7 @@ export function maskCell(code: string, cell: string): string {
   if (code === 'bad-email') return cut(text.replace(/[\p{L}\p{N}]/gu, 'x'));
   // A word in place of a code may be a name.
   if (code === 'bad-language') return /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i.test(text) ? cut(text) : '';
-  if (code === 'bad-country') return /\d{4}|@/.test(text) ? maskDigits(text) : cut(text);
+  if (code === 'bad-country' || code === 'bad-filter-value') return /\d{4}|@/.test(text) ? maskDigits(text) : cut(text);
   return Object.hasOwn(NUMBER_CODES, code) ? maskDigits(text) : '';
 }
 

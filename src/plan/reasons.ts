@@ -5,7 +5,7 @@ import { maskCell } from '../normalize/mask-cell.js';
 export interface Reason {
   readonly code: string;
   readonly rows: number;
-  /** The service's own message, numbers masked; '' for Volley's codes. */
+  /** The service's own message, numbers masked; of Volley's codes `describeExpected`. */
   readonly said: string;
   readonly example: ReasonExample;
 }
@@ -42,6 +42,11 @@ export class ReasonTally {
       .sort((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1))
       .slice(0, MOST_LISTED);
   }
+}
+
+/** What a reason adds to the words of its code: of a cell that a filter cannot compare, what was expected. */
+export function describeExpected(code: string, reason: string): string {
+  return code === 'bad-filter-value' ? reason.slice(reason.lastIndexOf('expected ')) : '';
 }
 
 /** Where a row stands, its columns and its cells. */

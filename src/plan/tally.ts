@@ -7,7 +7,7 @@ import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kin
 import { nameCharacters } from '../template/segments.js';
 import { FileFaults } from './file-faults.js';
 import type { FunnelStage, PlannedStep } from './format/plan-file.js';
-import { describeExample, type ExampleRow, ReasonTally } from './reasons.js';
+import { describeExample, describeExpected, type ExampleRow, ReasonTally } from './reasons.js';
 
 const EXAMPLES = 3;
 /** A filter has stages of its own. */
@@ -89,7 +89,10 @@ export class Tally {
   /** Beside `add`, for a row that is rejected: the first one of each code is shown as an example. */
   addReason(rejection: Rejection, describeRow: () => ExampleRow): void {
     this.#faults.addRejected(rejection, describeRow);
-    this.#reasons.add(rejection.code, () => ({ said: '', example: describeExample(describeRow(), rejection) }));
+    this.#reasons.add(rejection.code, () => ({
+      said: describeExpected(rejection.code, rejection.reason),
+      example: describeExample(describeRow(), rejection),
+    }));
   }
 
   /** Counts the planned rows of a block that were not counted one by one; `counts` of each name, as in `Names.of`. */

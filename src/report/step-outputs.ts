@@ -5,7 +5,7 @@ import type { Balance } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { describeExample, type Reason, ReasonTally } from '../plan/reasons.js';
+import { describeExample, describeExpected, type Reason, ReasonTally } from '../plan/reasons.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
 import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
@@ -114,7 +114,7 @@ export class StepOutputs {
       const { file = '', path = '', columns = [] } = this.#planned.inputs[row.file] ?? {};
       const { line, row: number, cells } = row;
       const example = describeExample({ file, path, line, row: number, columns, cells }, { code, field: field ?? '' });
-      return { said: stage === 'send' ? maskNumbers(reason ?? '') : '', example };
+      return { said: stage === 'send' ? maskNumbers(reason ?? '') : describeExpected(code, reason ?? ''), example };
     });
   }
 

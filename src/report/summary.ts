@@ -124,6 +124,7 @@ export const summarySchema = z.strictObject({
         .array(
           z.strictObject({
             file: z.string(),
+            columns: z.array(z.string()),
             read: count,
             found: count,
             notFound: count,

@@ -194,7 +194,10 @@ function summarizeStep(
   const { number, kind, counts, skips, funnel } = planned;
   const retried = countRetried(state.step(number));
   const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
-  const lists = planned.suppression.map(({ path: _path, sha256: _sha256, ...figures }) => figures);
+  const lists = planned.suppression.map(({ path: _path, sha256: _sha256, ...figures }) => ({
+    ...figures,
+    columns: [...figures.columns],
+  }));
   return {
     number,
     kind,

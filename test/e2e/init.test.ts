@@ -79,6 +79,17 @@ test('on a terminal init says what it found, shows a message and the next comman
   expect(stdout).toMatch(/check f\/people\.yaml\n.*plan f\/people\.yaml\n.*run f\/people\.yaml\n$/);
 });
 
+test('the example of init is somebody who will get a message, and the where that it names is that of the SMS', async () => {
+  const people = PEOPLE.replaceAll('Newsletter', 'SMS consent;E-mail consent').replaceAll(/;(Ja|nein)$/gm, ';$1;$1');
+  workspace.write('f2/people.csv', people);
+  workspace.write('f2/opt-outs.csv', 'mobile\n+6591001000\n9100 1001\n');
+
+  const { stdout } = await volley('init', 'f2/people.csv', '--no-json');
+
+  expect(stdout).toContain('│ Hi Person 2, this');
+  expect(stdout.replace(/\s+/g, ' ')).toContain('a where for SMS consent stands in the job as a comment');
+});
+
 test('an opt-out list beside the file is suppressed, and is not written to when it is named with the others', async () => {
   workspace.write('g/people.csv', PEOPLE);
   workspace.write('g/opt-outs.csv', 'mobile\n+6591001003\n');

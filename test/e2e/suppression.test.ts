@@ -102,9 +102,36 @@ describe.concurrent('lists of several kinds', () => {
     expect(code).toBe(0);
     expect(await workspace.destinations()).toEqual(['+4915112345679']);
     expect(summary.steps[0]?.suppression).toEqual([
-      { file: 'de.csv', read: 1, found: 1, notFound: 0, withoutPlus: 1, readAs: 'DE', ambiguous: 0 },
-      { file: 'at.csv', read: 1, found: 1, notFound: 0, withoutPlus: 1, readAs: 'AT', ambiguous: 0 },
-      { file: 'mixed.csv', read: 1, found: 1, notFound: 0, withoutPlus: 0, readAs: null, ambiguous: 0 },
+      {
+        file: 'de.csv',
+        columns: ['nummer'],
+        read: 1,
+        found: 1,
+        notFound: 0,
+        withoutPlus: 1,
+        readAs: 'DE',
+        ambiguous: 0,
+      },
+      {
+        file: 'at.csv',
+        columns: ['telefon'],
+        read: 1,
+        found: 1,
+        notFound: 0,
+        withoutPlus: 1,
+        readAs: 'AT',
+        ambiguous: 0,
+      },
+      {
+        file: 'mixed.csv',
+        columns: ['tel'],
+        read: 1,
+        found: 1,
+        notFound: 0,
+        withoutPlus: 0,
+        readAs: null,
+        ambiguous: 0,
+      },
     ]);
   });
 
@@ -140,8 +167,17 @@ describe.concurrent('what a list did', () => {
   const abroad = 'mobile,name\n+4915112345678,Ann\n+4915112345679,Bea\n+436641234567,Cid\n';
   const stop = 'mobil;abgemeldet am\n+4915112345678;24.11.2026\n0664 1234567;23.11.2026\n0151 99999999;1.2.2026\n';
   const input = { input: { files: 'people.csv', country: 'DE' } };
-  const FIGURES = { file: 'stop.csv', read: 3, found: 1, notFound: 2, withoutPlus: 2, readAs: 'DE', ambiguous: 2 };
-  const LINE = 'stop.csv: 3 read · 1 found among the recipients · 2 not · 2 without + read as DE';
+  const FIGURES = {
+    file: 'stop.csv',
+    columns: ['mobil'],
+    read: 3,
+    found: 1,
+    notFound: 2,
+    withoutPlus: 2,
+    readAs: 'DE',
+    ambiguous: 2,
+  };
+  const LINE = 'stop.csv: 3 read in column mobil · 1 found among the recipients · 2 not · 2 without + read as DE';
   const WARNING = 'stop.csv: 2 numbers without + were read as DE, and the recipients are of several countries';
 
   test('is said by check, plan, the account, report.html and summary.json, with a warning where it may have missed people', async () => {
@@ -160,6 +196,14 @@ describe.concurrent('what a list did', () => {
     const page = readFileSync(join(directory, 'report.html'), 'utf8');
     expect(page).toContain(LINE);
     expect(page).toContain(`Warning: ${WARNING}`);
+  });
+
+  test('names the columns that counted, and column as a remedy where they are several', async () => {
+    const list = 'kundennr;mobil\n0151 12345670;+4915112345678\n0151 76543210;+436641234567\n';
+    const workspace = await aJobOf({ files: 'stop.csv' }, { 'people.csv': abroad, 'stop.csv': list }, input);
+    const account = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+    expect(account).toContain('stop.csv: 4 read in columns kundennr, mobil · 2 found');
+    expect(account).toContain('state column, country or countryColumn under suppress');
   });
 
   test('counts a number once for each list that has it, however often it stands there', async () => {

@@ -2,7 +2,7 @@ import { countOf } from '../../domain/count-of.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from '../../guess/describe-guess.js';
 import type { JobGuess } from '../../guess/guess-job.js';
 import type { SampledFile } from '../../guess/sampled-rows.js';
-import type { OptOutList } from '../../guess/write-job.js';
+import { findWhereConsent, type OptOutList } from '../../guess/write-job.js';
 import type { Preview } from '../../kinds/step-kind.js';
 import { paint, type Screen, showCommand, showPath } from '../terminal/screen.js';
 import { escapeText } from '../terminal/terminal.js';
@@ -80,6 +80,7 @@ const WIDEST = 'greeting'.length;
 function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [string, string])[] {
   const { number, greeting, consent, notInAll } = guess;
   const country = number === undefined ? undefined : describeCountry(number);
+  const ofWhere = findWhereConsent(consent);
   const says = number?.country ?? number?.countryColumn;
   return [
     ...(number === undefined
@@ -92,9 +93,7 @@ function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [string, 
       ? []
       : ([['greeting', `${greeting.column}: ${describeFilled(greeting, guess)}`]] as const)),
     ...consent.map((each) => ['consent', `${each.column}: ${describeConsent(each, guess)}`] as const),
-    ...(consent.some(({ isOfMail }) => !isOfMail)
-      ? ([['', 'a where for it stands in the job as a comment']] as const)
-      : []),
+    ...(ofWhere === undefined ? [] : ([['', `a where for ${ofWhere.column} stands in the job as a comment`]] as const)),
     ...optOuts.map((list) => ['opt-outs', `nothing is sent to the numbers in ${describeList(list)}`] as const),
     ...marks.map((mark) => ['not used', `${mark}: open in Excel; close it before you send`] as const),
     ...(notInAll.length > 0 ? ([['not used', `not in all files: ${notInAll.join(', ')}`]] as const) : []),

@@ -77,10 +77,13 @@ async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: N
   if (!(await disk.createExclusive(path, text))) throw refuseExisting(shown);
   const { files, marks } = heads;
   const written = { path, job: job.name, files, optOuts, marks, guess };
-  const example = findExample(job, heads.files);
+  const lists = optOuts.map((list, at) => ({ ...list, sample: heads.optOuts[at]?.sample ?? NO_ROWS }));
+  const example = findExample(job, heads.files, lists);
   await printResult(host, flags, { json: summarizeGuess(written), text: formatGuess(written, { example, screen }) });
   return { exitCode: EXIT.ok, reason: `wrote ${shown}` };
 }
+
+const NO_ROWS = { columns: [], rows: [], notInAll: [] };
 
 /** Beside the file, with its name. */
 function nameJob(file: string): string {

@@ -45,7 +45,9 @@ export function bindDestination(
     const number = normalizeCell(cells, column);
     if ('digits' in number) return number;
     const { code, reason } = number;
-    const fault = { stage: 'normalize', field: destination, code, reason } as const;
+    const isOfCountry = code === 'bad-country' && countryIndex !== undefined && cells.cell(countryIndex).trim() !== '';
+    const field = isOfCountry ? (countryColumn ?? destination) : destination;
+    const fault = { stage: 'normalize', field, code, reason } as const;
     const country = code === 'bad-country' ? undefined : explainCountryOf(cells);
     return { fault, others: country === undefined ? [] : [country] };
   };

@@ -145,6 +145,8 @@ export interface SuppressionInput {
   readonly file: string;
   readonly path: string;
   readonly sha256: string;
+  /** Names of those that its numbers were read from. */
+  readonly columns: readonly string[];
   readonly read: number;
   /** Those that a recipient of the step has, and those that none has. */
   readonly found: number;

@@ -3,13 +3,13 @@ import type { SuppressionInput } from '../format/plan-file.js';
 
 type Figures = Omit<SuppressionInput, 'path' | 'sha256'>;
 
-/** What a list did: `stop.csv: 58 read · 45 found among the recipients · 13 not · 20 without + read as DE`. */
+/** What a list did: `stop.csv: 58 read in column mobile · 45 found among the recipients · 13 not · 20 without + read as DE`. */
 export function describeList(
-  { file, read, found, notFound, withoutPlus, readAs }: Figures,
+  { file, columns, read, found, notFound, withoutPlus, readAs }: Figures,
   among = 'the recipients',
 ): string {
   return [
-    `${file}: ${format(read)} read`,
+    `${file}: ${format(read)} read in ${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')}`,
     `${format(found)} found among ${among}`,
     `${format(notFound)} not`,
     ...(withoutPlus === 0 ? [] : [`${format(withoutPlus)} without + read as ${readAs}`]),
@@ -17,8 +17,9 @@ export function describeList(
 }
 
 /** That opt-outs of other countries may be missed; undefined where none can be. */
-export function warnOfList({ file, ambiguous, readAs }: Figures): string | undefined {
+export function warnOfList({ file, columns, ambiguous, readAs }: Figures): string | undefined {
   if (ambiguous === 0) return undefined;
   const read = `${countOf(ambiguous, 'number')} without + ${ambiguous === 1 ? 'was' : 'were'} read as ${readAs}`;
-  return `${file}: ${read}, and the recipients are of several countries: opt-outs of the others may be missed. Write them with +, or state country or countryColumn under suppress`;
+  const remedy = columns.length > 1 ? 'state column, country or countryColumn' : 'state country or countryColumn';
+  return `${file}: ${read}, and the recipients are of several countries: opt-outs of the others may be missed. Write them with +, or ${remedy} under suppress`;
 }

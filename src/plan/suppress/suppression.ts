@@ -22,6 +22,7 @@ interface ListDeps {
 /** A list that was read: the numbers that no list before it has stand together, from `from` to `to`. */
 interface LoadedList {
   readonly file: SuppressionFile;
+  readonly columns: readonly string[];
   readonly skip: Skip;
   readonly from: number;
   readonly to: number;
@@ -70,7 +71,8 @@ export class Suppression {
     let withoutPlus = 0;
     for (const { national } of columns) for (const number of national) if (addNew(number)) withoutPlus += 1;
     const skip: Skip = { code: 'suppressed', reason: `The number is on the suppression list ${file.file.shown}` };
-    this.#lists.push({ file, skip, from, to: this.#numbers.size, repeated, withoutPlus, country });
+    const names = columns.map(({ name }) => name);
+    this.#lists.push({ file, columns: names, skip, from, to: this.#numbers.size, repeated, withoutPlus, country });
   }
 
   /**
@@ -96,7 +98,7 @@ export class Suppression {
 
   /** What each list did, once all rows are planned; `countries`: how many countries the recipients are of. */
   figures(countries: number): SuppressionInput[] {
-    return this.#lists.map(({ file, from, to, repeated, withoutPlus, country }) => {
+    return this.#lists.map(({ file, columns, from, to, repeated, withoutPlus, country }) => {
       const read = to - from + repeated.size;
       let found = 0;
       for (let index = from; index < to; index += 1) found += this.#found[index] ?? 0;
@@ -106,6 +108,7 @@ export class Suppression {
         file: file.file.shown,
         path: file.file.path,
         sha256: file.sha256,
+        columns,
         read,
         found,
         notFound: read - found,
