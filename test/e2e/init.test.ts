@@ -79,7 +79,7 @@ test('on a terminal init says what it found, shows a message and the next comman
   expect(stdout).toMatch(/check f\/people\.yaml\n.*plan f\/people\.yaml\n.*run f\/people\.yaml\n$/);
 });
 
-test('the example of init is somebody who will get a message, and the where that it names is that of the SMS', async () => {
+test('the example of init is a person who will get a message, and the where that it names is that of the SMS', async () => {
   const people = PEOPLE.replaceAll('Newsletter', 'SMS consent;E-mail consent').replaceAll(/;(Ja|nein)$/gm, ';$1;$1');
   workspace.write('f2/people.csv', people);
   workspace.write('f2/opt-outs.csv', 'mobile\n+6591001000\n9100 1001\n');

@@ -39,7 +39,7 @@ describe('an sms row names all its faults at once', () => {
     ['Hi {{ name }}, {{ code }}', { mobile: '+6591234567' }, ['name', 'code']],
     ['Hi {{ name | upcase }}, {{ code | append: day }}', { mobile: '' }, ['mobile', 'name', 'code', 'day']],
     ['Hi {{ name }}', { mobile: 'n/a', country: 'Atlantis' }, ['mobile', 'country', 'name']],
-    ['Hi {{ name }}', { mobile: '91234567', country: 'Atlantis' }, ['mobile', 'name']],
+    ['Hi {{ name }}', { mobile: '91234567', country: 'Atlantis' }, ['country', 'name']],
     ['Hi {{ name }}', { mobile: '+6591', country: 'Atlantis', name: 'Ann' }, ['mobile']],
     ['{% if name %}{{ code }}{% else %}{{ day }}{% endif %}', { mobile: '9' }, ['mobile', 'day']],
     ['{{ name | default: code }} {{ name }} {{ name }}', { mobile: '+6591234567' }, ['code', 'name']],

@@ -73,7 +73,7 @@ test('rows that are left out are neither duplicates nor the reason of one, and c
       stage: 'filter',
       field: 'spend',
       reason:
-        'Cannot compare spend as the filter says: expected a number such as 1250.50, without a unit, of at most 15 digits, or a blank cell. Where a file writes 1.234 for 1234, say so with format: "1.234,56"; where it has three decimals, with format: "1234.56"',
+        'Cannot compare spend as the filter says: it is "x", expected a number such as 1250.50, without a unit, of at most 15 digits, or a blank cell. Where a file writes 1.234 for 1234, say so with format: "1.234,56"; where it has three decimals, with format: "1234.56"',
     },
   });
   expect(() => checkGuards(plan, { ...aJob().guards, maxRejectedPercent: 33 })).toThrow('guard');
