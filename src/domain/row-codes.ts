@@ -46,7 +46,7 @@ export const REJECTION_CODES = {
   nul: words('a NUL character in the line', 'export the file again'),
   'cell-error': words('a cell of the sheet shows an error', 'correct its formula'),
   'no-formula-value': words('a formula without a value', 'open and save the file'),
-  'bad-filter-value': words('a filter cannot compare the cell', 'correct it, or where'),
+  'bad-filter-value': words('a filter cannot compare the cell', 'correct it'),
   'field-too-long': words('a value is too long', 'shorten it'),
   ...NUMBER_CODES,
   'no-address': words('the contact has no address', 'give it a number or an e-mail'),
