@@ -23,6 +23,23 @@ test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
   expect(paths.filter((path) => textOf(path, room).split('\n').length > 351)).toEqual([]);
 });
 
+/** These only go down: lower one when you have removed some. A file is a subject; what only one file needs stands in it. */
+const MOST_SHORT_FILES = 121;
+const MOST_BAGS = 53;
+
+test(`at most ${MOST_SHORT_FILES} files of src/ have fewer than 30 lines`, () => {
+  const short = files.filter((path) => textOf(path).split('\n').length <= 30);
+
+  expect(short.length, short.join('\n')).toBeLessThanOrEqual(MOST_SHORT_FILES);
+});
+
+test(`at most ${MOST_BAGS} types of src/ are bags that are handed around: Deps, Context, Session, Settings, Host`, () => {
+  const BAG = /^(?:export )?(?:interface|type|class) (\w*(?:Deps|Context|Session|Settings|Host))\b/gm;
+  const bags = files.flatMap((path) => [...textOf(path).matchAll(BAG)].map(([, name = '']) => `${name} in ${path}`));
+
+  expect(bags.length, bags.join('\n')).toBeLessThanOrEqual(MOST_BAGS);
+});
+
 test('no two files of src/ have one name, save those of an area of the service', () => {
   expect(listMore(files, (path) => basename(path), 1).filter((name) => !OF_AREAS.includes(name))).toEqual([]);
 });
